@@ -1,0 +1,92 @@
+/**
+ * Everything the core needs from the world, as small interfaces: time, outbound calls, records, keys.
+ * Adapters live in packages/token-store and vendor-client/egress.ts; their shared tests in testing/.
+ */
+
+/** Whole seconds since 1970-01-01T00:00:00Z, the NumericDate of rfc7519#2. Also what DynamoDB TTL wants. */
+export type EpochSeconds = number;
+
+/** The only source of time in logic. Tests pass `fixedClock`. */
+export type Clock = () => EpochSeconds;
+
+/** The web's fetch. In product code always the one of vendor-client/egress.ts. */
+export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** `kind` names the record type ("flow", "refresh", "assertion", "keyset"); `id` is unique within it. */
+export interface RecordKey {
+  readonly kind: string;
+  readonly id: string;
+}
+
+export interface StoredRecord {
+  readonly key: RecordKey;
+  /** Where the record stands in its life; `advance` moves it from one named stage to the next. */
+  readonly stage: string;
+  readonly data: JsonObject;
+  /** From this second on the record is absent to `advance`, `create` and a plain `get`. */
+  readonly expiresAt: EpochSeconds;
+  /** From this second on housekeeping may delete the row. At least `expiresAt`. */
+  readonly keepUntil: EpochSeconds;
+}
+
+export type NewRecord = Omit<StoredRecord, "keepUntil"> & { readonly keepUntil?: EpochSeconds };
+
+/** The stage a record must be in, and the top-level data fields that must equal these strings. */
+export interface From {
+  readonly stage: string;
+  readonly expect: Readonly<Record<string, string>>;
+}
+
+/** Top-level fields in `set` are replaced whole, those in `remove` are dropped, all others stay. */
+export interface Patch {
+  readonly stage: string;
+  readonly set: JsonObject;
+  readonly remove?: readonly string[];
+  readonly expiresAt?: EpochSeconds;
+}
+
+/**
+ * What one conditional write found.
+ * - `moved`: this call, and no other, moved the record; `record` is the record as it now stands.
+ * - `replayed`: a live record with the expected fields exists but is in another stage; `record` is that record.
+ * - `absent`: no record, an expired one, or one whose fields differ. A stranger cannot tell which.
+ */
+export type Advanced =
+  | { readonly outcome: "moved"; readonly record: StoredRecord }
+  | { readonly outcome: "replayed"; readonly record: StoredRecord }
+  | { readonly outcome: "absent" };
+
+/**
+ * Single-use objects and leases. Every adapter passes `describeRecordStore` (testing/).
+ * A store of one's own must seal sensitive fields itself before it writes: this port keeps what it is given.
+ * All methods throw OAuthError `temporarily_unavailable` when the engine does not answer.
+ */
+export interface RecordStore {
+  /** @param options.includeExpired also answers records past `expiresAt` that housekeeping has not removed */
+  get(key: RecordKey, options?: { readonly includeExpired?: boolean }): Promise<StoredRecord | undefined>;
+  /** Atomic. An expired record of the same key is replaced. */
+  create(record: NewRecord): Promise<"created" | "exists">;
+  /** One atomic conditional write: of any number of parallel calls with the same `from`, at most one is `moved`. */
+  advance(key: RecordKey, from: From, patch: Patch): Promise<Advanced>;
+  delete(key: RecordKey): Promise<void>;
+  /** Resolves when the engine answers; throws `temporarily_unavailable` when it does not. For readiness probes. */
+  ping(): Promise<void>;
+  /** Releases files and timers. */
+  close(): Promise<void>;
+}
+
+/** Names what a data key is for; constant for the life of the key, authenticated by the wrapper. */
+export type KeyContext = Readonly<Record<string, string>>;
+
+/** Makes and opens data keys under a root the process does not choose: a local key file, later KMS. */
+export interface KeyWrapper {
+  /** @returns a fresh 32-byte key and its wrapped form, a base64url string that only `unwrap` opens */
+  newDataKey(context: KeyContext): Promise<{ readonly dataKey: Buffer; readonly wrapped: string }>;
+  /** @throws Error when the wrapped key was altered, or made for another context or root */
+  unwrap(wrapped: string, context: KeyContext): Promise<Buffer>;
+}

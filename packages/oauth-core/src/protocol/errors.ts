@@ -1,0 +1,113 @@
+/**
+ * One error for everything the other side may see. The code decides the status; the description is safe for strangers;
+ * `detail` and `cause` are for the operator's log only. Foreign errors are translated once, where they enter.
+ */
+
+/** The closed set of wire codes and the status of each as a JSON answer. */
+const STATUS = {
+  //= rfc6749#5.2
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  invalid_scope: 400,
+  //= rfc6749#4.1.2.1
+  access_denied: 400,
+  server_error: 500,
+  temporarily_unavailable: 503,
+  //= rfc7591#3.2.2
+  invalid_redirect_uri: 400,
+  //= rfc7009#2.2.1
+  unsupported_token_type: 400,
+  //= rfc8628#3.5
+  slow_down: 429,
+  // Ours: registered nowhere, documented in docs/errors of the API.
+  vendor_credentials_rejected: 400,
+  vendor_response_invalid: 502,
+  not_found: 404,
+  method_not_allowed: 405,
+} as const;
+
+export type OAuthErrorCode = keyof typeof STATUS;
+
+/** Members of the error body beyond RFC 6749, all optional, all safe for strangers. */
+export interface OAuthErrorExtras {
+  /** Which deadline or rule, in a word: `vendor_code_expired`, `code_burned`, … */
+  readonly reason?: string;
+  /** Something was spent and its answer lost: the caller must start a new flow. */
+  readonly retry?: "restart";
+  /** The vendor's own error code, cut to the characters of rfc6749#5.2. */
+  readonly vendorError?: string;
+  readonly credentialsSource?: "shared" | "byoc" | "environment";
+  /** What a person can do by hand. */
+  readonly help?: string;
+}
+
+export interface OAuthErrorOptions extends OAuthErrorExtras {
+  /** For the log, never for the wire. */
+  readonly detail?: string;
+  readonly cause?: unknown;
+  /** Replaces the table's status: 413 and 415 of `invalid_request`. */
+  readonly status?: 413 | 415;
+  /** Seconds, for `Retry-After`. Defaults to 5 on 503 and 429. */
+  readonly retryAfterSeconds?: number;
+  /** `Allow` of a 405. */
+  readonly allow?: string;
+}
+
+export class OAuthError extends Error {
+  override readonly name = "OAuthError";
+  readonly code: OAuthErrorCode;
+  /** One sentence, printable ASCII without `"` and `\` (rfc6749#5.2). */
+  readonly description: string;
+  readonly detail: string | undefined;
+  readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
+  readonly allow: string | undefined;
+  readonly extras: OAuthErrorExtras;
+
+  constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
+    const { detail, cause, status, retryAfterSeconds, allow, ...extras } = options;
+    super(`${code}: ${description}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.description = description;
+    this.detail = detail;
+    this.status = status ?? STATUS[code];
+    this.retryAfterSeconds = retryAfterSeconds ?? (this.status === 503 || this.status === 429 ? 5 : undefined);
+    this.allow = allow;
+    this.extras = extras;
+  }
+}
+
+/** Everything that is not an OAuthError becomes `server_error`, here and nowhere else; the original stays as `cause`. */
+export function toOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  return new OAuthError("server_error", "Something went wrong on our side", {
+    cause: error,
+    detail: error instanceof Error ? error.name : typeof error,
+  });
+}
+
+const NOT_ERROR_TEXT = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** Cuts foreign text to the characters and length an error member may have (bar CB-10). */
+//= rfc6749#5.2
+export function errorText(text: string): string {
+  return text.slice(0, 512).replace(NOT_ERROR_TEXT, " ").trim();
+}
+
+/** The wire members of an error, in wire spelling. Used by the JSON body and by the redirect. */
+export function errorMembers(error: OAuthError, flowId?: string): Record<string, string> {
+  const { reason, retry, vendorError, credentialsSource, help } = error.extras;
+  return {
+    error: error.code,
+    error_description: error.description,
+    ...(flowId === undefined ? {} : { flow_id: flowId }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(vendorError === undefined ? {} : { vendor_error: errorText(vendorError) }),
+    ...(credentialsSource === undefined ? {} : { credentials_source: credentialsSource }),
+    ...(help === undefined ? {} : { help }),
+  };
+}
