@@ -1,0 +1,104 @@
+/**
+ * The gate between a name and a socket. Wraps undici's connector so that every address is judged at the moment it is used:
+ * literals before the connection, each answer of the look-up inside the connection's own look-up, the peer afterwards.
+ * Before it: egress.ts (URL rules). After it: the network.
+ */
+import type { LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import type { SecureContext } from "node:tls";
+import type { buildConnector } from "undici";
+import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
+import { type EgressError, egressError } from "./egress-error.ts";
+import { bareHost, isLoopbackHost } from "./egress-url.ts";
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** All addresses of a name. Rejects when it has none. */
+export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface AddressPolicy {
+  readonly allowLoopback: boolean;
+  /** Networks of the operator; matches nothing for endpoints that come from request parameters. */
+  readonly isAllowedNetwork: (address: string) => boolean;
+  /** Hosts never to be reached: our own public name, our own infrastructure. */
+  readonly refusedHosts: ReadonlySet<string>;
+}
+
+interface Target {
+  /** Without brackets. */
+  readonly hostname: string;
+  readonly protocol: string;
+  /** Empty for the scheme's default. */
+  readonly port: string;
+}
+
+export interface ConnectorDeps {
+  readonly buildConnector: typeof buildConnector;
+  readonly lookup: Lookup;
+  readonly secureContext: SecureContext | undefined;
+}
+
+/**
+ * A connector for the undici pool of one origin, which reaches admitted addresses only.
+ * Until it answers, no byte of a request is written; refusals are EgressErrors with `sent: false`.
+ */
+export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps: ConnectorDeps): buildConnector.connector {
+  const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
+  const connect = deps.buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    autoSelectFamily: true,
+    lookup: guardedLookup(target, policy, deps.lookup),
+    //= bar#EG-10
+    rejectUnauthorized: true,
+    ...(deps.secureContext === undefined ? {} : { secureContext: deps.secureContext }),
+  } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    const refused = refusal(target, policy);
+    if (refused !== undefined) return callback(refused, null);
+    return connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      const peer = socket.remoteAddress;
+      if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
+      socket.on("error", () => undefined).destroy();
+      return callback(egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`), null);
+    });
+  };
+}
+
+/** Literals and names that are refused before anything is asked or opened. */
+//= bar#EG-1
+function refusal(target: Target, policy: AddressPolicy): EgressError | undefined {
+  const { hostname } = target;
+  if (policy.refusedHosts.has(hostname)) return egressError("refused", false, `${hostname} is one of our own hosts`);
+  if (isIP(hostname) === 0 || admits(hostname, target, policy)) return undefined;
+  return egressError("refused", false, `${hostname} is not an admitted address`);
+}
+
+/** The look-up a connection uses: all addresses of the answer must be admitted, and only these are connected to. */
+//= bar#EG-4
+export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Lookup): LookupFunction {
+  return (host, { all }, callback) => {
+    lookup(host).then(
+      (addresses) => {
+        const [first] = addresses;
+        const bad = addresses.find(({ address }) => !admits(address, target, policy));
+        if (first === undefined || bad !== undefined) {
+          const detail = `${host} resolves to ${bad?.address ?? "nothing"}, which is not admitted`;
+          return callback(egressError("refused", false, detail), "", 0);
+        }
+        // Node asks for all of them when it races address families.
+        return all === true ? callback(null, [...addresses]) : callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, "", 0),
+    );
+  };
+}
+
+function admits(address: string, { hostname, protocol, port }: Target, policy: AddressPolicy): boolean {
+  if (policy.allowLoopback && isLoopbackHost(hostname)) return isLoopbackAddress(address);
+  if (protocol !== "https:") return false;
+  if (policy.isAllowedNetwork(address)) return true;
+  if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
+  return (port === "" || port === "443") && isPublicAddress(address);
+}

@@ -1,0 +1,34 @@
+/**
+ * What an outbound call throws when there is no usable answer. One text for every cause, so that nobody can use us to map a
+ * network; what happened is in `detail`, for the operator's log. Made in egress*.ts, translated in vendor-error.ts.
+ */
+
+/**
+ * - `refused`: our own rules forbid the URL, the name or the address; nothing left this process
+ * - `connect`: no connection came about: DNS, TCP, TLS, or too many calls waiting for one
+ * - `timeout`: the time for the whole exchange is over, or the caller's signal fired
+ * - `too_large`: body or headers exceed the limits
+ * - `broken`: the connection ended, or the answer is not HTTP, before the answer was whole
+ */
+export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | "broken";
+
+export interface EgressError extends Error {
+  readonly name: "EgressError";
+  readonly kind: EgressErrorKind;
+  /** Whether any byte of the request may have been written. `false` is a promise that the vendor saw nothing of it. */
+  readonly sent: boolean;
+  /** For the log: host, address and error code; never a path, query, header or body. */
+  readonly detail: string;
+}
+
+//= bar#EG-9
+const MESSAGE = "no usable answer from the other side";
+
+/** @param detail for the operator's log; must not carry a path, query, header or body */
+export function egressError(kind: EgressErrorKind, sent: boolean, detail: string): EgressError {
+  return Object.assign(new Error(MESSAGE), { name: "EgressError" as const, kind, sent, detail });
+}
+
+export function isEgressError(error: unknown): error is EgressError {
+  return error instanceof Error && error.name === "EgressError" && "kind" in error && "sent" in error;
+}
