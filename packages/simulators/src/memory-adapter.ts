@@ -1,0 +1,75 @@
+/**
+ * Where the sandbox's OpenID provider keeps its codes, tokens and sessions: a map that dies with the process.
+ * oidc-provider has one of its own, but warns on stderr when it is used, and drops entries after the thousandth.
+ * Expiry is not looked at here: the provider checks `exp` of whatever it is given.
+ */
+
+/** Old entries go first once this many are kept; a bench of some thousand flows fits. */
+const CAPACITY = 50_000;
+
+interface Payload {
+  readonly grantId?: string;
+  readonly uid?: string;
+  consumed?: number;
+}
+
+export interface Adapter {
+  upsert(id: string, payload: Payload): Promise<void>;
+  find(id: string): Promise<Payload | undefined>;
+  findByUid(uid: string): Promise<Payload | undefined>;
+  consume(id: string): Promise<void>;
+  destroy(id: string): Promise<void>;
+  revokeByGrantId(grantId: string): Promise<void>;
+}
+
+/** @returns oidc-provider's adapter factory: one separate table for each kind of record ("Session", "AccessToken", …) */
+export function createMemoryAdapter(): (kind: string) => Adapter {
+  return () => createTable();
+}
+
+function createTable(): Adapter {
+  const rows = new Map<string, Payload>();
+  const idsByUid = new Map<string, string>();
+  const idsByGrant = new Map<string, Set<string>>();
+
+  function remove(id: string): void {
+    const payload = rows.get(id);
+    rows.delete(id);
+    if (payload?.uid !== undefined && idsByUid.get(payload.uid) === id) idsByUid.delete(payload.uid);
+    if (payload?.grantId === undefined) return;
+    const siblings = idsByGrant.get(payload.grantId);
+    siblings?.delete(id);
+    if (siblings?.size === 0) idsByGrant.delete(payload.grantId);
+  }
+
+  return {
+    async upsert(id, payload) {
+      remove(id);
+      rows.set(id, payload);
+      if (payload.uid !== undefined) idsByUid.set(payload.uid, id);
+      if (payload.grantId !== undefined) {
+        const siblings = idsByGrant.get(payload.grantId) ?? new Set<string>();
+        idsByGrant.set(payload.grantId, siblings.add(id));
+      }
+      const oldest = rows.size > CAPACITY ? rows.keys().next().value : undefined;
+      if (oldest !== undefined) remove(oldest);
+    },
+    async find(id) {
+      return rows.get(id);
+    },
+    async findByUid(uid) {
+      return rows.get(idsByUid.get(uid) ?? "");
+    },
+    async consume(id) {
+      const payload = rows.get(id);
+      // The value only has to be truthy; the provider never compares it.
+      if (payload !== undefined) payload.consumed = 1;
+    },
+    async destroy(id) {
+      remove(id);
+    },
+    async revokeByGrantId(grantId) {
+      for (const id of Array.from(idsByGrant.get(grantId) ?? [])) remove(id);
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * The sandbox's vendor: a certified OpenID provider (oidc-provider) on loopback, with pages of its own.
+ * Flows meet a server this repository did not write: PKCE is required, `iss` comes back with the code,
+ * refresh tokens rotate, tokens can be revoked. Everything lives in memory. For the sandbox and for tests.
+ */
+// The declarations travel with the import, so that another workspace that imports this package sees them too.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./oidc-provider.d.ts" />
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { getRequestListener } from "@hono/node-server";
+// The package's entry does nothing more than this file, except that it warns on stderr on a Node release without LTS name.
+import { Provider, type ProviderClient, type ProviderContext } from "oidc-provider/lib/provider.js";
+import { PAGE_HEADERS } from "./layout.ts";
+import { listen } from "./listen.ts";
+import { createMemoryAdapter } from "./memory-adapter.ts";
+import { ACCOUNTS, createVendorPages, renderVendorError } from "./vendor-pages.ts";
+import { recordVendorRequests, type RecordedRequest, type VendorFaults } from "./vendor-requests.ts";
+
+export interface OpenIdProviderClient {
+  readonly clientId: string;
+  /** Left out with `none`. */
+  readonly clientSecret?: string;
+  readonly redirectUris: readonly string[];
+  /** Default `client_secret_basic`. */
+  readonly tokenEndpointAuthMethod?: "client_secret_basic" | "client_secret_post" | "none";
+  /** Shown on the consent page. */
+  readonly clientName?: string;
+}
+
+export interface OpenIdProviderOptions {
+  /** Default 0: a free one. */
+  readonly port?: number;
+  /** Default 127.0.0.1; also the host of the issuer. */
+  readonly host?: "127.0.0.1" | "localhost";
+  readonly clients: readonly OpenIdProviderClient[];
+  /** Default true. */
+  readonly pkceRequired?: boolean;
+  /** Default true: each refresh answers a new refresh token and the old one used again ends the grant. */
+  readonly rotateRefreshTokens?: boolean;
+  /** Default 3600. */
+  readonly accessTokenLifetimeSeconds?: number;
+  /** Default 60. */
+  readonly authorizationCodeLifetimeSeconds?: number;
+  /** Opens dynamic client registration at `/reg`; with a token only to those who present it. Default: closed. */
+  readonly registration?: { readonly initialAccessToken?: string };
+  /** Hears what would otherwise go unseen: failures inside the provider. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface OpenIdProvider {
+  /** `http://127.0.0.1:PORT`; metadata below it at both well-known paths. */
+  readonly issuer: string;
+  readonly port: number;
+  /** Every request to the OAuth endpoints so far, oldest first, secrets included: for tests only. */
+  requests(): readonly RecordedRequest[];
+  readonly faults: VendorFaults;
+  /** Ends open connections too. */
+  close(): Promise<void>;
+}
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+/**
+ * Starts the provider. Endpoints: `/auth`, `/token`, `/token/revocation`, `/me` (userinfo), `/jwks`, `/reg`.
+ * Scopes: openid profile email offline_access api:read api:write. Accounts: see `ACCOUNTS`. A refresh token always comes.
+ * Revoking any token of a grant ends all of them; revoking a refresh token also forgets the consent.
+ *
+ * @throws Error when the port is taken or a client is malformed
+ */
+export async function startOpenIdProvider(options: OpenIdProviderOptions): Promise<OpenIdProvider> {
+  const listening = await listen(options.port ?? 0, options.host);
+  const { server, port, url: issuer } = listening;
+  const provider = new Provider(issuer, configuration(options, port));
+  provider.on("error", (error) => options.onError?.(error));
+  provider.on("server_error", (_context, error) => options.onError?.(error));
+  const requests = recordVendorRequests(provider);
+
+  const answerOAuth = provider.callback();
+  const answerPages = getRequestListener(createVendorPages(provider).fetch);
+  server.on("request", (request, response) => {
+    const isPage = request.url === "/" || request.url?.startsWith("/interaction/") === true;
+    if (isPage) void answerPages(request, response);
+    else answerOAuth(request, response);
+  });
+
+  return {
+    issuer,
+    port,
+    requests: () => requests.all(),
+    faults: requests.faults,
+    close: () => listening.close(),
+  };
+}
+
+function configuration(options: OpenIdProviderOptions, port: number): Record<string, unknown> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return {
+    adapter: createMemoryAdapter(),
+    clients: options.clients.map(clientMetadata),
+    clientDefaults: { id_token_signed_response_alg: "ES256" },
+    enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
+    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "sandbox-1" }] },
+    cookies: {
+      keys: [randomBytes(32).toString("base64url")],
+      // Browsers do not keep the cookies of two ports apart, so the name does.
+      names: { session: `vendor-${port}-session`, interaction: `vendor-${port}-interaction`, resume: `vendor-${port}-resume` },
+    },
+    scopes: ["openid", "offline_access", "api:read", "api:write"],
+    claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
+    findAccount: (_context: unknown, id: string) => findAccount(id),
+    pkce: { required: () => options.pkceRequired ?? true },
+    rotateRefreshToken: () => options.rotateRefreshTokens ?? true,
+    issueRefreshToken: async (_context: unknown, client: ProviderClient) => client.grantTypeAllowed("refresh_token"),
+    expiresWithSession: () => false,
+    ttl: {
+      AccessToken: options.accessTokenLifetimeSeconds ?? HOUR_SECONDS,
+      AuthorizationCode: options.authorizationCodeLifetimeSeconds ?? 60,
+      IdToken: HOUR_SECONDS,
+      Interaction: HOUR_SECONDS,
+      Session: DAY_SECONDS,
+      Grant: 14 * DAY_SECONDS,
+      RefreshToken: 14 * DAY_SECONDS,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: isOwnToken },
+      introspection: { enabled: true, allowedPolicy: isOwnToken },
+      registration: {
+        enabled: options.registration !== undefined,
+        ...(options.registration?.initialAccessToken === undefined ? {} : { initialAccessToken: options.registration.initialAccessToken }),
+      },
+    },
+    interactions: { url: (_context: unknown, interaction: { readonly uid: string }) => `/interaction/${interaction.uid}` },
+    clientBasedCORS: () => false,
+    async renderError(context: ProviderContext, out: { readonly error: string; readonly error_description?: string }) {
+      context.set(PAGE_HEADERS);
+      context.body = await renderVendorError(out.error, out.error_description ?? "Something is wrong with it.");
+    },
+  };
+}
+
+function clientMetadata(client: OpenIdProviderClient): Record<string, unknown> {
+  return {
+    client_id: client.clientId,
+    ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }),
+    client_name: client.clientName ?? client.clientId,
+    redirect_uris: client.redirectUris,
+    token_endpoint_auth_method: client.tokenEndpointAuthMethod ?? "client_secret_basic",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  };
+}
+
+function isOwnToken(_context: unknown, client: ProviderClient, token: { readonly clientId?: string }): boolean {
+  return token.clientId === client.clientId;
+}
+
+function findAccount(id: string): { accountId: string; claims(): Record<string, unknown> } | undefined {
+  const account = ACCOUNTS.find((candidate) => candidate.id === id);
+  if (account === undefined) return undefined;
+  return { accountId: id, claims: () => ({ sub: id, name: account.name, email: account.email, email_verified: true }) };
+}
