@@ -1,0 +1,167 @@
+/**
+ * Request parameters, read once and strictly: a form body or a query string in, single values out.
+ * The first thing every route does; what passes here has one reading, whatever stands before or behind us.
+ */
+import type { JsonValue } from "../ports.ts";
+import { OAuthError } from "./errors.ts";
+import { parseJsonStrict } from "./strict-json.ts";
+
+export interface Parameters {
+  /** The value; `undefined` when absent or empty. */
+  get(name: string): string | undefined;
+  /** @throws OAuthError invalid_request naming the parameter when absent or empty */
+  require(name: string): string;
+  /** Whether there is a value that is not empty. */
+  has(name: string): boolean;
+  /** Names with a value, in the order sent. */
+  names(): string[];
+  /** The value as sent, the empty one included: at the callback an empty `iss` is a wrong one, not an absent one. */
+  sent(name: string): string | undefined;
+}
+
+const MAX_MEMBERS = 64;
+const NOT_PRINTABLE_ASCII = /[^\x20-\x7e]/;
+const LINE_OR_NUL = /[\0\r\n]/;
+
+/**
+ * @param encoded application/x-www-form-urlencoded, without a leading `?`
+ * @throws OAuthError invalid_request for a repeated name (also with empty values), broken percent-encoding or UTF-8,
+ *   NUL, CR or LF (raw or escaped), raw characters outside printable ASCII, and more than 64 members
+ */
+export function parseParameters(encoded: string): Parameters {
+  //= bar#HT-4
+  if (NOT_PRINTABLE_ASCII.test(encoded)) throw malformed();
+  // A Map: `__proto__`, `constructor` and dotted names are names like any other (bar HT-3).
+  const values = new Map<string, string>();
+  for (const pair of encoded === "" ? [] : encoded.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    //= rfc6749#3.1
+    //= bar#HT-3
+    if (values.has(name)) throw repeated(name);
+    if (values.size === MAX_MEMBERS) throw new OAuthError("invalid_request", "too many parameters");
+    const value = equals < 0 ? "" : pair.slice(equals + 1);
+    values.set(name, name === "error_description" ? decodeText(value) : decode(value));
+  }
+  return view(values);
+}
+
+function view(values: ReadonlyMap<string, string>): Parameters {
+  //= rfc6749#3.2
+  const get = (name: string): string | undefined => values.get(name) || undefined;
+  return {
+    get,
+    require: (name) => {
+      const value = get(name);
+      if (value === undefined) throw new OAuthError("invalid_request", `${name} is missing`);
+      return value;
+    },
+    has: (name) => get(name) !== undefined,
+    names: () => [...values.keys()].filter((name) => values.get(name) !== ""),
+    sent: (name) => values.get(name),
+  };
+}
+
+function decode(text: string): string {
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(spaced);
+  } catch {
+    throw malformed();
+  }
+  if (LINE_OR_NUL.test(decoded)) throw malformed();
+  return decoded;
+}
+
+/**
+ * `error_description` is prose nobody acts on, and vendors do send line breaks in it (Microsoft: on every cancelled consent).
+ * Refusing the request for them would hide the error itself: breaks become spaces, an undecodable text becomes none.
+ */
+//= bar#CB-10
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " ")).replace(/[\0\r\n]+/g, " ");
+  } catch {
+    return "";
+  }
+}
+
+function malformed(): OAuthError {
+  return new OAuthError("invalid_request", "parameters are not valid form encoding");
+}
+
+function repeated(name: string): OAuthError {
+  // Only a name of the protocol is repeated back: any other is the caller's text.
+  const which = RESERVED_AUTHORIZATION_PARAMETERS.has(name) ? name : "a parameter";
+  return new OAuthError("invalid_request", `${which} is given more than once`, { detail: name.slice(0, 64) });
+}
+
+/** Parameters of an authorization request that we alone set: refused in `vendor_params` and in a vendor's fixed parameters. */
+//= bar#ST-4
+export const RESERVED_AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
+  "client_id",
+  "client_secret",
+  "client_assertion",
+  "client_assertion_type",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "state",
+  "nonce",
+  "scope",
+  "code",
+  "code_challenge",
+  "code_challenge_method",
+  "code_verifier",
+  "grant_type",
+  "request",
+  "request_uri",
+  "registration",
+  "dpop_jkt",
+  "iss",
+]);
+
+/**
+ * Whether a vendor could take `name` for a reserved one. Some servers ignore case; PHP reads `redirect.uri`,
+ * `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
+ */
+export function isReservedAuthorizationParameter(name: string): boolean {
+  const folded = name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
+  return folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded);
+}
+
+/**
+ * A parameter whose value is a JSON object of strings (`placeholders`, `vendor_params`).
+ *
+ * @param what the parameter's name, for the message
+ * @returns an object without prototype: every member is one that was sent
+ * @throws OAuthError invalid_request
+ */
+export function parseStringMap(json: string, what: string): Record<string, string> {
+  const map: Record<string, string> = Object.create(null);
+  const entries = Object.entries(parseObject(json, what));
+  if (entries.length > MAX_MEMBERS) throw new OAuthError("invalid_request", `${what} has too many members`);
+  for (const [name, value] of entries) {
+    if (typeof value !== "string") throw notStringMap(what);
+    map[name] = value;
+  }
+  return map;
+}
+
+function parseObject(json: string, what: string): object {
+  let value: JsonValue;
+  try {
+    value = parseJsonStrict(json);
+  } catch (cause) {
+    throw notStringMap(what, cause);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notStringMap(what);
+  return value;
+}
+
+function notStringMap(what: string, cause?: unknown): OAuthError {
+  return new OAuthError("invalid_request", `${what} must be a JSON object of strings, each name once`, { cause });
+}

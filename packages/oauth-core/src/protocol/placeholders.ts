@@ -1,0 +1,148 @@
+/**
+ * `{placeholder}` in a vendor's URLs: tenant, region, environment. A value fills exactly the gap it was meant for: it can
+ * never add a label, a path segment, a port or a query, nor turn one host into another.
+ * Used when a vendor is resolved for a flow; what comes out is still judged by the egress rules.
+ */
+import { OAuthError } from "./errors.ts";
+import { isPublicSuffix } from "./public-suffix.ts";
+
+export interface PlaceholderSpec {
+  /** A regular expression the whole value must match, on top of what its place demands. */
+  readonly pattern?: string;
+  /** The only values allowed, where they can be listed. */
+  readonly values?: readonly string[];
+  /** Used when the caller gives none. */
+  readonly default?: string;
+  /** What the value is. Default by place: a label in the host, a segment in the path, any text in the query. */
+  readonly kind?: "label" | "segment" | "host";
+}
+
+export type PlaceholderSpecs = Readonly<Record<string, PlaceholderSpec>>;
+
+const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]{0,63})\}/g;
+const TEMPLATE = /^(https?:\/\/)([A-Za-z0-9._{}-]+|\[[0-9a-f:]+\])(:[0-9]+)?((?:\/[^?#]*)?)((?:\?[^#]*)?)((?:#.*)?)$/s;
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const KINDS = {
+  label: new RegExp(`^${LABEL}$`),
+  // The last label starts with a letter, so that no spelling of an IPv4 address passes for a name.
+  host: new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*(?=[a-z])${LABEL}$`),
+  segment: /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,255}$/,
+} as const;
+
+/**
+ * The names a template uses, each once, in order of appearance.
+ *
+ * @throws OAuthError invalid_request when braces enclose anything that is not a name
+ */
+export function placeholderNames(template: string): string[] {
+  if (/[{}]/.test(template.replace(PLACEHOLDER, ""))) {
+    throw new OAuthError("invalid_request", "a URL template has braces that are no placeholder");
+  }
+  return [...new Set(Array.from(template.matchAll(PLACEHOLDER), ([, name = ""]) => name))];
+}
+
+/**
+ * Refuses values that no template uses and no specification names: a misspelt one would silently become the default.
+ *
+ * @throws OAuthError invalid_request
+ */
+export function requireKnownPlaceholders(values: object, templates: readonly string[], specs: PlaceholderSpecs): void {
+  const known = new Set([...Object.keys(specs), ...templates.flatMap(placeholderNames)]);
+  const unknown = Object.keys(values).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  // Named only if it looks like a name: anything else is the caller's text.
+  const which = /^[A-Za-z0-9_-]{1,64}$/.test(unknown) ? ` ${unknown}` : "";
+  throw new OAuthError("invalid_request", `placeholder${which} is not one of this vendor`);
+}
+
+/**
+ * The template with every placeholder filled; a template without any comes back as it is.
+ *
+ * @param template http(s) URL; placeholders in host, path and query only
+ * @param values by name; an empty value is an absent one
+ * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
+ */
+export function expandTemplate(template: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
+  if (placeholderNames(template).length === 0) return template;
+  const { scheme, host, port, path, query, fragment } = splitTemplate(template);
+  const fill = (part: string, place: Place): string =>
+    part.replace(PLACEHOLDER, (_, name: string) => fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {}));
+  const filledHost = fill(host, "host");
+  const filledPath = fill(path, "path");
+  const url = scheme + filledHost + port + filledPath + fill(query, "query") + fragment;
+  requireSameShape(url, { host: filledHost, path: filledPath, fixedSuffix: host.slice(host.lastIndexOf("}") + 1) });
+  return url;
+}
+
+/**
+ * Whether a value could choose the registrable domain, and with it who answers: a placeholder that is the whole host, or one
+ * with nothing but a public suffix to its right. Placeholders whose values are listed cannot.
+ */
+export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs = {}): boolean {
+  if (placeholderNames(template).length === 0) return false;
+  const labels = splitTemplate(template).host.split(".");
+  const rightmost = labels.findLastIndex((label) =>
+    Array.from(label.matchAll(PLACEHOLDER)).some(([, name = ""]) => own(specs, name)?.values === undefined),
+  );
+  return rightmost >= 0 && isPublicSuffix(labels.slice(rightmost + 1).join(".").toLowerCase());
+}
+
+type Place = "host" | "path" | "query";
+
+function splitTemplate(template: string) {
+  const [, scheme = "", host = "", port = "", path = "", query = "", fragment = ""] = TEMPLATE.exec(template) ?? [];
+  if (host === "" || fragment.includes("{")) {
+    throw new OAuthError("invalid_request", "a URL template may have placeholders in host, path and query only");
+  }
+  return { scheme, host, port, path, query, fragment };
+}
+
+function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function valueOf(name: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
+  const value = own(values, name) || own(specs, name)?.default;
+  if (value === undefined || value === "") throw new OAuthError("invalid_request", `placeholder ${name} is missing`);
+  return value;
+}
+
+function fit(place: Place, name: string, value: string, spec: PlaceholderSpec): string {
+  const allowed =
+    (spec.values === undefined || spec.values.includes(value)) &&
+    (spec.kind === undefined || KINDS[spec.kind].test(value)) &&
+    (spec.pattern === undefined || matches(spec.pattern, name, value)) &&
+    fitsPlace(place, value, spec);
+  if (!allowed) throw new OAuthError("invalid_request", `placeholder ${name} has a value that does not fit`);
+  return place === "query" ? encodeURIComponent(value) : value;
+}
+
+function fitsPlace(place: Place, value: string, { kind, values }: PlaceholderSpec): boolean {
+  if (place === "host") return (kind === "host" || values !== undefined ? KINDS.host : KINDS.label).test(value);
+  if (place === "path") return KINDS.segment.test(value);
+  return value.length <= 1024 && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+function matches(pattern: string, name: string, value: string): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`).test(value);
+  } catch (cause) {
+    throw new OAuthError("server_error", `placeholder ${name} has an unusable pattern`, { cause });
+  }
+}
+
+/** The last word: whatever the pieces were, a URL parser must see the host and path we meant to write. */
+function requireSameShape(expanded: string, meant: { host: string; path: string; fixedSuffix: string }): void {
+  const url = URL.parse(expanded);
+  const host = meant.host.toLowerCase();
+  const same =
+    url !== null &&
+    url.hostname === host &&
+    url.hostname.endsWith(meant.fixedSuffix.toLowerCase()) &&
+    host.length <= 253 &&
+    host.split(".").every((label) => label.length <= 63) &&
+    url.username === "" &&
+    url.password === "" &&
+    url.pathname === (meant.path === "" ? "/" : meant.path);
+  if (!same) throw new OAuthError("invalid_request", "placeholders do not give a plain URL of this vendor");
+}

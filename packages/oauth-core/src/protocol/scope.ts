@@ -1,0 +1,26 @@
+/** Scope strings to lists and back. Requests come through here at /v1/par, /authorize and /token; vendors get their own separator. */
+import { OAuthError } from "./errors.ts";
+
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
+
+/**
+ * @param value space-separated scope tokens; more than one space counts as one
+ * @returns the tokens in the order given, each once; none for an empty value
+ * @throws OAuthError invalid_scope for control characters, quotes, backslashes and anything that is not ASCII
+ */
+export function parseScope(value: string): string[] {
+  //= rfc6749#3.3
+  //= bar#ST-5
+  if (!SCOPE.test(value)) throw new OAuthError("invalid_scope", "scope has characters a scope must not have");
+  return [...new Set(value.split(" ").filter((token) => token !== ""))];
+}
+
+/** @param separator what the reader wants between tokens; the standard's is a space */
+export function formatScope(scope: readonly string[], separator = " "): string {
+  return scope.join(separator);
+}
+
+/** Whether every token of `scope` is one of `of`. */
+export function isSubset(scope: readonly string[], of: readonly string[]): boolean {
+  return scope.every((token) => of.includes(token));
+}

@@ -1,0 +1,171 @@
+/**
+ * The state JWT: what the vendor's redirect must bring back so that we know which flow it belongs to.
+ * Signed when the browser leaves for the vendor, verified first thing at the callback. It names the flow and nothing else.
+ * Our own HS256 in node:crypto, because we are the only reader and writer: no algorithm, key or spelling is open to choice.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Clock, EpochSeconds } from "../ports.ts";
+import { OAuthError } from "./errors.ts";
+
+const MAX_LENGTH = 1024;
+const MAX_FUTURE_SECONDS = 60;
+const MIN_KEY_BYTES = 32;
+const KID = /^[\w.:~-]{1,128}$/;
+
+/** The MAC keys of one purpose. A purpose never shares keys with another. */
+export interface MacKeys {
+  /** The key to sign with now. */
+  active(): { readonly kid: string; readonly key: Buffer };
+  /** A key that may still verify; may reload the keyset once, so that a fresh key of a sister process is found. */
+  find(kid: string): Promise<Buffer | undefined>;
+}
+
+export interface StateClaims {
+  /** The flow's id. */
+  readonly jti: string;
+  /** Hash of the connection context the flow was started with. */
+  readonly contextHash: string;
+  readonly issuedAt: EpochSeconds;
+  readonly expiresAt: EpochSeconds;
+}
+
+export interface StateCodecOptions {
+  readonly keys: MacKeys;
+  /** Who the state is for: the base URL, byte for byte. */
+  readonly audience: string;
+  readonly now: Clock;
+  /** The purpose, in the header. Defaults to `state+jwt`. */
+  readonly typ?: string;
+}
+
+export interface StateCodec {
+  /** @returns three base64url parts, at most 1024 characters */
+  sign(claims: StateClaims): string;
+  /** @throws OAuthError invalid_request, reason `invalid_state` or `state_expired`; what `keys.find` throws passes through */
+  verify(value: string): Promise<StateClaims>;
+}
+
+export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: StateCodecOptions): StateCodec {
+  let activeHeader = { kid: "", segment: "" };
+  const headerOf = (kid: string): string => {
+    if (activeHeader.kid !== kid) activeHeader = { kid, segment: encodeHeader(typ, kid) };
+    return activeHeader.segment;
+  };
+
+  const findKey = async (header: string): Promise<Buffer> => {
+    const active = keys.active();
+    if (header === headerOf(active.kid)) return active.key;
+    const kid = readKid(header);
+    //= rfc8725#3.1
+    //= rfc8725#3.11
+    // Not parsed and judged but compared with the bytes we would write: alg, typ, crit, jwk and the like have no say.
+    if (kid === undefined || header !== encodeHeader(typ, kid)) throw invalid("header is not ours");
+    const key = await keys.find(kid);
+    if (key === undefined) throw invalid("unknown kid");
+    return key;
+  };
+
+  return {
+    sign: (claims) => {
+      const { kid, key } = keys.active();
+      const input = `${headerOf(kid)}.${encodePayload(claims, audience)}`;
+      const value = `${input}.${mac(key, input)}`;
+      if (value.length > MAX_LENGTH) throw new RangeError("state is longer than it may be");
+      return value;
+    },
+    verify: async (value) => {
+      const [header, payload, signature] = splitCompact(value);
+      const key = await findKey(header);
+      //= bar#CB-1
+      requireMac(key, `${header}.${payload}`, signature);
+      const claims = decodePayload(payload, audience);
+      requireTimes(claims, now());
+      return claims;
+    },
+  };
+}
+
+function invalid(detail: string): OAuthError {
+  return new OAuthError("invalid_request", "state is not valid", { reason: "invalid_state", detail });
+}
+
+function encodeSegment(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+function encodeHeader(typ: string, kid: string): string {
+  if (!KID.test(kid)) throw new RangeError("kid has characters a state header must not have");
+  return encodeSegment({ alg: "HS256", typ, kid });
+}
+
+function encodePayload({ jti, contextHash, issuedAt, expiresAt }: StateClaims, audience: string): string {
+  //= bar#CB-6
+  return encodeSegment({ aud: audience, jti, ctx: contextHash, iat: issuedAt, exp: expiresAt });
+}
+
+function splitCompact(value: string): [string, string, string] {
+  if (value.length > MAX_LENGTH) throw invalid("too long");
+  const parts = value.split(".");
+  const [header, payload, signature] = parts;
+  //= rfc7519#7.2
+  if (parts.length !== 3 || !header || !payload || !signature) throw invalid("not three parts");
+  return [header, payload, signature];
+}
+
+/** The kid a header claims, only to look the key up; the header itself is still compared whole. */
+function readKid(header: string): string | undefined {
+  const { kid } = parseSegment(header);
+  return typeof kid === "string" && KID.test(kid) ? kid : undefined;
+}
+
+/** The members of a JSON object; none when the segment is anything else. */
+function parseSegment(segment: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(segment, "base64url").toString());
+    return typeof value === "object" ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function mac(key: Buffer, input: string): string {
+  //= rfc7518#3.2
+  if (key.length < MIN_KEY_BYTES) throw new RangeError("a state key has at least 32 bytes");
+  return createHmac("sha256", key).update(input).digest("base64url");
+}
+
+/** Compares the encoded signatures, so that exactly one spelling of each is accepted (bar CB-3). */
+function requireMac(key: Buffer, input: string, signature: string): void {
+  // UTF-8, not latin1: the latter folds U+0141 onto "A" and would let a second spelling in.
+  const expected = Buffer.from(mac(key, input));
+  const actual = Buffer.from(signature);
+  //= bar#CB-3
+  if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) throw invalid("signature differs");
+}
+
+function decodePayload(payload: string, audience: string): StateClaims {
+  const { aud, jti, ctx, iat, exp } = parseSegment(payload);
+  //= rfc7519#4.1.3
+  //= bar#CB-5
+  if (aud !== audience) throw invalid("another audience");
+  if (typeof jti !== "string" || jti === "" || typeof ctx !== "string") throw invalid("jti or ctx missing");
+  //= rfc7519#4.1.4
+  if (!isWhole(iat) || !isWhole(exp)) throw invalid("iat or exp is no whole number");
+  const claims = { jti, contextHash: ctx, issuedAt: iat, expiresAt: exp };
+  // Written again, the claims must give the same bytes: no further member, no other order, spelling or padding.
+  if (encodePayload(claims, audience) !== payload) throw invalid("payload is not canonical");
+  return claims;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function requireTimes({ issuedAt, expiresAt }: StateClaims, at: EpochSeconds): void {
+  //= rfc7519#4.1.4
+  if (at >= expiresAt) {
+    throw new OAuthError("invalid_request", "state has expired", { reason: "state_expired" });
+  }
+  //= rfc7519#4.1.6
+  if (issuedAt > at + MAX_FUTURE_SECONDS) throw invalid("iat lies in the future");
+}
