@@ -1,8 +1,9 @@
 /**
  * A browser's cookies, as far as the sandbox's flows need them: by host and path, across all ports of a host
- * (rfc6265#8.5: "Cookies do not provide isolation by port"), which is what session-fixation tests rest on.
+ * (RFC 6265 section 8.5: "Cookies do not provide isolation by port"), which is what session-fixation tests rest on.
  * Left out: SameSite (every hop here is same-site) and public suffixes.
  */
+import { machineClock, type Clock } from "./clock.ts";
 
 interface Cookie {
   readonly name: string;
@@ -26,14 +27,12 @@ export interface CookieJar {
   copy(): CookieJar;
 }
 
-const nowSeconds = (): number => Math.floor(Date.now() / 1000);
-
-/** @param options.now epoch seconds; the machine's clock by default */
-export function createCookieJar(options: { readonly now?: () => number } = {}): CookieJar {
-  return jarOf([], options.now ?? nowSeconds);
+/** @param options.now the machine's clock by default */
+export function createCookieJar(options: { readonly now?: Clock } = {}): CookieJar {
+  return jarOf([], options.now ?? machineClock);
 }
 
-function jarOf(initial: readonly Cookie[], now: () => number): CookieJar {
+function jarOf(initial: readonly Cookie[], now: Clock): CookieJar {
   let cookies = [...initial];
 
   function matching(url: URL): Cookie[] {

@@ -7,3 +7,5 @@ export type { OpenIdProvider, OpenIdProviderClient, OpenIdProviderOptions } from
 export { ACCOUNTS } from "./vendor-pages.ts";
 export type { Account, AccountId } from "./vendor-pages.ts";
 export type { Fault, RecordedRequest, VendorFaults } from "./vendor-requests.ts";
+export { startStubVendor } from "./stub-vendor.ts";
+export type { StubVendor } from "./stub-vendor.ts";

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startStubVendor, type StubVendor } from "./stub-vendor.ts";
+
+let vendor: StubVendor;
+beforeAll(async () => {
+  vendor = await startStubVendor();
+});
+afterAll(() => vendor.close());
+
+const token = (form: Record<string, string>): Promise<Response> => fetch(vendor.tokenEndpoint, { method: "POST", body: new URLSearchParams(form) });
+
+describe("stub vendor", () => {
+  it("sends the browser back at once with a code and the same state", async () => {
+    const query = new URLSearchParams({ redirect_uri: "http://127.0.0.1:9/back", state: "a b&c", code_challenge: "x" });
+    const answer = await fetch(`${vendor.authorizationEndpoint}?${query.toString()}`, { redirect: "manual" });
+    const location = new URL(answer.headers.get("Location") ?? "");
+    expect([answer.status, location.pathname, location.searchParams.get("state")]).toEqual([303, "/back", "a b&c"]);
+    expect(location.searchParams.get("code")).toMatch(/^[\w-]{32}$/);
+  });
+
+  it("answers other tokens each time, to codes with a verifier and to refresh tokens", async () => {
+    const first = await (await token({ code: "c", code_verifier: "v" })).json();
+    const second = await (await token({ refresh_token: "r" })).json();
+    const shape = { access_token: expect.stringMatching(/^at-/), token_type: "Bearer", expires_in: 3600, refresh_token: expect.stringMatching(/^rt-/), scope: "read write" };
+    expect([first, second]).toEqual([shape, shape]);
+    expect(first).not.toEqual(second);
+  });
+
+  it("refuses a code without a verifier", async () => {
+    expect((await token({ code: "c" })).status).toBe(400);
+  });
+
+  it("counts", async () => {
+    const before = vendor.counts()["/revoke"] ?? 0;
+    await fetch(vendor.revocationEndpoint, { method: "POST" });
+    expect(vendor.counts()["/revoke"]).toBe(before + 1);
+  });
+
+  it("runs as a program that says where it is", async () => {
+    const child = spawn(process.execPath, [fileURLToPath(new URL("stub-vendor.ts", import.meta.url)), "0"]);
+    const exited = once(child, "exit");
+    const [line] = await once(createInterface(child.stdout), "line");
+    const { url } = JSON.parse(String(line));
+    expect((await fetch(`${url}/revoke`, { method: "POST" })).status).toBe(200);
+    child.kill();
+    await exited;
+  });
+});
