@@ -2,8 +2,9 @@
  * PKCE, both halves: the verifier we make towards a vendor (PKCE #2) and the challenge a client pins its code with (PKCE #1).
  * Used at /v1/par and /authorize (challenge in), at the vendor's authorization URL (challenge out) and at both token legs.
  */
-import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { OAuthError } from "./errors.ts";
+import { hmacSha256, isSameText } from "./mac.ts";
 
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -21,7 +22,7 @@ export function createCodeVerifier(): string {
  * @param flowId unique per flow; the same id always gives the same 43 characters
  */
 export function deriveCodeVerifier(key: Buffer, flowId: string): string {
-  return createHmac("sha256", key).update(`pkce\0${flowId}`).digest("base64url");
+  return hmacSha256(key, `pkce\0${flowId}`).toString("base64url");
 }
 
 /** BASE64URL(SHA-256(ASCII(code_verifier))), 43 characters. */
@@ -70,10 +71,8 @@ export function parseCodeVerifier(value: string | undefined): string {
  * @see rfc7636#4.6
  */
 export function verifyCodeVerifier(codeVerifier: string, codeChallenge: string): void {
-  const expected = Buffer.from(codeChallenge);
-  const actual = Buffer.from(deriveCodeChallenge(codeVerifier));
   //= rfc7636#4.6
-  if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) {
+  if (!isSameText(deriveCodeChallenge(codeVerifier), codeChallenge)) {
     throw new OAuthError("invalid_grant", "code_verifier does not match code_challenge");
   }
 }

@@ -3,9 +3,9 @@
  * Signed when the browser leaves for the vendor, verified first thing at the callback. It names the flow and nothing else.
  * Our own HS256 in node:crypto, because we are the only reader and writer: no algorithm, key or spelling is open to choice.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
+import { hmacSha256, isSameText } from "./mac.ts";
 
 const MAX_LENGTH = 1024;
 const MAX_FUTURE_SECONDS = 60;
@@ -69,7 +69,7 @@ export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: Sta
     sign: (claims) => {
       const { kid, key } = keys.active();
       const input = `${headerOf(kid)}.${encodePayload(claims, audience)}`;
-      const value = `${input}.${mac(key, input)}`;
+      const value = `${input}.${signatureOf(key, input)}`;
       if (value.length > MAX_LENGTH) throw new RangeError("state is longer than it may be");
       return value;
     },
@@ -77,7 +77,9 @@ export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: Sta
       const [header, payload, signature] = splitCompact(value);
       const key = await findKey(header);
       //= bar#CB-1
-      requireMac(key, `${header}.${payload}`, signature);
+      //= bar#CB-3
+      // The encoded signatures are compared, not the decoded ones: each has exactly one accepted spelling.
+      if (!isSameText(signatureOf(key, `${header}.${payload}`), signature)) throw invalid("signature differs");
       const claims = decodePayload(payload, audience);
       requireTimes(claims, now());
       return claims;
@@ -128,19 +130,10 @@ function parseSegment(segment: string): Record<string, unknown> {
   }
 }
 
-function mac(key: Buffer, input: string): string {
+function signatureOf(key: Buffer, input: string): string {
   //= rfc7518#3.2
   if (key.length < MIN_KEY_BYTES) throw new RangeError("a state key has at least 32 bytes");
-  return createHmac("sha256", key).update(input).digest("base64url");
-}
-
-/** Compares the encoded signatures, so that exactly one spelling of each is accepted (bar CB-3). */
-function requireMac(key: Buffer, input: string, signature: string): void {
-  // UTF-8, not latin1: the latter folds U+0141 onto "A" and would let a second spelling in.
-  const expected = Buffer.from(mac(key, input));
-  const actual = Buffer.from(signature);
-  //= bar#CB-3
-  if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) throw invalid("signature differs");
+  return hmacSha256(key, input).toString("base64url");
 }
 
 function decodePayload(payload: string, audience: string): StateClaims {
