@@ -1,0 +1,32 @@
+/**
+ * What can go wrong inside the token store, as a closed set of codes. Internal: callers translate it once into an
+ * OAuthError where it leaves (a key or row that cannot be read is their 503). Messages are constant sentences and
+ * `detail` is written here by us, so neither can carry a key, a token or a sealed value.
+ */
+
+const SENTENCE = {
+  unreadable: "The sealed value was altered, cut, or made under another key or for another place",
+  format_unknown: "The data was written in a format this release does not know",
+  input_invalid: "The value cannot be sealed or opened",
+  too_large: "The value is larger than an envelope may be",
+  key_invalid: "The key does not have the right shape",
+  key_file_invalid: "The key file is not one of ours",
+  key_file_unavailable: "The key file cannot be read or made",
+  store_foreign: "The store file belongs to something else",
+} as const;
+
+export type TokenStoreErrorCode = keyof typeof SENTENCE;
+
+export class TokenStoreError extends Error {
+  override readonly name = "TokenStoreError";
+  readonly code: TokenStoreErrorCode;
+  /** For the operator: what was expected, or which file. Never a value. */
+  readonly detail: string | undefined;
+
+  constructor(code: TokenStoreErrorCode, options: { readonly detail?: string; readonly cause?: unknown } = {}) {
+    const { detail, cause } = options;
+    super(`${SENTENCE[code]}${detail === undefined ? "" : `: ${detail}`}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.detail = detail;
+  }
+}

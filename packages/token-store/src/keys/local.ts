@@ -1,0 +1,144 @@
+/**
+ * A KeyWrapper whose root is a key file on this machine, for a deployment without a key service.
+ * The broker wraps its keyset with it; whoever has the store without this file can open nothing in it.
+ * The file is read at the first use, not at construction, so that a missing disk does not stop the process.
+ */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open as openFile, readFile, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import { open, seal } from "../envelope.ts";
+import { TokenStoreError } from "../errors.ts";
+
+/** Line 1 of every key file; line 2 is the key, 32 bytes as base64url. */
+const HEADER = "oauth-broker key file 1";
+const KEY_BYTES = 32;
+const LARGEST_FILE_BYTES = 1024;
+
+export interface LocalKeyWrapperOptions {
+  /** Where the key file is, or is to be made. */
+  readonly path: string;
+  /** `false`: the file must have been provisioned; a missing one is an error. Default `true`. */
+  readonly create?: boolean;
+}
+
+/** What the operator may want to hear about the key file. */
+export interface LocalKeyFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Made by this process just now: the moment to say that it wants a backup. */
+  readonly created: boolean;
+  /** Its mode lets the group or others read it. Used all the same (a mounted secret may look like this), but worth a warning. */
+  readonly readableByOthers: boolean;
+}
+
+export interface LocalKeyWrapper extends KeyWrapper {
+  /** Reads or makes the key file now. Also done by the first newDataKey or unwrap. @throws TokenStoreError key_file_invalid, key_file_unavailable */
+  load(): Promise<LocalKeyFile>;
+}
+
+/**
+ * Data keys under a key file. Methods throw TokenStoreError: `key_file_unavailable` (retried at the next call),
+ * `key_file_invalid` (not ours, wrong length), and `unreadable` for a wrapped key of another file or context.
+ */
+export function localKeyWrapper({ path, create = true }: LocalKeyWrapperOptions): LocalKeyWrapper {
+  const file = resolve(path);
+  let loading: Promise<Loaded> | undefined;
+  const loaded = (): Promise<Loaded> => {
+    loading ??= loadKey(file, create).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  return {
+    load: async () => (await loaded()).file,
+    newDataKey: async (context) => {
+      const { root } = await loaded();
+      const dataKey = randomBytes(KEY_BYTES);
+      return { dataKey, wrapped: seal(root, dataKey, sealContext(context)) };
+    },
+    unwrap: async (wrapped, context) => {
+      const { root } = await loaded();
+      const dataKey = open(root, wrapped, sealContext(context));
+      if (dataKey.length !== KEY_BYTES) throw new TokenStoreError("unreadable");
+      return dataKey;
+    },
+  };
+}
+
+interface Loaded {
+  readonly root: Buffer;
+  readonly file: LocalKeyFile;
+}
+
+async function loadKey(path: string, create: boolean): Promise<Loaded> {
+  try {
+    const created = create && (await missing(path)) && (await makeKeyFile(path));
+    const { mode, size } = await stat(path);
+    if (size > LARGEST_FILE_BYTES) throw new TokenStoreError("key_file_invalid", { detail: path });
+    const root = parseKeyFile(await readFile(path, "utf8"), path);
+    return { root, file: { path, created, readableByOthers: (mode & 0o044) !== 0 } };
+  } catch (cause) {
+    if (cause instanceof TokenStoreError) throw cause;
+    throw new TokenStoreError("key_file_unavailable", { detail: path, cause });
+  }
+}
+
+async function missing(path: string): Promise<boolean> {
+  return (await stat(path).catch((error: NodeJS.ErrnoException) => error.code)) === "ENOENT";
+}
+
+/**
+ * Written whole under another name and then linked: the name appears with its content or not at all, and of two
+ * processes that start at once one makes the key and both read it.
+ *
+ * @returns whether the file is ours, not that of a process that was faster
+ */
+async function makeKeyFile(path: string): Promise<boolean> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  try {
+    const handle = await openFile(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(`${HEADER}\n${randomBytes(KEY_BYTES).toString("base64url")}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(draft, path);
+    await syncFolder(dirname(path));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** So that a power loss cannot take the name away after something was sealed under the key. Not every system can. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await openFile(folder, "r");
+    await handle.sync().finally(() => handle.close());
+  } catch {
+    // Windows cannot open a folder; the file itself is already synced.
+  }
+}
+
+function parseKeyFile(text: string, path: string): Buffer {
+  const [header, encoded = "", ...rest] = text.trimEnd().split(/\r?\n/);
+  if (header !== HEADER) throw new TokenStoreError("key_file_invalid", { detail: `${path} does not begin with "${HEADER}"` });
+  const key = Buffer.from(encoded, "base64url");
+  if (rest.length > 0 || key.length !== KEY_BYTES || key.toString("base64url") !== encoded) {
+    throw new TokenStoreError("key_file_invalid", { detail: `line 2 of ${path} is not ${KEY_BYTES} bytes in base64url` });
+  }
+  return key;
+}
+
+/** Sorted by name, so that the order in which a context was written down does not matter. */
+function sealContext(context: KeyContext): string[] {
+  const names = Object.keys(context).toSorted();
+  return ["wrapped data key", ...names.flatMap((name) => [name, context[name] ?? ""])];
+}

@@ -1,0 +1,43 @@
+/**
+ * When to delete rows nobody needs: a little after every so many writes, and now and then while idle. Only ever a small
+ * batch at a time, on timers that keep no process alive. No answer depends on it: expiry is checked where records are read.
+ */
+
+const EVERY_WRITES = 64;
+const IDLE_MS = 60_000;
+const MORE_TO_DO_MS = 20;
+
+export interface Sweeper {
+  start(): void;
+  /** Counts a write; every so many bring the next batch forward. */
+  wrote(): void;
+  stop(): void;
+}
+
+/**
+ * @param batch the most rows one sweep deletes; when it did, the next follows soon
+ * @param sweep deletes a batch, answers how many rows it found
+ */
+export function createSweeper(batch: number, sweep: () => number): Sweeper {
+  let timer: NodeJS.Timeout | undefined;
+  let writes = 0;
+  const after = (milliseconds: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => after(sweptAll() ? IDLE_MS : MORE_TO_DO_MS), milliseconds).unref();
+  };
+  const sweptAll = (): boolean => {
+    try {
+      return sweep() < batch;
+    } catch {
+      return true; // the engine is busy or down: the calls that need it say so, these rows can wait
+    }
+  };
+  return {
+    start: () => after(IDLE_MS),
+    wrote: () => {
+      writes += 1;
+      if (writes % EVERY_WRITES === 0) after(0);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}

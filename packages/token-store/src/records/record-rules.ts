@@ -1,0 +1,54 @@
+/**
+ * What every RecordStore checks before it touches its engine, so that all of them refuse and default the same.
+ * A violation is a mistake in the calling code, never in a request, hence TypeError and not OAuthError.
+ */
+import type { From, JsonObject, NewRecord, Patch } from "@oauth-broker/oauth-core";
+
+const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+
+/**
+ * Guards names that become JSON paths. They come from code, but a name such as `a"."b` would address another field.
+ *
+ * @throws TypeError
+ */
+export function requireFieldName(name: string): void {
+  if (!FIELD_NAME.test(name)) throw new TypeError("a record field is named by a letter, then letters, digits or _");
+}
+
+/** @throws TypeError when a time is not a whole number of seconds: engines would round it, each in its way */
+export function requireNewRecord(record: NewRecord): void {
+  requireSeconds(record.expiresAt);
+  if (record.keepUntil !== undefined) requireSeconds(record.keepUntil);
+}
+
+/**
+ * @throws TypeError for a bad field name or time, and for a patch that leaves everything in `from` true:
+ *   then two calls with the same `from` could both be `moved`, which the port promises never happens
+ */
+export function requireAdvance(from: From, patch: Patch): void {
+  const expected = Object.keys(from.expect);
+  expected.forEach(requireFieldName);
+  Object.keys(patch.set).forEach(requireFieldName);
+  patch.remove?.forEach(requireFieldName);
+  if (patch.expiresAt !== undefined) requireSeconds(patch.expiresAt);
+  if (patch.stage !== from.stage) return;
+  const changes = (name: string): boolean =>
+    Object.hasOwn(patch.set, name) ? patch.set[name] !== from.expect[name] : (patch.remove?.includes(name) ?? false);
+  if (!expected.some(changes)) throw new TypeError("an advance leaves its stage or changes a field it expects");
+}
+
+/** `keepUntil` as stored: never before `expiresAt`. */
+export function keepUntilOf(record: NewRecord): number {
+  return Math.max(record.keepUntil ?? record.expiresAt, record.expiresAt);
+}
+
+/** The text an engine keeps. @throws TypeError for what is no JSON, such as undefined */
+export function toJson(value: JsonObject | JsonObject[string]): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError("a record field must be a JSON value");
+  return text;
+}
+
+function requireSeconds(value: number): void {
+  if (!Number.isSafeInteger(value)) throw new TypeError("a record's times are whole seconds");
+}
