@@ -28,7 +28,7 @@ const PRIVATE_WITHIN_GLOBAL_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "26
 const privateV4 = blockListOf(PRIVATE_V4);
 const privateV6 = blockListOf(PRIVATE_WITHIN_GLOBAL_V6);
 const globalV6 = blockListOf(["2000::/3"]);
-const loopback = blockListOf(["127.0.0.0/8", "::1/128"]);
+const loopbackV4 = blockListOf(["127.0.0.0/8"]);
 
 /** ISATAP (rfc5214#6.1) hides an IPv4 address behind an interface id of 0:5efe or 200:5efe. */
 const ISATAP = /(?:::|:0:|:200:)5efe:(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|:)$/;
@@ -55,9 +55,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** Whether an address is 127.0.0.0/8 or ::1, written plainly: a mapped form is not accepted. */
 export function isLoopbackAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return loopback.check(address, "ipv4");
-  return family === 6 && !address.includes(".") && !address.includes("%") && address === "::1";
+  return isIP(address) === 4 ? loopbackV4.check(address, "ipv4") : address === "::1";
 }
 
 /**

@@ -5,7 +5,8 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type Zli
 import { type EgressError, egressError } from "./egress-error.ts";
 import type { Answer } from "./egress-exchange.ts";
 
-type Decoder = (data: Buffer, options: ZlibOptions) => Buffer;
+type Bytes = Buffer<ArrayBuffer>;
+type Decoder = (data: Bytes, options: ZlibOptions) => Bytes;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
@@ -20,10 +21,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
  * @throws EgressError too_large, or broken for damaged data, and for codings we do not know or several at once
  */
 //= bar#EG-8
-export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Buffer {
-  const [only] = chunks;
-  const data = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
-  // A header that came twice is a list.
+export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
+  const data = Buffer.concat(chunks);
   const name = String(headers["content-encoding"] ?? "").trim().toLowerCase();
   if (data.length === 0 || name === "" || name === "identity") return data;
   const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;

@@ -3,26 +3,23 @@
  * literals before the connection, each answer of the look-up inside the connection's own look-up, the peer afterwards.
  * Before it: egress.ts (URL rules). After it: the network.
  */
-import type { LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { buildConnector } from "undici";
 import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 import { type EgressError, egressError } from "./egress-error.ts";
-import { bareHost, isLoopbackHost } from "./egress-url.ts";
+import type { Lookup } from "./egress-lookup.ts";
+import { bareHost, type EgressUrlRules, isLoopbackHost } from "./egress-url.ts";
 
-const CONNECT_TIMEOUT_MS = 3_000;
-
-/** All addresses of a name. Rejects when it has none. */
-export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
-
-export interface AddressPolicy {
-  readonly allowLoopback: boolean;
-  /** Networks of the operator; matches nothing for endpoints that come from request parameters. */
-  readonly isAllowedNetwork: (address: string) => boolean;
+export interface AddressPolicy extends EgressUrlRules {
   /** Hosts never to be reached: our own public name, our own infrastructure. */
   readonly refusedHosts: ReadonlySet<string>;
 }
+
+const LOOPBACK = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
 
 interface Target {
   /** Without brackets. */
@@ -36,6 +33,8 @@ export interface ConnectorDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
   readonly secureContext: SecureContext | undefined;
+  /** For look-up, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
 }
 
 /**
@@ -45,14 +44,14 @@ export interface ConnectorDeps {
 export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps: ConnectorDeps): buildConnector.connector {
   const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
   const connect = deps.buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
+    timeout: deps.connectTimeoutMs,
     allowH2: false,
     autoSelectFamily: true,
     lookup: guardedLookup(target, policy, deps.lookup),
     //= bar#EG-10
     rejectUnauthorized: true,
     ...(deps.secureContext === undefined ? {} : { secureContext: deps.secureContext }),
-  } as buildConnector.BuildOptions);
+  });
   return (options, callback) => {
     const refused = refusal(target, policy);
     if (refused !== undefined) return callback(refused, null);
@@ -78,8 +77,10 @@ function refusal(target: Target, policy: AddressPolicy): EgressError | undefined
 /** The look-up a connection uses: all addresses of the answer must be admitted, and only these are connected to. */
 //= bar#EG-4
 export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Lookup): LookupFunction {
+  // Where `localhost` leads is not for DNS to say (rfc6761#6.3).
+  const resolve = isLoopbackHost(target.hostname) ? async () => LOOPBACK : lookup;
   return (host, { all }, callback) => {
-    lookup(host).then(
+    resolve(host).then(
       (addresses) => {
         const [first] = addresses;
         const bad = addresses.find(({ address }) => !admits(address, target, policy));
@@ -98,7 +99,7 @@ export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Loo
 function admits(address: string, { hostname, protocol, port }: Target, policy: AddressPolicy): boolean {
   if (policy.allowLoopback && isLoopbackHost(hostname)) return isLoopbackAddress(address);
   if (protocol !== "https:") return false;
-  if (policy.isAllowedNetwork(address)) return true;
+  if (policy.isAllowedNetwork?.(address) === true) return true;
   if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
   return (port === "" || port === "443") && isPublicAddress(address);
 }

@@ -2,7 +2,6 @@
  * One request and its whole answer on a pool, within a time and a size. Knows whether the request was written.
  * Before it: egress.ts (which pool). After it: egress-body.ts (decoding).
  */
-import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./egress-error.ts";
 
@@ -25,7 +24,8 @@ export interface ExchangeLimits {
 
 export interface Answer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  /** Names in lower case; a list where a header came more than once. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As received, before content decoding. */
   readonly chunks: readonly Buffer[];
 }
@@ -57,12 +57,12 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
       if (settle()) reject(error);
       return error;
     };
-    // A connection with half an answer on it is closed, not reused.
-    const giveUp = (kind: EgressErrorKind, what: string): void => controller?.abort(fail(kind, what));
-    const onAbort = (): void => {
-      const error = fail("timeout", "aborted by the caller");
+    const giveUp = (kind: EgressErrorKind, what: string): void => {
+      const error = fail(kind, what);
+      // A connection with half an answer on it is closed, not reused.
       controller?.abort(error);
     };
+    const onAbort = (): void => giveUp("timeout", "aborted by the caller");
     const timer = setTimeout(giveUp, limits.timeoutMs, "timeout", `no whole answer within ${limits.timeoutMs} ms`);
     signal?.addEventListener("abort", onAbort, { once: true });
 
@@ -95,8 +95,10 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
 }
 
 function kindOf(error: Error, sent: boolean): EgressErrorKind {
+  const code = codeOf(error);
+  if (code === "UND_ERR_INVALID_ARG") return "refused";
   if (!sent) return "connect";
-  return codeOf(error) === "UND_ERR_HEADERS_OVERFLOW" ? "too_large" : "broken";
+  return code === "UND_ERR_HEADERS_OVERFLOW" ? "too_large" : "broken";
 }
 
 /** The code alone: messages and other members of foreign errors can carry bytes of the answer. */

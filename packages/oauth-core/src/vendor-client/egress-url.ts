@@ -7,24 +7,30 @@ import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
 import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 
-export interface EgressUrlRules {
+export interface EgressUrlOptions {
   /** Also http, and any port, on 127.0.0.0/8, ::1 and `localhost`. */
   readonly allowLoopback: boolean;
-  /** Operator configuration only: private names and any https port pass here, and are held to these networks at connection time. */
+  /** For operator configuration only: any name and https port passes, to be held to these networks at connection time. */
   readonly allowCidrs?: readonly string[];
 }
 
-const REFUSED = {
+export interface EgressUrlRules {
+  readonly allowLoopback: boolean;
+  /** Set only where the operator named private networks. */
+  readonly isAllowedNetwork?: (address: string) => boolean;
+}
+
+const DESCRIPTION = {
   syntax: "An endpoint must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
   scheme: "An endpoint must use https",
   port: "An endpoint must use port 443",
   host: "An endpoint must name a host of the public internet",
 } as const;
 
-export type UrlFault = keyof typeof REFUSED;
+export type UrlFault = keyof typeof DESCRIPTION;
 
-/** Scheme, authority, rest: no white space, control characters, backslashes, non-ASCII, `@` in the authority, or `#`. */
-const PLAIN_URL = /^(https?):\/\/([a-z0-9._:[\]-]+)(?:[/?][!$-[\]-~]*|[/?]["!$-[\]-~]*)?$/i;
+/** Scheme, authority, and only the characters of rfc3986#2: no white space, control characters, `\`, non-ASCII, `@` in the authority, or `#`. */
+const PLAIN_URL = /^https?:\/\/([a-z0-9._:[\]-]+)(?:[/?][\w.~:/?[\]@!$&'()*+,;=%-]*)?$/i;
 
 /**
  * The static check for endpoints, in configuration, request parameters and metadata.
@@ -34,29 +40,41 @@ const PLAIN_URL = /^(https?):\/\/([a-z0-9._:[\]-]+)(?:[/?][!$-[\]-~]*|[/?]["!$-[
  */
 //= bar#EG-7
 //= bar#DI-2
-export function requireEgressUrl(url: string, rules: EgressUrlRules): URL {
-  const [, , authority = ""] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
-  const parsed = authority === "" ? null : URL.parse(url);
-  const fault = parsed === null || !isCanonicalAuthority(authority, parsed) ? "syntax" : urlFault(parsed, rules);
-  if (parsed === null || fault !== undefined) {
-    throw new OAuthError("invalid_request", REFUSED[fault ?? "syntax"], { reason: "endpoint_forbidden" });
-  }
+export function requireEgressUrl(url: string, options: EgressUrlOptions): URL {
+  const parsed = parseEgressUrl(url);
+  if (parsed === undefined) throw forbidden("syntax");
+  const fault = urlFault(parsed, egressUrlRules(options));
+  if (fault !== undefined) throw forbidden(fault);
   return parsed;
 }
 
+/** A URL whose text means what it says, or `undefined`: the parser forgives and rewrites much that is an attack. */
+export function parseEgressUrl(url: string): URL | undefined {
+  const [, authority] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
+  const parsed = authority === undefined ? null : URL.parse(url);
+  return authority !== undefined && parsed !== null && isCanonicalAuthority(authority, parsed) ? parsed : undefined;
+}
+
+function forbidden(fault: UrlFault): OAuthError {
+  return new OAuthError("invalid_request", DESCRIPTION[fault], { reason: "endpoint_forbidden" });
+}
+
+/** @throws Error when a network is malformed */
+export function egressUrlRules({ allowLoopback, allowCidrs = [] }: EgressUrlOptions): EgressUrlRules {
+  return { allowLoopback, ...(allowCidrs.length === 0 ? {} : { isAllowedNetwork: createCidrMatcher(allowCidrs) }) };
+}
+
 /** The same rules on a URL that is already parsed; `undefined` when it passes. */
-export function urlFault(url: URL, { allowLoopback, allowCidrs = [] }: EgressUrlRules): UrlFault | undefined {
+export function urlFault(url: URL, { allowLoopback, isAllowedNetwork }: EgressUrlRules): UrlFault | undefined {
   if (url.username !== "" || url.password !== "" || url.hash !== "" || url.hostname.length > 253) return "syntax";
   const host = bareHost(url);
-  if (allowLoopback && isLoopbackHost(host)) return url.protocol === "https:" || url.protocol === "http:" ? undefined : "scheme";
+  if (allowLoopback && isLoopbackHost(host) && url.protocol === "http:") return undefined;
   if (url.protocol !== "https:") return "scheme";
-  if (allowCidrs.length > 0) {
-    const isAddress = isIP(host) !== 0;
-    if (!isAddress || createCidrMatcher(allowCidrs)(host)) return undefined;
-  }
+  if (allowLoopback && isLoopbackHost(host)) return undefined;
+  const isName = isIP(host) === 0;
+  if (isAllowedNetwork !== undefined && (isName || isAllowedNetwork(host))) return undefined;
   if (url.port !== "") return "port";
-  const isPublic = isIP(host) === 0 ? !isPrivateName(host) : isPublicAddress(host);
-  return isPublic ? undefined : "host";
+  return (isName ? !isPrivateName(host) : isPublicAddress(host)) ? undefined : "host";
 }
 
 /** The host without the brackets of an IPv6 literal. */

@@ -43,8 +43,9 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
   const list: string[] = [];
   const names = new Set<string>();
   if (headers === undefined) return { list, names };
-  const entries = Symbol.iterator in headers ? headers : Object.entries(headers);
-  for (const [name, value] of entries as Iterable<[string, string]>) {
+  const entries = headers instanceof Headers || Array.isArray(headers) ? headers : Object.entries(headers);
+  for (const [name, value] of entries) {
+    if (name === undefined || value === undefined) continue;
     const lower = name.toLowerCase();
     if (NOT_THE_CALLERS.has(lower)) throw notSpoken(`the header ${lower} is not the caller's to set`);
     names.add(lower);
@@ -66,12 +67,12 @@ function notSpoken(detail: string): Error {
 }
 
 /** @param body decoded */
-export function toResponse({ status, headers }: Answer, body: Buffer): Response {
+export function toResponse({ status, headers }: Answer, body: Buffer<ArrayBuffer>): Response {
   const handedOn = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || NOT_HANDED_ON.has(name)) continue;
     if (typeof value === "string") handedOn.append(name, value);
     else for (const one of value) handedOn.append(name, one);
   }
-  return new Response(NULL_BODY_STATUS.has(status) ? null : (body as Uint8Array<ArrayBuffer>), { status, headers: handedOn });
+  return new Response(NULL_BODY_STATUS.has(status) ? null : body, { status, headers: handedOn });
 }

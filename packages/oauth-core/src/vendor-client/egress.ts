@@ -4,18 +4,17 @@
  * Callers: vendor-client/*, through the `Fetch` port. Behind it: egress-connector.ts, egress-exchange.ts, egress-body.ts.
  */
 import { randomInt } from "node:crypto";
-import { lookup as dnsLookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSecureContext, getCACertificates } from "node:tls";
 import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
-import { createCidrMatcher } from "./addresses.ts";
 import { decodeBody } from "./egress-body.ts";
-import { type AddressPolicy, type ConnectorDeps, createGuardedConnector, type Lookup } from "./egress-connector.ts";
+import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./egress-connector.ts";
 import { egressError, isEgressError } from "./egress-error.ts";
 import { exchange } from "./egress-exchange.ts";
+import { dnsLookup, type Lookup, systemLookup } from "./egress-lookup.ts";
+import { createTrust } from "./egress-trust.ts";
+import { egressUrlRules, parseEgressUrl, urlFault } from "./egress-url.ts";
 import { readRequest, toResponse } from "./egress-web.ts";
-import { type EgressUrlRules, urlFault } from "./egress-url.ts";
 
 export { type EgressError, type EgressErrorKind, isEgressError } from "./egress-error.ts";
 export { requireEgressUrl } from "./egress-url.ts";
@@ -47,14 +46,18 @@ export interface Egress {
 export interface EgressDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
+  readonly lookupUntrusted: Lookup;
+  readonly connectTimeoutMs: number;
   /** How long a failed untrusted call is held back, so that its timing tells little. */
   readonly jitterMs: () => number;
 }
 
-const REAL: EgressDeps = {
+export const REAL_NETWORK: EgressDeps = {
   buildConnector,
-  lookup: (host) => dnsLookup(host, { all: true }),
-  jitterMs: () => randomInt(0, 200),
+  lookup: systemLookup,
+  lookupUntrusted: dnsLookup,
+  connectTimeoutMs: 3_000,
+  jitterMs: () => randomInt(200),
 };
 
 const MAX_POOLS = 256;
@@ -63,35 +66,29 @@ const MAX_CALLS_PER_ORIGIN = 1_000;
 const MAX_HEADER_BYTES = 32_768;
 const IDLE_MS = 4_000;
 
-/**
- * @throws Error when `allowCidrs` or `caPem` is malformed
- */
-export function createEgress(options: EgressOptions, deps: EgressDeps = REAL): Egress {
-  const { allowLoopback, allowCidrs, caPem } = options;
-  const connecting: ConnectorDeps = {
-    ...deps,
-    //= bar#EG-10
-    secureContext: caPem === undefined ? undefined : createSecureContext({ ca: [...getCACertificates("default"), caPem] }),
-  };
+/** @throws Error when `allowCidrs` or `caPem` is malformed */
+export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NETWORK): Egress {
+  const { allowLoopback, allowCidrs, caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
+  const secureContext = createTrust(caPem);
+  const limits = { timeoutMs, maxBodyBytes };
+
   const trusted = createRealm(
-    { allowLoopback, allowCidrs },
-    { allowLoopback, isAllowedNetwork: createCidrMatcher(allowCidrs), refusedHosts: new Set() },
-    options,
-    connecting,
+    { ...egressUrlRules({ allowLoopback, allowCidrs }), refusedHosts: new Set() },
+    { ...deps, secureContext },
+    limits,
   );
   const untrusted = createRealm(
-    { allowLoopback },
-    { allowLoopback, isAllowedNetwork: () => false, refusedHosts: new Set(options.refusedHosts) },
-    options,
-    connecting,
+    { allowLoopback, refusedHosts: new Set(options.refusedHosts) },
+    { ...deps, secureContext, lookup: deps.lookupUntrusted },
+    limits,
   );
   return {
     fetch: trusted.fetch,
-    //= bar#EG-9
     fetchUntrusted: async (input, init) => {
       try {
         return await untrusted.fetch(input, init);
       } catch (error) {
+        //= bar#EG-9
         await sleep(deps.jitterMs());
         throw error;
       }
@@ -102,20 +99,22 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL): E
   };
 }
 
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+}
+
 interface Origin {
   readonly pool: Pool;
+  /** Under way or waiting. */
   calls: number;
 }
 
 /** One set of pools under one set of rules. */
-function createRealm(
-  rules: EgressUrlRules,
-  policy: AddressPolicy,
-  { timeoutMs, maxBodyBytes = 262_144 }: EgressOptions,
-  deps: ConnectorDeps,
-): { fetch: Fetch; close: () => Promise<void> } {
-  // Insertion order is order of use: the first entry is the one not used for longest.
+function createRealm(policy: AddressPolicy, deps: ConnectorDeps, limits: Limits): { fetch: Fetch; close: () => Promise<void> } {
+  // In order of use: the first entry is the one not used for longest.
   const origins = new Map<string, Origin>();
+  let closed = false;
 
   const originOf = (url: URL): Origin => {
     const known = origins.get(url.origin);
@@ -125,37 +124,41 @@ function createRealm(
     const [oldest] = origins;
     if (origins.size > MAX_POOLS && oldest !== undefined) {
       origins.delete(oldest[0]);
+      // Its running exchanges end as they would have.
       void oldest[1].pool.close();
     }
     return origin;
   };
 
   const fetch: Fetch = async (input, init = {}) => {
-    const url = typeof input === "string" ? URL.parse(input) : input;
-    if (url === null) throw egressError("refused", false, "not an absolute URL");
     //= bar#EG-7
-    const fault = urlFault(url, rules);
+    const url = typeof input === "string" ? parseEgressUrl(input) : input;
+    if (url === undefined) throw egressError("refused", false, "not a plain absolute URL");
+    const fault = urlFault(url, policy);
     if (fault !== undefined) throw egressError("refused", false, `${url.host}: ${fault}`);
     const request = readRequest(url, init);
+    if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
     const origin = originOf(url);
     if (origin.calls >= MAX_CALLS_PER_ORIGIN) throw egressError("connect", false, `${url.origin}: too many calls under way`);
     origin.calls += 1;
     try {
-      const answer = await exchange(origin.pool, request, { timeoutMs, maxBodyBytes, origin: url.origin });
-      return toResponse(answer, decodeBody(answer, maxBodyBytes, url.origin));
+      const answer = await exchange(origin.pool, request, { ...limits, origin: url.origin });
+      return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
     } catch (error) {
+      // A status or header that no Response can have.
       throw isEgressError(error) ? error : egressError("broken", true, `${url.origin}: unreadable answer`);
     } finally {
       origin.calls -= 1;
     }
   };
 
-  return {
-    fetch,
-    close: async () => {
-      await Promise.all([...origins.values()].map(({ pool }) => pool.close()));
-    },
+  const close = async (): Promise<void> => {
+    closed = true;
+    const pools = [...origins.values()];
+    origins.clear();
+    await Promise.all(pools.map(({ pool }) => pool.close()));
   };
+  return { fetch, close };
 }
 
 //= bar#EG-11

@@ -1,0 +1,36 @@
+/**
+ * Names to addresses, so that one name whose servers do not answer cannot hold up the others.
+ * getaddrinfo runs on two threads of the process; names that strangers choose therefore never reach it.
+ * After it: egress-connector.ts judges every address.
+ */
+import type { LookupAddress } from "node:dns";
+import { lookup as getAddressInfo, Resolver } from "node:dns/promises";
+
+/** All addresses of a name. Rejects when it has none. */
+export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
+
+/** For names the operator vouches for: the machine's own way of resolving, hosts file and search domains included. */
+export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all: true }));
+
+/** For names from request parameters: DNS only, off the thread pool, with a short patience. */
+export const dnsLookup: Lookup = shared(async (host) => {
+  const resolver = new Resolver({ timeout: 1_000, tries: 2 });
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
+  return [
+    ...(v4.status === "fulfilled" ? v4.value : []).map((address) => ({ address, family: 4 })),
+    ...(v6.status === "fulfilled" ? v6.value : []).map((address) => ({ address, family: 6 })),
+  ];
+});
+
+/** Callers that ask for a name while it is being asked for get the same answer; nothing is kept afterwards. */
+export function shared(lookup: Lookup): Lookup {
+  const underWay = new Map<string, ReturnType<Lookup>>();
+  return (host) => {
+    const known = underWay.get(host);
+    if (known !== undefined) return known;
+    const asked = lookup(host).finally(() => underWay.delete(host));
+    underWay.set(host, asked);
+    return asked;
+  };
+}

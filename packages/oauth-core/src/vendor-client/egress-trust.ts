@@ -1,0 +1,21 @@
+/**
+ * Which certificate authorities outbound TLS believes: the default roots, and those of the operator's `ca_file`.
+ * Caller: egress.ts. There is no way to switch verification off.
+ */
+import { X509Certificate } from "node:crypto";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Built once and shared, because reading the default roots for each connection costs milliseconds.
+ *
+ * @returns `undefined` for the default roots alone
+ * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it silently
+ */
+export function createTrust(caPem: string | undefined): SecureContext | undefined {
+  if (caPem === undefined) return undefined;
+  const added = (caPem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem).toString());
+  if (added.length === 0) throw new Error("the CA file holds no PEM certificate");
+  return createSecureContext({ ca: [...getCACertificates("default"), ...added] });
+}
