@@ -49,7 +49,7 @@ export function parseParameters(encoded: string): Parameters {
 
 function view(values: ReadonlyMap<string, string>): Parameters {
   //= rfc6749#3.2
-  const get = (name: string): string | undefined => values.get(name) || undefined;
+  const get = (name: string): string | undefined => nonEmpty(values.get(name));
   return {
     get,
     require: (name) => {
@@ -61,6 +61,10 @@ function view(values: ReadonlyMap<string, string>): Parameters {
     names: () => [...values.keys()].filter((name) => values.get(name) !== ""),
     sent: (name) => values.get(name),
   };
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
 }
 
 function decode(text: string): string {

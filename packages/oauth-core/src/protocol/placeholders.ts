@@ -102,7 +102,8 @@ function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefine
 }
 
 function valueOf(name: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
-  const value = own(values, name) || own(specs, name)?.default;
+  const given = own(values, name) ?? "";
+  const value = given === "" ? own(specs, name)?.default : given;
   if (value === undefined || value === "") throw new OAuthError("invalid_request", `placeholder ${name} is missing`);
   return value;
 }
@@ -136,8 +137,7 @@ function requireSameShape(expanded: string, meant: { host: string; path: string;
   const url = URL.parse(expanded);
   const host = meant.host.toLowerCase();
   const same =
-    url !== null &&
-    url.hostname === host &&
+    url?.hostname === host &&
     url.hostname.endsWith(meant.fixedSuffix.toLowerCase()) &&
     host.length <= 253 &&
     host.split(".").every((label) => label.length <= 63) &&

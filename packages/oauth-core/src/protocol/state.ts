@@ -46,9 +46,9 @@ export interface StateCodec {
 }
 
 export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: StateCodecOptions): StateCodec {
-  let activeHeader = { kid: "", segment: "" };
+  let activeHeader: { kid: string; segment: string } | undefined;
   const headerOf = (kid: string): string => {
-    if (activeHeader.kid !== kid) activeHeader = { kid, segment: encodeHeader(typ, kid) };
+    if (activeHeader?.kid !== kid) activeHeader = { kid, segment: encodeHeader(typ, kid) };
     return activeHeader.segment;
   };
 
@@ -108,9 +108,9 @@ function encodePayload({ jti, contextHash, issuedAt, expiresAt }: StateClaims, a
 function splitCompact(value: string): [string, string, string] {
   if (value.length > MAX_LENGTH) throw invalid("too long");
   const parts = value.split(".");
-  const [header, payload, signature] = parts;
   //= rfc7519#7.2
-  if (parts.length !== 3 || !header || !payload || !signature) throw invalid("not three parts");
+  if (parts.length !== 3 || parts.includes("")) throw invalid("not three parts");
+  const [header = "", payload = "", signature = ""] = parts;
   return [header, payload, signature];
 }
 

@@ -1,0 +1,32 @@
+/** The twin of state.test.ts: with the comparison of signatures off, forging works. So the corpus does reach that defence. */
+import { expect, it, vi } from "vitest";
+import { stateForgeries, validState } from "../testing/state-corpus.ts";
+import { createStateCodec } from "./state.ts";
+
+vi.mock("./mac.ts", async (importOriginal) => ({ ...(await importOriginal<object>()), isSameText: () => true }));
+
+const NOW = 1_700_000_000;
+const AUDIENCE = "https://broker.example.com";
+const key = Buffer.alloc(32, 1);
+const codec = createStateCodec({
+  keys: { active: () => ({ kid: "k1", key }), find: () => Promise.resolve(undefined) },
+  audience: AUDIENCE,
+  now: () => NOW,
+});
+const attacker = { key: Buffer.alloc(32, 9), kid: "k1", audience: AUDIENCE, now: NOW };
+
+it("bar#CB-1 twin: without the comparison anyone signs a state", async () => {
+  await expect(codec.verify(validState(attacker))).resolves.toBeDefined();
+});
+
+it("bar#CB-1 twin: without the comparison a public key or nothing at all is as good as our key", async () => {
+  const guesses = stateForgeries(attacker).filter(({ name }) => name.startsWith("signed with"));
+  expect(guesses.length).toBeGreaterThan(10);
+  for (const { state } of guesses) await expect(codec.verify(state)).resolves.toBeDefined();
+});
+
+it("bar#CB-3 twin: without the comparison white space and padding after a state make new spellings", async () => {
+  const spellings = stateForgeries({ ...attacker, key }).filter(({ name }) => name.endsWith("after the signature"));
+  expect(spellings.length).toBeGreaterThan(10);
+  for (const { state } of spellings) await expect(codec.verify(state)).resolves.toBeDefined();
+});
