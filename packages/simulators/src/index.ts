@@ -9,3 +9,6 @@ export type { Account, AccountId } from "./vendor-pages.ts";
 export type { Fault, RecordedRequest, VendorFaults } from "./vendor-requests.ts";
 export { startStubVendor } from "./stub-vendor.ts";
 export type { StubVendor } from "./stub-vendor.ts";
+export { startSandboxPlatform } from "./sandbox-platform.ts";
+export type { SandboxPlatform, SandboxPlatformOptions } from "./sandbox-platform.ts";
+export type { Leg } from "./platform/sessions.ts";

@@ -77,7 +77,7 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions): Promi
   const requests = recordVendorRequests(provider);
 
   const answerOAuth = provider.callback();
-  const answerPages = getRequestListener(createVendorPages(provider).fetch);
+  const answerPages = getRequestListener(createVendorPages(provider).fetch, { overrideGlobalObjects: false });
   server.on("request", (request, response) => {
     const isPage = request.url === "/" || request.url?.startsWith("/interaction/") === true;
     if (isPage) void answerPages(request, response);
