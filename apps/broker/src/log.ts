@@ -1,0 +1,204 @@
+/**
+ * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain value, is dropped:
+ * there is nothing to redact because nothing else gets in. Callers: the rim (one line per request), main.ts, app.ts.
+ */
+import { basename, dirname } from "node:path";
+import { pino } from "pino";
+
+/** Every field a line may have, and its type. A new field is a decision about what leaves the process. */
+const FIELDS = {
+  // Which flow, whose, at which vendor.
+  flowId: "string",
+  clientId: "string",
+  owner: "string",
+  vendor: "string",
+  credentialsId: "string",
+  credentialsSource: "string",
+  // What was asked and how it ended.
+  leg: "string",
+  route: "string",
+  method: "string",
+  operation: "string",
+  outcome: "string",
+  status: "number",
+  durationMs: "number",
+  error: "string",
+  reason: "string",
+  detail: "string",
+  vendorError: "string",
+  vendorStatus: "number",
+  retryAfterSeconds: "number",
+  referenceId: "string",
+  // A thrown error without its message: see errorFields.
+  errorName: "string",
+  errorCode: "string",
+  causes: "string",
+  stackTop: "string",
+  // The process itself.
+  url: "string",
+  file: "string",
+  store: "string",
+  cell: "string",
+  version: "string",
+  signal: "string",
+  warning: "string",
+  kid: "string",
+  sandbox: "boolean",
+  pid: "number",
+  count: "number",
+} as const satisfies Readonly<Record<string, "string" | "number" | "boolean">>;
+
+interface Types {
+  readonly string: string;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
+export type LogFieldName = keyof typeof FIELDS;
+export type LogFields = { readonly [Name in LogFieldName]?: Types[(typeof FIELDS)[Name]] | undefined };
+
+export interface Log {
+  /** @param event a constant in snake_case: `flow_started`, `request`, `listening` */
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+  /** Writes out what is buffered, now. For the line that says we listen, and before the process ends. */
+  flush(): void;
+}
+
+export interface LogDestination {
+  write(line: string): void;
+  flush?(): void;
+  flushSync?(): void;
+}
+
+const LONGEST = 256;
+const TYPES: ReadonlyMap<string, string> = new Map(Object.entries(FIELDS));
+
+/** @param destination stdout unless given */
+export function createLog(destination: LogDestination = bufferedStdout()): Log {
+  const logger = pino(
+    {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  return {
+    info: (event, fields) => {
+      logger.info(lineOf(event, fields));
+    },
+    // What an operator wakes up for does not wait in a buffer.
+    warn: (event, fields) => {
+      logger.warn(lineOf(event, fields));
+      destination.flush?.();
+    },
+    error: (event, fields) => {
+      logger.error(lineOf(event, fields));
+      destination.flush?.();
+    },
+    flush: () => {
+      try {
+        destination.flushSync?.();
+      } catch {
+        // Not open yet, or gone: there is nowhere left to say so.
+      }
+    },
+  };
+}
+
+/** Lines gather for at most 100 ms, so that a request does not pay for a system call. pino flushes at exit. */
+function bufferedStdout(): LogDestination {
+  return pino.destination({ dest: 1, sync: false, minLength: 4096, maxLength: 16 * 1024 * 1024, periodicFlush: 100 });
+}
+
+/** The event, then the members of `fields` that are on the list and of the listed type; strings cut and made plain. */
+//= bar#OB-2
+//= bar#TS-17
+function lineOf(event: string, fields: LogFields | undefined): Record<string, string | number | boolean> {
+  const allowed: Record<string, string | number | boolean> = { event: plainText(event) };
+  if (fields === undefined) return allowed;
+  for (const name of Object.keys(fields)) {
+    const value: unknown = fields[name as LogFieldName];
+    if (typeof value !== TYPES.get(name)) continue;
+    if (typeof value === "string") allowed[name] = plainText(value);
+    else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) allowed[name] = value;
+  }
+  return allowed;
+}
+
+/** Anything but printable ASCII, and the characters that begin a query, a fragment, or end user information. */
+const NEEDS_A_LOOK = /[^\x20-\x7e]|[?#@]/;
+const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const QUERY_OR_FRAGMENT = /[?#][^\s"'<>]*=[^\s"'<>]*/g;
+const USER_INFORMATION = /\/\/[^\s/@]*@/g;
+
+/** At most 256 characters, no control characters, no query, fragment or user information of a URL. */
+function plainText(text: string): string {
+  const cut = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  if (!NEEDS_A_LOOK.test(cut)) return cut;
+  return cut
+    .toWellFormed()
+    .replace(CONTROL_OR_FORMAT, " ")
+    .replace(QUERY_OR_FRAGMENT, "?[cut]")
+    .replace(USER_INFORMATION, "//[cut]@");
+}
+
+const IDENTIFIER = /^[A-Za-z0-9_.$-]{1,64}$/;
+/** Errors of ours, whose `detail` is written by us for the operator's log. */
+const OUR_ERRORS: ReadonlySet<string> = new Set(["OAuthError", "TokenStoreError", "EgressError"]);
+
+/**
+ * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its causes, and the file and line
+ * it came from. Never a message: those of others quote URLs, bodies and tokens.
+ */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { errorName: typeof error };
+  const detail: unknown = OUR_ERRORS.has(error.name) && "detail" in error ? error.detail : undefined;
+  return {
+    errorName: nameOf(error),
+    errorCode: codeOf(error),
+    detail: typeof detail === "string" ? detail : undefined,
+    causes: causesOf(error),
+    stackTop: stackTop(error),
+  };
+}
+
+function nameOf(error: Error): string {
+  return typeof error.name === "string" && IDENTIFIER.test(error.name) ? error.name : "Error";
+}
+
+function codeOf(error: Error): string | undefined {
+  const code: unknown = "code" in error ? error.code : "kind" in error ? error.kind : undefined;
+  return typeof code === "string" && IDENTIFIER.test(code) ? code : undefined;
+}
+
+function causesOf(error: Error): string | undefined {
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error && causes.length < 4; cause = cause.cause) {
+    const code = codeOf(cause);
+    causes.push(code === undefined ? nameOf(cause) : `${nameOf(cause)}(${code})`);
+  }
+  return causes.length === 0 ? undefined : causes.join(" < ");
+}
+
+const FRAME = /^ {4}at (?:.* \()?(?:file:\/\/)?((?:node:|\/|[A-Za-z]:\\)[^()]*):(\d+):\d+\)?$/;
+
+/** The first three frames as `folder/file.ts:line`. A message that looks like a frame is no frame: it is cut off first. */
+function stackTop(error: Error): string | undefined {
+  const { stack, message } = error;
+  if (typeof stack !== "string" || typeof message !== "string") return undefined;
+  const end = stack.indexOf(message) + message.length;
+  if (!stack.includes(message)) return undefined;
+  const frames = stack
+    .slice(end)
+    .split("\n")
+    .map((line) => FRAME.exec(line))
+    .flatMap((match) => (match === null ? [] : [`${lastTwo(match[1] ?? "")}:${match[2]}`]));
+  return frames.length === 0 ? undefined : frames.slice(0, 3).join(" < ");
+}
+
+function lastTwo(path: string): string {
+  return path.startsWith("node:") ? path : `${basename(dirname(path))}/${basename(path)}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of few values:
+ * what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
+ */
+import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+
+export interface Metrics {
+  /** @param route the pattern, `/v1/callback/:context`, never the path. @param seconds from first to last byte of ours */
+  countRequest(route: string, method: string, status: number, seconds: number): void;
+  /** @param leg `par`, `authorize`, `callback`, `token`, `revoke`, … @param reason an error code or a reason of ours */
+  countRefusal(leg: string, reason: string): void;
+  /** @param vendor a vendor of the registry or the configuration; any other is counted as `other` */
+  countVendorCall(vendor: string, operation: VendorOperation, outcome: string): void;
+  /** A refresh answered from the sealed replay of another's vendor call. */
+  countRefreshReplay(): void;
+  render(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo";
+
+export interface MetricsOptions {
+  /** Ids that may be a `vendor` label. */
+  readonly vendors?: Iterable<string>;
+  /** CPU, memory, event loop and garbage collection of the process. Default true; off where many apps share one process. */
+  readonly processMetrics?: boolean;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
+const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
+/** Routes, legs and reasons are constants of our code. These bounds only hold when one day one of them is not. */
+const MOST_ROUTES = 64;
+const MOST_REASONS = 128;
+
+export function createMetrics({ vendors = [], processMetrics = true }: MetricsOptions = {}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "http_requests_total",
+    help: "Requests answered, by route pattern",
+    labelNames: ["route", "method", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from reading a request to its answer",
+    labelNames: ["route"],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "broker_refusals_total",
+    help: "Requests and callbacks refused, by leg and reason",
+    labelNames: ["leg", "reason"],
+    registers,
+  });
+  const vendorCalls = new Counter({
+    name: "broker_vendor_calls_total",
+    help: "Calls to vendors, by what came of them",
+    labelNames: ["vendor", "operation", "outcome"],
+    registers,
+  });
+  const refreshReplays = new Counter({
+    name: "broker_refresh_replays_total",
+    help: "Refreshes answered from the sealed answer of a parallel one",
+    registers,
+  });
+
+  const vendorLabel = new Set(vendors);
+  const routeLabel = boundedLabel(/^[\w/.:{}*-]{1,64}$/, MOST_ROUTES);
+  const legLabel = boundedLabel(/^[a-z_]{1,32}$/, MOST_ROUTES);
+  const reasonLabel = boundedLabel(/^[a-z_]{1,48}$/, MOST_REASONS);
+  const outcomeLabel = boundedLabel(/^[a-z0-9_]{1,48}$/, MOST_REASONS);
+
+  return {
+    countRequest: (route, method, status, seconds) => {
+      const label = routeLabel(route);
+      requests.inc({ route: label, method: METHODS.has(method) ? method : "other", status });
+      durations.observe({ route: label }, seconds);
+    },
+    countRefusal: (leg, reason) => {
+      refusals.inc({ leg: legLabel(leg), reason: reasonLabel(reason) });
+    },
+    countVendorCall: (vendor, operation, outcome) => {
+      vendorCalls.inc({ vendor: vendorLabel.has(vendor) ? vendor : "other", operation, outcome: outcomeLabel(outcome) });
+    },
+    countRefreshReplay: () => {
+      refreshReplays.inc();
+    },
+    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+/** The first `most` values of a plain shape are labels; every other value is `other`. */
+function boundedLabel(shape: RegExp, most: number): (value: string) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.has(value)) return value;
+    if (known.size >= most || !shape.test(value)) return "other";
+    known.add(value);
+    return value;
+  };
+}
