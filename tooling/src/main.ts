@@ -1,0 +1,61 @@
+/**
+ * The repository's own tools: `node tooling/src/main.ts COMMAND`.
+ *
+ * write        remakes the generated documents
+ * check        fails when one is stale, a cited section has no test, or docs/flows.md names something gone
+ * boundaries   the structural rules of boundaries.ts
+ * tracked      the rules of tracked-files.ts
+ * lockfile     the rules of lockfile.ts
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkBoundaries, type Violation } from "./boundaries.ts";
+import { checkFlows } from "./check-flows.ts";
+import { renderConfiguration } from "./config-docs.ts";
+import { checkLockfile } from "./lockfile.ts";
+import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
+import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
+import { checkTrackedFiles } from "./tracked-files.ts";
+
+const read = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
+const show = ({ path, line, rule, message, warning }: Violation): string =>
+  `${warning === true ? "warning: " : ""}${path}:${line} ${rule}: ${message}`;
+
+/** Path → content of every generated document. */
+async function documents(): Promise<[path: string, content: string][]> {
+  // On demand: a mistake in the broker must not keep the other commands from running.
+  const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
+  return [
+    ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
+    ["docs/configuration.md", renderConfiguration(describeConfiguration())],
+  ];
+}
+
+/** Each command returns its complaints; those that do not begin with `warning:` make it fail. */
+const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
+  write: async () => {
+    for (const [path, content] of await documents()) writeFileSync(join(ROOT, path), content);
+    return [];
+  },
+  check: async () => [
+    ...(await documents())
+      .filter(([path, content]) => read(path) !== content)
+      .map(([path]) => `${path} is stale: npm run docs`),
+    ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
+    ...checkFlows(read("docs/flows.md"), readSources(PRODUCT)),
+  ],
+  boundaries: () => checkBoundaries(readSources(PRODUCT), readEntries()).map(show),
+  tracked: () => checkTrackedFiles().map(show),
+  lockfile: () => checkLockfile(read("pnpm-lock.yaml")),
+};
+
+const name = process.argv[2] ?? "";
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+if (command === undefined) {
+  process.stderr.write(`Usage: node tooling/src/main.ts ${Object.keys(COMMANDS).join(" | ")}\n`);
+  process.exitCode = 2;
+} else {
+  const complaints = await command();
+  for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+  process.exitCode = complaints.every((complaint) => complaint.startsWith("warning:")) ? 0 : 1;
+}

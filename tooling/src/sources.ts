@@ -1,0 +1,53 @@
+/** Finds the TypeScript of the repository and says what each file is. Everything in this folder starts here. */
+import { globSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readSyntax, type Syntax } from "./syntax.ts";
+
+export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface SourceFile extends Syntax {
+  /** From the root, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  /** `product` ships; `testing` serves tests (contract suites, fakes, simulators); `test` is a test. */
+  readonly kind: "product" | "testing" | "test";
+}
+
+/** Where product code lives. */
+export const PRODUCT: readonly string[] = ["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"];
+/** Everything that may hold a test. */
+export const EVERYTHING: readonly string[] = [...PRODUCT, "e2e/**/*.ts", "tooling/src/**/*.ts"];
+
+function kindOf(path: string): SourceFile["kind"] {
+  if (path.endsWith(".test.ts") || path.startsWith("e2e/")) return "test";
+  return path.includes("/testing/") || path.startsWith("packages/simulators/") ? "testing" : "product";
+}
+
+export function parseSource(path: string, text: string): SourceFile {
+  const kind = kindOf(path);
+  return { path, text, kind, ...readSyntax(path, text) };
+}
+
+/** @param patterns globs from the root; `node_modules` and `dist` are never entered */
+export function readSources(patterns: readonly string[], root: string = ROOT): SourceFile[] {
+  return globSync(patterns, { cwd: root, exclude: (name) => /(^|[/\\])(node_modules|dist)$/.test(name) })
+    .map((path) => path.replaceAll("\\", "/"))
+    .sort()
+    .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
+}
+
+/** What each workspace package exports: "@oauth-broker/oauth-core/hono" → "packages/oauth-core/src/hono/index.ts". */
+export function readEntries(root: string = ROOT): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const manifest of globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })) {
+    const { name, exports = {} } = JSON.parse(readFileSync(join(root, manifest), "utf8")) as {
+      name: string;
+      exports?: Record<string, string>;
+    };
+    for (const [entry, file] of Object.entries(exports)) {
+      entries.set(posix.join(name, entry), posix.join(manifest.replaceAll("\\", "/"), "..", file));
+    }
+  }
+  return entries;
+}
