@@ -5,7 +5,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 
 /** One workspace's numbers from vitest's JSON report. A file that did not load, or an error outside any test, is a failure too. */
 export function countTests(report) {
@@ -22,7 +21,10 @@ export function countTests(report) {
 
 /** @returns the workspaces turbo would test with these arguments */
 function plannedWorkspaces(args) {
-  const { stdout, stderr, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], { encoding: "utf8", shell });
+  const { stdout, stderr, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], {
+    encoding: "utf8",
+    shell,
+  });
   if (status !== 0) throw new Error(`turbo could not plan the tests:\n${stdout}${stderr}`);
   return JSON.parse(stdout)
     .tasks.filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>")
@@ -36,7 +38,12 @@ function main(args) {
 
   // Each vitest brings workers of its own; one workspace per two cores keeps timing tests honest.
   const concurrency = Math.max(2, Math.floor(availableParallelism() / 2));
-  const flags = ["--continue=dependencies-successful", "--ui=stream", "--output-logs=new-only", `--concurrency=${concurrency}`];
+  const flags = [
+    "--continue=dependencies-successful",
+    "--ui=stream",
+    "--output-logs=new-only",
+    `--concurrency=${concurrency}`,
+  ];
   const turbo = spawnSync("turbo", ["run", "test", ...flags, ...args], { stdio: "inherit", shell });
 
   const total = { passed: 0, failed: 0, skipped: 0 };
@@ -45,14 +52,20 @@ function main(args) {
     const made = existsSync(results);
     const counts = made ? countTests(JSON.parse(readFileSync(results, "utf8"))) : { passed: 0, failed: 1, skipped: 0 };
     for (const key of Object.keys(total)) total[key] += counts[key];
-    console.log(`${name}: ${made ? line(counts) : "no results, which counts as 1 failed: its run ended before the report"}`);
+    console.log(
+      `${name}: ${made ? line(counts) : "no results, which counts as 1 failed: its run ended before the report"}`,
+    );
   }
   if (turbo.status !== 0 && total.failed === 0) {
     total.failed = 1;
-    console.log(`turbo ended with ${turbo.status ?? turbo.signal} although no test failed, which counts as 1 failed: see above`);
+    console.log(
+      `turbo ended with ${turbo.status ?? turbo.signal} although no test failed, which counts as 1 failed: see above`,
+    );
   }
   if (total.skipped > 0) {
-    console.log("Skipped tests need a browser: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium fonts-liberation");
+    console.log(
+      "Skipped tests need a browser: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium fonts-liberation",
+    );
   }
   if (total.passed === 0) console.log("No test passed, so this run proves nothing.");
   console.log(line(total));
@@ -62,4 +75,4 @@ function main(args) {
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 const shell = process.platform === "win32";
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) process.exit(main(process.argv.slice(2)));
+if (import.meta.main) process.exit(main(process.argv.slice(2)));

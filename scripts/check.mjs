@@ -1,0 +1,46 @@
+// `npm run check`: every gate, one line each, going on after a failure. `--no-test` leaves out the slow one.
+// A gate's output is shown only when it fails.
+import { spawnSync } from "node:child_process";
+
+const tool = (command) => ["node", "tooling/src/main.ts", command];
+const GATES = [
+  ["format", "oxfmt", "--check"],
+  ["lint", "oxlint", "--deny-warnings"],
+  ["types", "turbo", "run", "typecheck", "--continue", "--ui=stream", "--output-logs=errors-only"],
+  ["boundaries", ...tool("boundaries")],
+  ["tracked files", ...tool("tracked")],
+  ["generated files", ...tool("check")],
+  ["lockfile", ...tool("lockfile")],
+  ["unused code", "knip"],
+  ["bundles", "turbo", "run", "build", "--filter=./apps/*", "--ui=stream", "--output-logs=errors-only"],
+  ["tests", "node", "scripts/test.mjs"],
+];
+
+const args = process.argv.slice(2);
+const unknown = args.find((arg) => arg !== "--no-test");
+if (unknown !== undefined) {
+  console.error(`Unknown option ${unknown}. There is only --no-test.`);
+  process.exit(2);
+}
+
+const failed = [];
+for (const [name, command, ...rest] of GATES) {
+  if (name === "tests" && args.includes("--no-test")) continue;
+  const started = performance.now();
+  // The tests show their own progress and counts.
+  const stdio = name === "tests" ? "inherit" : "pipe";
+  const { status, stdout, stderr, error } = spawnSync(command, rest, {
+    stdio,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+    shell: process.platform === "win32",
+  });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  if (status !== 0) {
+    failed.push(name);
+    process.stdout.write([stdout, stderr, error?.message].filter(Boolean).join("\n"));
+  }
+  console.log(`${status === 0 ? "ok    " : "failed"}  ${name} (${seconds} s)`);
+}
+console.log(failed.length === 0 ? "Every gate is ok." : `Failed: ${failed.join(", ")}.`);
+process.exit(failed.length === 0 ? 0 : 1);
