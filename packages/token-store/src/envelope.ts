@@ -59,7 +59,12 @@ export function open(key: Buffer, sealed: string, context: readonly string[]): B
   // GCM alone opens one ciphertext under several keys made for it; the commitment names the one key, so it is compared first.
   //= bar#TS-5
   requireCommitment(subkeys.commitment, bytes.subarray(1, IV_AT));
-  return decryptRaw(subkeys.encryption, bytes.subarray(IV_AT, CIPHERTEXT_AT), bytes.subarray(CIPHERTEXT_AT), associatedData(context));
+  return decryptRaw(
+    subkeys.encryption,
+    bytes.subarray(IV_AT, CIPHERTEXT_AT),
+    bytes.subarray(CIPHERTEXT_AT),
+    associatedData(context),
+  );
 }
 
 /**
@@ -123,7 +128,8 @@ export function requireCommitment(expected: Buffer, actual: Buffer): void {
 /** Length in front of every part: `["ab", "c"]` and `["a", "bc"]` never give the same bytes. */
 //= bar#TS-3
 export function associatedData(context: readonly string[]): Buffer {
-  if (context.length === 0) throw new TokenStoreError("input_invalid", { detail: "a context names at least one thing" });
+  if (context.length === 0)
+    throw new TokenStoreError("input_invalid", { detail: "a context names at least one thing" });
   const parts = [AAD_NAME, uint32(context.length)];
   for (const part of context) {
     const bytes = utf8(part);
@@ -135,13 +141,15 @@ export function associatedData(context: readonly string[]): Buffer {
 const EMPTY = Buffer.alloc(0);
 
 function deriveSubkeys(key: Buffer): { readonly commitment: Buffer; readonly encryption: Buffer } {
-  if (key.length !== KEY_BYTES) throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
+  if (key.length !== KEY_BYTES)
+    throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
   const block = createHmac("sha512", key).update(SUBKEYS_INFO).digest();
   return { commitment: block.subarray(0, COMMITMENT_BYTES), encryption: block.subarray(COMMITMENT_BYTES) };
 }
 
 function requireShape(key: Buffer, iv: Buffer): void {
-  if (key.length !== KEY_BYTES) throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
+  if (key.length !== KEY_BYTES)
+    throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
   if (iv.length !== IV_BYTES) throw new TokenStoreError("unreadable");
 }
 
@@ -160,7 +168,8 @@ function freshIv(): Buffer {
 }
 
 function canonicalBytes(sealed: string): Buffer {
-  if (sealed.length > MAX_SEALED_LENGTH) throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
+  if (sealed.length > MAX_SEALED_LENGTH)
+    throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
   const bytes = Buffer.from(sealed, "base64url");
   // Node skips what it does not know while decoding, so one envelope would have many spellings.
   if (bytes.toString("base64url") !== sealed) throw new TokenStoreError("unreadable");

@@ -129,10 +129,13 @@ async function syncFolder(folder: string): Promise<void> {
 
 function parseKeyFile(text: string, path: string): Buffer {
   const [header, encoded = "", ...rest] = text.trimEnd().split(/\r?\n/);
-  if (header !== HEADER) throw new TokenStoreError("key_file_invalid", { detail: `${path} does not begin with "${HEADER}"` });
+  if (header !== HEADER)
+    throw new TokenStoreError("key_file_invalid", { detail: `${path} does not begin with "${HEADER}"` });
   const key = Buffer.from(encoded, "base64url");
   if (rest.length > 0 || key.length !== KEY_BYTES || key.toString("base64url") !== encoded) {
-    throw new TokenStoreError("key_file_invalid", { detail: `line 2 of ${path} is not ${KEY_BYTES} bytes in base64url` });
+    throw new TokenStoreError("key_file_invalid", {
+      detail: `line 2 of ${path} is not ${KEY_BYTES} bytes in base64url`,
+    });
   }
   return key;
 }

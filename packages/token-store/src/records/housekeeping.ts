@@ -5,7 +5,7 @@
 
 const EVERY_WRITES = 64;
 const IDLE_MS = 60_000;
-const MORE_TO_DO_MS = 20;
+const MORE_TO_DO_MS = 50;
 
 export interface Sweeper {
   start(): void;
@@ -14,20 +14,17 @@ export interface Sweeper {
   stop(): void;
 }
 
-/**
- * @param batch the most rows one sweep deletes; when it did, the next follows soon
- * @param sweep deletes a batch, answers how many rows it found
- */
-export function createSweeper(batch: number, sweep: () => number): Sweeper {
+/** @param sweep looks at the next batch; answers whether that was the last one of a pass */
+export function createSweeper(sweep: () => boolean): Sweeper {
   let timer: NodeJS.Timeout | undefined;
   let writes = 0;
   const after = (milliseconds: number): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => after(sweptAll() ? IDLE_MS : MORE_TO_DO_MS), milliseconds).unref();
+    timer = setTimeout(() => after(finished() ? IDLE_MS : MORE_TO_DO_MS), milliseconds).unref();
   };
-  const sweptAll = (): boolean => {
+  const finished = (): boolean => {
     try {
-      return sweep() < batch;
+      return sweep();
     } catch {
       return true; // the engine is busy or down: the calls that need it say so, these rows can wait
     }

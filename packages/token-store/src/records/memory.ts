@@ -26,7 +26,8 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
   let position = rows.entries();
 
   const requireOpen = (): void => {
-    if (closed) throw new OAuthError("temporarily_unavailable", "The record store does not answer", { detail: "closed" });
+    if (closed)
+      throw new OAuthError("temporarily_unavailable", "The record store does not answer", { detail: "closed" });
   };
   const wrote = (): void => {
     writes += 1;
@@ -71,7 +72,8 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       const row = rows.get(id);
       if (row === undefined || row.expiresAt <= now()) return { outcome: "absent" };
       const data = JSON.parse(row.data) as JsonObject;
-      if (!Object.entries(from.expect).every(([name, value]) => Object.hasOwn(data, name) && data[name] === value)) return { outcome: "absent" };
+      if (!Object.entries(from.expect).every(([name, value]) => Object.hasOwn(data, name) && data[name] === value))
+        return { outcome: "absent" };
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
       const dropped = new Set(patch.remove);
       const kept = Object.entries(data).filter(([name]) => !dropped.has(name));

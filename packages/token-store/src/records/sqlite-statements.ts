@@ -16,8 +16,8 @@ export interface Statements {
   advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
   /** @returns `expiresAt` of the record that is gone now, if there was one */
   remove(key: RecordKey): number | undefined;
-  /** Deletes at most `limit` rows past `keepUntil`. @returns how many */
-  sweep(now: number, limit: number): number;
+  /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
+  sweep(now: number, rows: number): boolean;
   /** Puts everything written so far on the disk. */
   sync(): void;
 }
@@ -35,10 +35,16 @@ export function prepareStatements(db: DatabaseSync): Statements {
      where records.expires_at <= ?`,
   );
   const remove = prepare(db, "delete from records where kind = ? and id = ? returning expires_at");
+  const ahead = prepare(
+    db,
+    "select kind, id from records where (kind, id) > (?, ?) order by kind, id limit 1 offset ?",
+  );
   const sweep = prepare(
     db,
-    "delete from records where (kind, id) in (select kind, id from records where keep_until <= ? order by keep_until limit ?)",
+    "delete from records where (kind, id) > (?, ?) and (kind, id) <= (?, ?) and keep_until <= ?",
   );
+  const sweepRest = prepare(db, "delete from records where (kind, id) > (?, ?) and keep_until <= ?");
+  let swept: readonly [string, string] = ["", ""];
   const advances = new Map<string, StatementSync>();
 
   return {
@@ -67,7 +73,13 @@ export function prepareStatements(db: DatabaseSync): Statements {
       return toRecord(key, statement.all(...values)[0]);
     },
     remove: (key) => (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0],
-    sweep: (now, limit) => Number(sweep.run(now, limit).changes),
+    sweep: (now, rows) => {
+      const upTo = ahead.get(...swept, rows - 1) as [string, string] | undefined;
+      if (upTo === undefined) sweepRest.run(...swept, now);
+      else sweep.run(...swept, ...upTo, now);
+      swept = upTo ?? ["", ""];
+      return upTo === undefined;
+    },
     sync: () => {
       db.exec("pragma synchronous = full");
       try {

@@ -1,0 +1,3 @@
+export { fixedClock } from "./fixed-clock.ts";
+export { describeKeyWrapper } from "./key-wrapper-contract.ts";
+export { describeRecordStore } from "./record-store-contract.ts";
