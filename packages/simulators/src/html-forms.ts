@@ -36,7 +36,7 @@ function parseAttributes(text: string): { readonly [name: string]: string | unde
   return Object.fromEntries([...matches].map(([, name = "", a, b, c]) => [name.toLowerCase(), unescapeHtml(a ?? b ?? c ?? "")]));
 }
 
-export function unescapeHtml(text: string): string {
+function unescapeHtml(text: string): string {
   return text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
     if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));

@@ -55,7 +55,7 @@ export async function renderPage(page: Page): Promise<string> {
 </head>
 <body class="${page.side}">
 <a class="skip" href="#main">Skip to the content</a>
-<header><span class="mark" aria-hidden="true">${page.brand.slice(0, 1)}</span><div><p class="brand">${page.brand}</p><p class="note">${page.note}</p></div></header>
+<header><span class="mark" aria-hidden="true">${page.brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span><div><p class="brand">${page.brand}</p><p class="note">${page.note}</p></div></header>
 <main id="main">${page.main}</main>
 </body>
 </html>`;

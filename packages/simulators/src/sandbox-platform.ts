@@ -40,7 +40,7 @@ export interface SandboxPlatform {
   close(): Promise<void>;
 }
 
-export const CALLBACK_PATH = "/oauth/vendor-callback";
+const CALLBACK_PATH = "/oauth/vendor-callback";
 
 /** @throws Error when the port is taken */
 export async function startSandboxPlatform(options: SandboxPlatformOptions): Promise<SandboxPlatform> {
@@ -53,7 +53,7 @@ export async function startSandboxPlatform(options: SandboxPlatformOptions): Pro
 }
 
 /** @param url where the platform is reached, `http://127.0.0.1:PORT` */
-export function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Hono {
+function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Hono {
   const { vendor, scope, prompt = "login consent", timeline, now = machineClock } = options;
   const broker = createBrokerClient({ ...options, redirectUri: `${url}${CALLBACK_PATH}` });
   const sessions = createSessions();

@@ -88,7 +88,8 @@ function random(): string {
   return randomBytes(24).toString("base64url");
 }
 
-if (import.meta.main) {
+// The name as well: in a bundle of one file every module is the main one.
+if (import.meta.main && import.meta.filename.endsWith("stub-vendor.ts")) {
   const { url } = await startStubVendor({ port: Number(process.argv[2] ?? 0) });
   process.stdout.write(`${JSON.stringify({ url })}\n`);
 }

@@ -12,22 +12,23 @@ export const STYLESHEET = `
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",Arial,sans-serif}
 .skip{position:absolute;left:-999px}
 .skip:focus{left:1rem;top:1rem;background:var(--paper);padding:.5rem 1rem;z-index:1}
-header,main,footer{max-width:58rem;margin:0 auto;padding:0 1rem}
-.vendor header,.vendor main,.vendor footer{max-width:30rem}
+header,main{max-width:58rem;margin:0 auto;padding:0 1rem}
+.vendor header,.vendor main{max-width:33rem}
 header{display:flex;gap:.75rem;align-items:center;padding-top:1.5rem}
 .mark{flex:none;width:2.5rem;height:2.5rem;border-radius:.7rem;background:var(--accent);color:var(--onaccent);display:grid;place-items:center;font-weight:700;font-size:1.2rem}
 .brand{margin:0;font-weight:700;line-height:1.2}
 .note{margin:.1rem 0 0;color:var(--soft);font-size:.9rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1.15rem;margin:0 0 .5rem}
-h3{font-size:1rem;margin:1rem 0 .25rem}
 p{margin:.25rem 0 .75rem}
 .card{background:var(--paper);border:1px solid var(--line);border-radius:1rem;padding:1.5rem;margin:1.25rem 0;box-shadow:0 1px 3px #0000001a}
-button,.button{font:inherit;font-weight:600;min-height:2.75rem;padding:.55rem 1.1rem;border-radius:.6rem;border:1px solid var(--accent);background:var(--accent);color:var(--onaccent);cursor:pointer;text-decoration:none;display:inline-block}
+button{font:inherit;font-weight:600;min-height:2.75rem;padding:.55rem 1.1rem;border-radius:.6rem;border:1px solid var(--accent);background:var(--accent);color:var(--onaccent);cursor:pointer;text-decoration:none;display:inline-block}
 button:hover{filter:brightness(1.08)}
 button.quiet{background:transparent;color:var(--ink);border-color:var(--soft)}
-button.wide{width:100%;text-align:left;display:block;margin:.6rem 0}
-button.wide small{display:block;font-weight:400}
+button.wide{width:100%;text-align:left;display:block;margin:.6rem 0;padding:.8rem 1.1rem;background:var(--tint);color:var(--ink)}
+button.wide small{display:block;font-weight:400;color:var(--soft)}
+button.wide:hover{background:var(--accent);color:var(--onaccent)}
+button.wide:hover small{color:inherit}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px}
 a{color:var(--accent)}
 .row{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1rem}
@@ -44,6 +45,7 @@ code{font:.9em ui-monospace,SFMono-Regular,Menlo,"Liberation Mono",monospace;ove
 .steps li[aria-current]{border-color:var(--accent);color:var(--ink);font-weight:600}
 .notice{border-left:5px solid var(--good);background:var(--goodbg);border-radius:.5rem;padding:.9rem 1.1rem;margin:1.25rem 0}
 .notice.problem{border-color:var(--bad);background:var(--badbg)}
+.notice.calm{border-color:var(--accent);background:var(--tint)}
 .notice p{margin:.15rem 0}
 dl{display:grid;grid-template-columns:minmax(8rem,max-content) 1fr;gap:.45rem 1.25rem;margin:.5rem 0 0}
 dt{color:var(--soft)}
@@ -63,7 +65,9 @@ td li::before{content:"✓";position:absolute;left:0;color:var(--good);font-weig
   dl{grid-template-columns:1fr;gap:0}
   dd{margin-bottom:.6rem}
   .card{padding:1.1rem}
+  th,td{display:block}
+  td{border-top:0;padding-top:0}
+  thead{display:none}
   .row,.row form,.row button{width:100%}
 }
-footer{color:var(--soft);font-size:.85rem;padding-bottom:2rem}
 `;

@@ -51,7 +51,9 @@ function invitation({ session, vendor }: HomeView): Markup {
 function noticeBox(notice: Notice): Markup {
   if (notice.kind === "done") return html`<div class="notice" role="status"><p>${notice.text}</p></div>`;
   const { code, description, advice, flowId, vendorError } = notice.problem;
-  return html`<div class="notice problem" role="alert">
+  // A cancel is the user's own choice, not an alarm.
+  const isChoice = code === "access_denied";
+  return html`<div class="notice ${isChoice ? "calm" : "problem"}" role="${isChoice ? "status" : "alert"}">
 <p><strong>${advice}</strong></p>
 <p><code>${code}</code>: ${description}${vendorError === undefined ? "" : html` (the vendor's own code: <code>${vendorError}</code>)`}</p>
 ${flowId === undefined ? "" : html`<p class="soft">Flow <code>${flowId}</code></p>`}
@@ -60,20 +62,22 @@ ${flowId === undefined ? "" : html`<p class="soft">Flow <code>${flowId}</code></
 
 function arrived({ session }: HomeView, tokens: BrokerTokens): Markup {
   const { accessToken, refreshToken, tokenType, expiresInSeconds, scope, idTokenClaims, vendor, connection } = tokens;
+  const isRevoked = session.isRevoked === true;
   return html`<section class="card" aria-labelledby="tokens">
-<h1 id="tokens">Your tokens arrived ${session.isRevoked === true ? html`<span class="tag bad">revoked</span>` : html`<span class="tag good">connected</span>`}</h1>
+<h1 id="tokens">Your tokens arrived ${isRevoked ? html`<span class="tag bad">revoked</span>` : html`<span class="tag good">connected</span>`}</h1>
 <p class="soft">Real tokens of the vendor, masked here. They went from the vendor to this platform's backend, never through your browser.</p>
 <dl>
-<dt>Access token</dt><dd>${masked(accessToken)} <span class="soft">${tokenType}</span></dd>
+<dt>Access token</dt><dd>${masked(accessToken, `, type ${tokenType}`)}</dd>
 <dt>Refresh token</dt><dd>${refreshToken === undefined ? "none" : masked(refreshToken)}</dd>
 <dt>Valid for</dt><dd>${expiresInSeconds === undefined ? "the vendor did not say" : `${expiresInSeconds} seconds from when it was issued`}</dd>
 <dt>Scope</dt><dd>${(scope ?? "").split(" ").map((name) => html`<code>${name}</code> `)}</dd>
 <dt>ID token</dt><dd>${idTokenClaims === undefined ? "none" : html`<code>iss</code> ${idTokenClaims.iss ?? ""}<br><code>sub</code> ${idTokenClaims.sub ?? ""}`}</dd>
 <dt>Vendor</dt><dd>${vendor}</dd>
-<dt>Connection</dt><dd>${masked(connection)} <span class="soft">sealed; names what minted the tokens</span></dd>
+<dt>Connection</dt><dd>${masked(connection, ", sealed: names what minted the tokens")}</dd>
 </dl>
 <div class="row">
-${refreshToken === undefined ? "" : action(session, "/refresh", "Refresh")}
+${isRevoked ? action(session, "/connect", "Connect again") : ""}
+${refreshToken === undefined ? "" : action(session, "/refresh", "Refresh", isRevoked ? "quiet" : undefined)}
 ${action(session, "/revoke", "Revoke access token", "access_token")}
 ${refreshToken === undefined ? "" : action(session, "/revoke", "Revoke refresh token", "refresh_token")}
 ${action(session, "/start-over", "Start over", "quiet")}
@@ -109,6 +113,6 @@ function action(session: Session, path: string, label: string, choice?: "access_
 }
 
 /** Enough to see that another one arrived, not enough to use it. */
-function masked(token: string): Markup {
-  return html`<code>${token.slice(0, 6)}…</code> <span class="soft">${token.length} characters</span>`;
+function masked(token: string, more = ""): Markup {
+  return html`<code>${token.slice(0, 6)}…</code> <span class="soft">${token.length} characters${more}</span>`;
 }
