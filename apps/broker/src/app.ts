@@ -1,0 +1,104 @@
+/**
+ * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
+ */
+import { createStateCodec, createVendorClient, type Clock, type RecordStore, remoteJwks } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
+import { Hono } from "hono";
+import { createRateLimit } from "./clients/limits.ts";
+import { configuredClients } from "./clients/registry.ts";
+import { systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { countedVendorClient } from "./counted-vendor-client.ts";
+import type { Deps } from "./deps.ts";
+import { createSingleFlight } from "./flows/single-flight.ts";
+import { createKeyset } from "./keys/keyset.ts";
+import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keys/keyset-storage.ts";
+import type { Log } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { createWayBack } from "./pages/way-back.ts";
+import { apiRoutes } from "./routes/api.ts";
+import { browserRoutes } from "./routes/browser.ts";
+import { infoRoutes } from "./routes/info.ts";
+import { mount } from "./routes/rim.ts";
+
+export interface Broker {
+  readonly app: Hono;
+  readonly deps: Deps;
+  close(): Promise<void>;
+}
+
+export interface BrokerOptions {
+  readonly now?: Clock;
+  readonly log: Log;
+  readonly sandboxUrl?: () => string | undefined;
+}
+
+/** Opens no port. A store or vendor that is down does not fail here: `/readyz` and the API say so until it is back. */
+export async function createBroker(config: Config, { now = systemClock, log, sandboxUrl }: BrokerOptions): Promise<Broker> {
+  const records = await openStore(config, now);
+  const keyset = createKeyset({ storage: keysetStorage(config, records), now });
+  const metrics = createMetrics();
+  const egress = createEgress(config.egress);
+  const deps: Deps = {
+    issuer: config.baseUrl,
+    cell: config.cell,
+    now,
+    records,
+    keyset,
+    state: createStateCodec({
+      keys: { active: () => keyset.active("state"), find: (kid) => keyset.find("state", kid) },
+      audience: `${config.baseUrl}/v1/callback`,
+      now,
+    }),
+    clients: configuredClients(config.clients),
+    remoteKeys: remoteJwks({ fetch: egress.fetch, now }),
+    vendors: config.vendors,
+    vendorClient: countedVendorClient(
+      createVendorClient({ fetch: egress.fetch, now, allowLoopback: config.egress.allowLoopback }),
+      metrics,
+    ),
+  };
+  const limit = { bodyBytes: config.limits.bodyBytes };
+  const app = new Hono();
+  mount(
+    app,
+    [
+      ...apiRoutes({
+        ...deps,
+        limit,
+        rateLimit: createRateLimit(config.limits.parPerMinute),
+        singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
+      }),
+      ...browserRoutes({ ...deps, limit }),
+      ...infoRoutes({ ...deps, metrics, sandboxUrl: sandboxUrl ?? (() => undefined) }),
+    ],
+    {
+      log,
+      metrics,
+      wayBack: createWayBack(config.clients, deps.clients),
+      isHttps: config.baseUrl.startsWith("https:"),
+    },
+  );
+  return {
+    app,
+    deps,
+    close: async () => {
+      await egress.close();
+      await records.close();
+    },
+  };
+}
+
+export async function openStore({ store }: Pick<Config, "store">, now: Clock): Promise<RecordStore> {
+  if (store.kind === "memory") return memoryRecordStore({ now });
+  const { sqliteRecordStore } = await import("@oauth-broker/token-store/records/sqlite");
+  return sqliteRecordStore({ path: store.path, now });
+}
+
+export function keysetStorage({ store, keys }: Pick<Config, "store" | "keys">, records: RecordStore): KeysetStorage {
+  if (keys.kind === "file") return fileKeysetStorage({ path: keys.path });
+  if (store.kind === "memory") return memoryKeysetStorage();
+  // The key file lies beside the database: a copy of one without the other opens nothing.
+  return recordKeysetStorage({ records, wrapper: localKeyWrapper({ path: `${store.path}.key` }) });
+}

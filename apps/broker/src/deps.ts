@@ -1,0 +1,28 @@
+/** What the flows need, bound once in app.ts. Functions take the part they use with `Pick`. */
+import type { AssertionDeps, ClientRegistry, Clock, RecordStore, StateCodec, VendorClient } from "@oauth-broker/oauth-core";
+import type { ClientConfig, VendorConfig } from "./config.ts";
+import type { Keyset } from "./keys/keyset.ts";
+
+export interface Deps {
+  /** `base_url`: our issuer and the front of every URL of ours. */
+  readonly issuer: string;
+  readonly cell: string | undefined;
+  readonly now: Clock;
+  readonly records: RecordStore;
+  readonly keyset: Keyset;
+  readonly state: StateCodec;
+  readonly clients: ClientRegistry<ClientConfig>;
+  readonly remoteKeys: AssertionDeps["remoteKeys"];
+  readonly vendors: ReadonlyMap<string, VendorConfig>;
+  readonly vendorClient: VendorClient;
+}
+
+/** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */
+export interface Trace {
+  flowId?: string;
+  clientId?: string;
+  vendor?: string;
+  credentialsId?: string;
+  /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
+  reason?: string;
+}

@@ -1,0 +1,46 @@
+/**
+ * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
+ * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
+ */
+import { randomBytes } from "node:crypto";
+import { hashOf } from "@oauth-broker/oauth-core";
+import { FLOW_SECONDS } from "./flow-record.ts";
+
+export interface BindingCookie {
+  readonly value: string;
+  readonly hash: string;
+}
+
+export function createBindingCookie(): BindingCookie {
+  return bindingCookie(randomBytes(32).toString("base64url"));
+}
+
+function bindingCookie(value: string): BindingCookie {
+  return { value, hash: hashOf(value) };
+}
+
+function cookieName(issuer: string, flowId: string): string {
+  return issuer.startsWith("https:") ? `__Host-flow-${flowId}` : `flow-${flowId}`;
+}
+
+//= rfc9700#4.7
+export function setBindingCookie(issuer: string, flowId: string, value: string): Record<string, string> {
+  return cookieHeader(issuer, flowId, value, FLOW_SECONDS);
+}
+
+export function clearBindingCookie(issuer: string, flowId: string): Record<string, string> {
+  return cookieHeader(issuer, flowId, "", 0);
+}
+
+function cookieHeader(issuer: string, flowId: string, value: string, maxAgeSeconds: number): Record<string, string> {
+  const secure = issuer.startsWith("https:") ? "; Secure" : "";
+  const cookie = `${cookieName(issuer, flowId)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return { "set-cookie": cookie };
+}
+
+/** @param header the Cookie header as received; undefined where the browser holds no cookie of this flow */
+export function readBindingCookie(header: string | undefined, issuer: string, flowId: string): BindingCookie | undefined {
+  const name = `${cookieName(issuer, flowId)}=`;
+  const pair = header?.split("; ").find((part) => part.startsWith(name));
+  return pair === undefined ? undefined : bindingCookie(pair.slice(name.length));
+}

@@ -1,0 +1,58 @@
+/**
+ * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
+ * use that and never guess (design, structural rule 2). Sealed under the keyset, bound to the client; nothing is stored.
+ */
+import { OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import { open, seal } from "@oauth-broker/token-store";
+import type { Deps } from "../deps.ts";
+
+export interface Connection {
+  readonly v: 1;
+  readonly vendor: string;
+  readonly credentialsId: string;
+  readonly credentialsSource: "shared" | "byoc" | "environment";
+  /** The host the refresh token was issued for: it is never sent to another (bar BY-4). */
+  readonly tokenEndpoint: string;
+  /** Issuer and subject of the first ID token; a refreshed one must name the same. */
+  readonly iss?: string;
+  readonly sub?: string;
+}
+
+export function connectionOf(
+  { vendor, credentials }: { vendor: ResolvedVendor; credentials: { id: string; source: Connection["credentialsSource"] } },
+  idToken: VendorTokens["idToken"],
+): Connection {
+  return {
+    v: 1,
+    vendor: vendor.id,
+    credentialsId: credentials.id,
+    credentialsSource: credentials.source,
+    tokenEndpoint: vendor.tokenEndpoint,
+    ...(idToken === undefined ? {} : { iss: idToken.issuer, sub: idToken.subject }),
+  };
+}
+
+export function sealConnection(connection: Connection, clientId: string, { keyset }: Pick<Deps, "keyset">): string {
+  const { kid, key } = keyset.active("connection");
+  return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
+}
+
+/** @throws OAuthError invalid_request when it was altered or is another client's */
+export async function openConnection(value: string, clientId: string, { keyset }: Pick<Deps, "keyset">): Promise<Connection> {
+  const dot = value.indexOf(".");
+  const key = await keyset.find("connection", value.slice(0, Math.max(dot, 0)));
+  if (key === undefined) throw notOurs("unknown key");
+  let text: string;
+  try {
+    text = open(key, value.slice(dot + 1), ["connection", clientId]).toString("utf8");
+  } catch (cause) {
+    throw notOurs("does not open for this client", cause);
+  }
+  const connection = JSON.parse(text) as Connection;
+  if (connection.v !== 1) throw notOurs("another format");
+  return connection;
+}
+
+function notOurs(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError("invalid_request", "connection is not one of this client", { detail, cause });
+}

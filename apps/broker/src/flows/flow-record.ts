@@ -1,0 +1,74 @@
+/**
+ * One flow is one record with one id. Each leg advances it by one conditional write:
+ * pushed → started → parked → spent, or → failed. Fields, lifetimes and who can open what: docs/storage-schema.md.
+ */
+import { type EpochSeconds, type JsonObject, OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
+
+export type FlowStage = "pushed" | "started" | "redeeming" | "parked" | "spent" | "failed";
+
+/** Lifetimes of design §4. */
+export const REQUEST_URI_SECONDS = 300;
+export const FLOW_SECONDS = 600;
+export const CODE_SECONDS = 60;
+/** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
+export const TIMELINE_SECONDS = 3600;
+
+/** When a leg was done and which checks it passed: the timeline. */
+export interface LegMark {
+  readonly at: EpochSeconds;
+  readonly checks: readonly string[];
+}
+
+export interface Flow {
+  /** Format version of this record. */
+  readonly v: 1;
+  readonly clientId: string;
+  readonly vendor: string;
+  readonly credentialsId: string;
+  readonly credentialsSource: "shared" | "byoc" | "environment";
+  readonly redirectUri: string;
+  /** The client's own `state`. */
+  readonly state?: string;
+  /** PKCE #1. */
+  readonly codeChallenge: string;
+  readonly scope: readonly string[];
+  readonly loginHint?: string;
+  readonly prompt?: string;
+  readonly resource?: string;
+  readonly vendorParams?: Readonly<Record<string, string>>;
+  /** Hash over client, vendor, endpoints and credentials; every later leg compares it (bar XA-5). */
+  readonly contextHash: string;
+  /** SHA-256 of the request_uri handle. */
+  readonly requestHash: string;
+  /** `browser`: the cookie of the browser that started must come back. `platform`: the client's callback is proxied. */
+  readonly binding: "browser" | "platform";
+  readonly pushed: LegMark;
+  /** Key generation from which PKCE #2 and the nonce are derived; neither is stored. */
+  readonly kid?: string;
+  readonly cookieHash?: string;
+  readonly started?: LegMark;
+  /** SHA-256 of the broker's code. */
+  readonly codeHash?: string;
+  /** The vendor's code (or tokens, `redeem_at: callback`), sealed under the broker's code. */
+  readonly sealed?: string;
+  readonly parked?: LegMark;
+  readonly spent?: LegMark;
+  readonly failed?: LegMark & { readonly leg: string; readonly reason: string };
+}
+
+export function flowKey(flowId: string): RecordKey {
+  return { kind: "flow", id: flowId };
+}
+
+/** @throws OAuthError server_error for a record of a format this release does not know */
+export function asFlow(record: StoredRecord): Flow {
+  if (record.data["v"] !== 1) throw new OAuthError("server_error", "This flow was written by another release");
+  return record.data as unknown as Flow;
+}
+
+export function asData(flow: Partial<Flow>): JsonObject {
+  return flow as JsonObject;
+}
+
+/** Personal or one-time values that nobody needs once the flow has ended; the timeline keeps the rest. */
+export const FORGOTTEN_AT_END = ["sealed", "state", "loginHint", "vendorParams"] as const;

@@ -1,0 +1,52 @@
+/**
+ * Refresh and revoke name what minted the token: by `connection`, or by `vendor` for callers that kept only that.
+ * With `connection` nothing is guessed; with `vendor` the active credentials are meant.
+ */
+import { OAuthError, type Parameters, type ResolvedVendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import type { ClientConfig } from "../config.ts";
+import type { Deps, Trace } from "../deps.ts";
+import { type Connection, connectionOf, openConnection } from "./connection.ts";
+import { findCredentials, refuseOwnCredentialsAndEndpoints, requireUsableVendor } from "./vendor-choice.ts";
+
+export interface GrantContext {
+  readonly vendor: ResolvedVendor;
+  readonly credentials: VendorCredentials;
+  /** What the answer's `connection` is made from. */
+  readonly connection: Connection;
+}
+
+/** @throws OAuthError invalid_request, unauthorized_client, invalid_grant, vendor_credentials_rejected; 502/503 of discovery */
+export async function readGrantContext(
+  parameters: Parameters,
+  client: ClientConfig,
+  deps: Pick<Deps, "keyset" | "vendors" | "vendorClient">,
+  trace: Trace,
+): Promise<GrantContext> {
+  refuseOwnCredentialsAndEndpoints(parameters);
+  const sealed = parameters.get("connection");
+  const connection = sealed === undefined ? undefined : await openConnection(sealed, client.clientId, deps);
+  const vendorId = connection?.vendor ?? parameters.require("vendor");
+  if (vendorId !== (parameters.get("vendor") ?? vendorId)) {
+    throw new OAuthError("invalid_request", "vendor and connection name different vendors");
+  }
+  trace.vendor = vendorId;
+  const entry = requireUsableVendor(vendorId, client, deps);
+  const credentials =
+    connection === undefined ? entry.credentials[0] : findCredentials(entry, connection.credentialsId);
+  if (credentials === undefined) {
+    throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor");
+  }
+  trace.credentialsId = credentials.id;
+  const vendor = await deps.vendorClient.resolve(entry.vendor);
+  if (connection !== undefined) requireSameTokenHost(connection, vendor);
+  return { vendor, credentials, connection: connection ?? connectionOf({ vendor, credentials }, undefined) };
+}
+
+/** A refresh token goes to the host that issued it and to no other, whatever the configuration says today. */
+//= bar#BY-4
+export function requireSameTokenHost(connection: Connection, vendor: Pick<ResolvedVendor, "tokenEndpoint">): void {
+  if (new URL(connection.tokenEndpoint).host === new URL(vendor.tokenEndpoint).host) return;
+  throw new OAuthError("invalid_grant", "The vendor's token endpoint moved: the user must authorize again", {
+    reason: "connection_endpoint_changed",
+  });
+}

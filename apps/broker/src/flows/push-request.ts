@@ -1,0 +1,51 @@
+/**
+ * Leg 1, POST /v1/par: the platform's backend says what it wants; nothing has touched a browser yet.
+ * After it: the browser brings the request_uri to open-vendor.ts.
+ */
+import { createFlowId, createRequestUri, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
+import type { ClientConfig } from "../config.ts";
+import type { Deps, Trace } from "../deps.ts";
+import { asData, flowKey, REQUEST_URI_SECONDS, TIMELINE_SECONDS } from "./flow-record.ts";
+import { chooseVendor, readWishes } from "./vendor-choice.ts";
+
+/** The client is authenticated and under its rate limit. @throws OAuthError with a JSON status */
+export async function pushRequest(
+  parameters: Parameters,
+  client: ClientConfig,
+  deps: Deps,
+  trace: Trace,
+): Promise<{ request_uri: string; expires_in: number }> {
+  const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
+  const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
+  const wishes = readWishes(parameters, choice.vendor); //              3  scope and further parameters
+  const flowId = createFlowId(deps.cell); //                            4  one record from here to the end
+  const { requestUri, hash } = createRequestUri(flowId);
+  trace.flowId = flowId;
+  trace.vendor = choice.vendor.id;
+  trace.credentialsId = choice.credentials.id;
+
+  const at = deps.now();
+  await deps.records.create({
+    key: flowKey(flowId),
+    stage: "pushed",
+    //= bar#ST-7
+    expiresAt: at + REQUEST_URI_SECONDS,
+    keepUntil: at + TIMELINE_SECONDS,
+    data: asData({
+      v: 1,
+      clientId: client.clientId,
+      vendor: choice.vendor.id,
+      credentialsId: choice.credentials.id,
+      credentialsSource: choice.credentials.source,
+      redirectUri: request.redirect.uri,
+      ...(request.state === undefined ? {} : { state: request.state }),
+      codeChallenge: request.codeChallenge,
+      ...wishes,
+      contextHash: choice.contextHash,
+      requestHash: hash,
+      binding: client.browserBinding === "platform" ? "platform" : "browser",
+      pushed: { at, checks: ["client authenticated", "redirect_uri on the exact list", "PKCE #1 is S256", "vendor allowed"] },
+    }),
+  });
+  return { request_uri: requestUri, expires_in: REQUEST_URI_SECONDS };
+}

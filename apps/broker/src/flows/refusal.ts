@@ -1,0 +1,37 @@
+/**
+ * Refusals of the browser legs: a 400 page, no redirect, nothing reflected, nothing sent.
+ * The reason goes to the log and the counters; the page says the same to everyone.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Trace } from "../deps.ts";
+
+/** Closed set, so that each refusal is countable by itself (bar OB-1). */
+export type RefusalReason =
+  | "request_uri_unknown"
+  | "request_uri_used"
+  | "client_unknown"
+  | "state_missing"
+  | "state_invalid"
+  | "flow_unknown"
+  | "state_replayed"
+  | "browser_mismatch"
+  | "context_mismatch"
+  | "path_mismatch"
+  | "issuer_mismatch"
+  | "malformed_response";
+
+const ADVICE: Partial<Record<RefusalReason, string>> = {
+  request_uri_used: "This link was already used. Go back to the application and connect again",
+  request_uri_unknown: "This link is not valid any more. Go back to the application and connect again",
+  state_replayed: "This sign-in was already finished. Go back to the application; it may be connected already",
+  browser_mismatch: "This sign-in was started in another browser. Finish it there, or connect again from the application",
+};
+
+export function refusePage(trace: Trace, reason: RefusalReason, cause?: unknown): OAuthError {
+  trace.reason = reason;
+  return new OAuthError(
+    "invalid_request",
+    ADVICE[reason] ?? "This sign-in cannot go on. Go back to the application and connect again",
+    { reason, detail: reason, cause },
+  );
+}

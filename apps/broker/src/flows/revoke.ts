@@ -1,0 +1,29 @@
+/** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
+import type { Parameters } from "@oauth-broker/oauth-core";
+import type { ClientConfig } from "../config.ts";
+import type { Deps, Trace } from "../deps.ts";
+import { readGrantContext } from "./grant-context.ts";
+
+/** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */
+//= rfc7009#2.1
+export async function revoke(
+  parameters: Parameters,
+  client: ClientConfig,
+  deps: Deps,
+  trace: Trace,
+): Promise<{ revoked: "token" | "grant" | "already" }> {
+  const token = parameters.require("token");
+  const tokenTypeHint = readHint(parameters.get("token_type_hint"));
+  const { vendor, credentials } = await readGrantContext(parameters, client, deps, trace);
+  const revoked = await deps.vendorClient.revokeToken(vendor, credentials, {
+    token,
+    ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),
+  });
+  return { revoked };
+}
+
+/** An unknown hint is no error, and no hint. */
+//= rfc7009#2.1
+function readHint(hint: string | undefined): "access_token" | "refresh_token" | undefined {
+  return hint === "access_token" || hint === "refresh_token" ? hint : undefined;
+}

@@ -1,0 +1,138 @@
+/**
+ * Equal refreshes become one vendor call, in this process and across processes on one store (bar RF-1).
+ * A record is the lease: whoever creates it calls the vendor and leaves the answer in it, sealed under a key derived from
+ * the presented refresh token; the others read it. An expired lease (a crashed holder) may be taken again.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type JsonObject,
+  OAuthError,
+  type OAuthErrorCode,
+  type OAuthErrorOptions,
+  type RecordKey,
+  type RecordStore,
+  toOAuthError,
+} from "@oauth-broker/oauth-core";
+import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import type { Deps } from "../deps.ts";
+import type { TokenAnswer } from "./token-answer.ts";
+
+export interface SingleFlight {
+  /** @param secret what only equal callers present; the stored answer is sealed under it */
+  run(id: string, secret: string, call: () => Promise<TokenAnswer>): Promise<TokenAnswer>;
+}
+
+/** A successful answer is replayed this long (design §4). */
+const REPLAY_SECONDS = 60;
+/** A failure without Retry-After is only for those already waiting. */
+const FAILURE_SECONDS = 2;
+/** Vendor timeout 10 s, store and skew on top (bar 8.2). */
+const LEASE_SECONDS = 30;
+const POLL_MS = 50;
+const MAX_POLLS = 300;
+
+/** What the record holds once the vendor has answered. */
+type Settled =
+  | { readonly ok: true; readonly answer: TokenAnswer }
+  | { readonly ok: false; readonly code: OAuthErrorCode; readonly description: string; readonly options: OAuthErrorOptions };
+
+interface SingleFlightDeps extends Pick<Deps, "records" | "now"> {
+  /** Told of each answer that came without a vendor call of its own. */
+  readonly onReplay?: () => void;
+}
+
+/** Length-prefixed, so that no two lists of parts give one id. */
+export function singleFlightId(parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hash.digest("base64url");
+}
+
+export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {
+  const running = new Map<string, Promise<TokenAnswer>>();
+  return {
+    run(id, secret, call) {
+      const known = running.get(id);
+      if (known !== undefined) {
+        deps.onReplay?.();
+        return known;
+      }
+      const started = leadOrFollow({ kind: "refresh", id }, secret, call, deps).finally(() => running.delete(id));
+      running.set(id, started);
+      return started;
+    },
+  };
+}
+
+async function leadOrFollow(
+  key: RecordKey,
+  secret: string,
+  call: () => Promise<TokenAnswer>,
+  deps: SingleFlightDeps,
+): Promise<TokenAnswer> {
+  for (let poll = 0; poll < MAX_POLLS; poll++) {
+    const { records, now } = deps;
+    const leading = await records.create({ key, stage: "calling", data: { v: 1 }, expiresAt: now() + LEASE_SECONDS });
+    if (leading === "created") return lead(key, secret, call, deps);
+    const settled = await settledRecord(key, secret, records);
+    if (settled !== undefined) {
+      deps.onReplay?.();
+      return outcomeOf(settled);
+    }
+    await sleep(POLL_MS);
+  }
+  throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
+}
+
+async function lead(
+  key: RecordKey,
+  secret: string,
+  call: () => Promise<TokenAnswer>,
+  { records, now }: SingleFlightDeps,
+): Promise<TokenAnswer> {
+  const settled = await call().then(
+    (answer): Settled => ({ ok: true, answer }),
+    (error: unknown): Settled => failure(toOAuthError(error)),
+  );
+  // When the answer cannot be kept the caller still gets it: losing a rotated token would be worse than a missing replay.
+  await records
+    .advance(
+      key,
+      { stage: "calling", expect: {} },
+      { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
+    )
+    .catch(() => undefined);
+  return outcomeOf(settled);
+}
+
+function keepSeconds(settled: Settled): number {
+  if (settled.ok) return REPLAY_SECONDS;
+  return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
+}
+
+async function settledRecord(key: RecordKey, secret: string, records: RecordStore): Promise<Settled | undefined> {
+  const record = await records.get(key);
+  const sealed = record?.stage === "settled" ? record.data["sealed"] : undefined;
+  if (typeof sealed !== "string") return undefined;
+  return JSON.parse(open(replayKey(secret), sealed, ["refresh", key.id]).toString("utf8")) as Settled;
+}
+
+function sealSettled(settled: Settled, secret: string, key: RecordKey): JsonObject {
+  return { sealed: seal(replayKey(secret), JSON.stringify(settled), ["refresh", key.id]) };
+}
+
+function replayKey(secret: string): Buffer {
+  return deriveKey(secret, "refresh-replay");
+}
+
+function failure(error: OAuthError): Settled {
+  const { code, description, extras, retryAfterSeconds } = error;
+  const options = retryAfterSeconds === undefined ? extras : { ...extras, retryAfterSeconds };
+  return { ok: false, code, description, options };
+}
+
+function outcomeOf(settled: Settled): TokenAnswer {
+  if (settled.ok) return settled.answer;
+  throw new OAuthError(settled.code, settled.description, settled.options);
+}

@@ -1,0 +1,40 @@
+/**
+ * What a backend gets: the vendor's tokens in RFC 6749 members, and what we add (design §4).
+ * `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would rightly refuse it from us.
+ */
+import { formatScope, type JsonObject, type VendorTokens } from "@oauth-broker/oauth-core";
+import type { Deps } from "../deps.ts";
+import { type Connection, sealConnection } from "./connection.ts";
+
+export interface TokenAnswer {
+  readonly access_token: string;
+  readonly token_type: string;
+  readonly expires_in?: number;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+  readonly vendor_id_token?: string;
+  readonly vendor: string;
+  readonly connection: string;
+  readonly vendor_data: JsonObject;
+}
+
+//= rfc6749#5.1
+export function tokenAnswer(
+  tokens: VendorTokens,
+  connection: Connection,
+  callbackData: Readonly<Record<string, string>>,
+  clientId: string,
+  deps: Pick<Deps, "keyset">,
+): TokenAnswer {
+  return {
+    access_token: tokens.accessToken,
+    token_type: tokens.tokenType,
+    ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
+    ...(tokens.refreshToken === undefined ? {} : { refresh_token: tokens.refreshToken }),
+    ...(tokens.scope === undefined ? {} : { scope: formatScope(tokens.scope) }),
+    ...(tokens.idToken === undefined ? {} : { vendor_id_token: tokens.idToken.raw }),
+    vendor: connection.vendor,
+    connection: sealConnection(connection, clientId, deps),
+    vendor_data: { ...callbackData, ...tokens.vendorData },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Where the keyset document lies: a sealed record in the store (the default), or a file of the operator's.
+ * Both answer a revision with what they read, and write only over that revision, so two rotations cannot lose one.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { chmod, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type KeyWrapper, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { open, seal } from "@oauth-broker/token-store";
+
+export interface KeysetStorage {
+  read(): Promise<{ readonly revision: string; readonly text: string } | undefined>;
+  /** @param over the revision being replaced, or undefined for the first write. @returns false when another was faster */
+  write(over: string | undefined, text: string): Promise<boolean>;
+}
+
+/** Keys outlive every clock a process may have; 2255-06-08. */
+const NEVER = 9_000_000_000;
+const KEY: RecordKey = { kind: "keyset", id: "broker" };
+const CONTEXT = { purpose: "keyset" };
+
+/** One record, sealed under a fresh data key of `wrapper` at every write. A store reader without the wrapper learns nothing. */
+export function recordKeysetStorage({ records, wrapper }: { records: RecordStore; wrapper: KeyWrapper }): KeysetStorage {
+  return {
+    async read() {
+      const record = await records.get(KEY);
+      if (record === undefined) return undefined;
+      const dataKey = await wrapper.unwrap(String(record.data["wrapped"]), CONTEXT).catch((cause: unknown) => {
+        throw new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
+          cause,
+          detail: "keyset was sealed under another key file: restore the key file that belongs to this store",
+        });
+      });
+      return { revision: record.stage, text: open(dataKey, String(record.data["sealed"]), ["keyset"]).toString("utf8") };
+    },
+    async write(over, text) {
+      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
+      const data = { v: 1, wrapped, sealed: seal(dataKey, text, ["keyset"]) };
+      const stage = randomUUID();
+      if (over === undefined) return (await records.create({ key: KEY, stage, data, expiresAt: NEVER })) === "created";
+      return (await records.advance(KEY, { stage: over, expect: {} }, { stage, set: data })).outcome === "moved";
+    },
+  };
+}
+
+/** A JSON file, mode 0600, replaced by rename. Rotation is an operator's act: run it from one place at a time. */
+export function fileKeysetStorage({ path }: { path: string }): KeysetStorage {
+  const read: KeysetStorage["read"] = async () => {
+    try {
+      const text = await readFile(path, "utf8");
+      return { revision: createHash("sha256").update(text).digest("base64url"), text };
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", { cause, detail: "keyset file" });
+    }
+  };
+  return {
+    read,
+    async write(over, text) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const temporary = `${path}.${randomUUID()}`;
+      await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+      try {
+        if (over === undefined) return await linkOnce(temporary, path);
+        if ((await read())?.revision !== over) return false;
+        await chmod(temporary, 0o600);
+        await rename(temporary, path);
+        return true;
+      } finally {
+        await unlink(temporary).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** For the memory store: the keys live and die with the process, like everything else there. */
+export function memoryKeysetStorage(): KeysetStorage {
+  let stored: { revision: string; text: string } | undefined;
+  return {
+    read: async () => stored,
+    write: async (over, text) => {
+      if (stored?.revision !== over) return false;
+      stored = { revision: randomUUID(), text };
+      return true;
+    },
+  };
+}
+
+/** A hard link fails where the name exists: of two processes that start at once, one makes the keyset. */
+async function linkOnce(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw cause;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The broker's own keys: one 32-byte root per generation, a separate key derived from it per purpose (bar CB-5).
+ * The newest generation that is old enough for every process to have read it is used; all generations stay for opening.
+ * Storage is keyset-storage.ts; rotation is `broker keys rotate`. The context key never rotates (design §3).
+ */
+import { randomBytes } from "node:crypto";
+import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import { deriveKey } from "@oauth-broker/token-store";
+import type { KeysetStorage } from "./keyset-storage.ts";
+
+/** What a key is for. A value made under one purpose never opens under another. */
+export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens";
+
+export interface PurposeKey {
+  readonly kid: string;
+  readonly key: Buffer;
+}
+
+interface Generation {
+  readonly kid: string;
+  readonly createdAt: EpochSeconds;
+  /** Not used for new values before this second, so that every process knows it first. */
+  readonly activeFrom: EpochSeconds;
+  readonly secret: string;
+}
+
+interface KeysetDocument {
+  readonly version: 1;
+  readonly generations: readonly Generation[];
+  /** For `{context}` paths of custom vendors: changing it means registering each of them anew. */
+  readonly contextSecret: string;
+}
+
+/** A generation is published this long before it signs (bar 8.8). */
+export const PUBLISH_SECONDS = 60;
+/** A state signed just before a rotation is accepted this much longer. */
+export const RETIRED_STATE_SECONDS = 900;
+/** At most one re-read of the storage per second for kids nobody knows. */
+const REREAD_SECONDS = 1;
+
+export interface Keyset {
+  /** Reads the storage, making the first keyset when there is none. @throws OAuthError temporarily_unavailable */
+  load(): Promise<void>;
+  /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
+  active(purpose: KeyPurpose): PurposeKey;
+  /** An unknown kid re-reads the storage once, because another process may have rotated. */
+  find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined>;
+  /** Adds a generation. Safe against a second rotation at the same moment. @returns its kid and when it takes over */
+  rotate(): Promise<{ kid: string; activeFrom: EpochSeconds }>;
+  /** For `broker keys list`: no secrets. */
+  describe(): readonly { kid: string; createdAt: EpochSeconds; activeFrom: EpochSeconds; active: boolean }[];
+}
+
+export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Clock }): Keyset {
+  let document: KeysetDocument | undefined;
+  let lastReadAt = 0;
+  const derived = new Map<string, Buffer>();
+
+  const loaded = (): KeysetDocument => {
+    if (document !== undefined) return document;
+    throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet", { detail: "keyset" });
+  };
+
+  const read = async (): Promise<{ revision: string; document: KeysetDocument } | undefined> => {
+    lastReadAt = now();
+    const stored = await storage.read();
+    if (stored === undefined) return undefined;
+    document = JSON.parse(stored.text) as KeysetDocument;
+    return { revision: stored.revision, document };
+  };
+
+  const current = (generations: readonly Generation[]): Generation => {
+    const usable = generations.filter((generation) => generation.activeFrom <= now());
+    const newest = usable.at(-1) ?? generations[0];
+    if (newest === undefined) throw new Error("keyset has no generation");
+    return newest;
+  };
+
+  const keyOf = (purpose: KeyPurpose, { kid, secret }: Generation): Buffer => {
+    const name = `${purpose}/${kid}`;
+    const known = derived.get(name);
+    if (known !== undefined) return known;
+    const key = deriveKey(Buffer.from(secret, "base64url"), `oauth-broker/${purpose}`);
+    derived.set(name, key);
+    return key;
+  };
+
+  /** A leaked old root must not sign states for ever: once a successor is settled, its states are refused. */
+  const isRetired = (generation: Generation, generations: readonly Generation[]): boolean => {
+    const successor = generations[generations.indexOf(generation) + 1];
+    return successor !== undefined && successor.activeFrom + RETIRED_STATE_SECONDS <= now();
+  };
+
+  return {
+    async load() {
+      while ((await read()) === undefined) {
+        await storage.write(undefined, JSON.stringify(firstDocument(now())));
+      }
+    },
+    active(purpose) {
+      const generation = current(loaded().generations);
+      return { kid: generation.kid, key: keyOf(purpose, generation) };
+    },
+    async find(purpose, kid) {
+      const known = (): Generation | undefined => loaded().generations.find((generation) => generation.kid === kid);
+      if (known() === undefined && now() - lastReadAt >= REREAD_SECONDS) await read();
+      const generation = known();
+      if (generation === undefined) return undefined;
+      if (purpose === "state" && isRetired(generation, loaded().generations)) return undefined;
+      return keyOf(purpose, generation);
+    },
+    async rotate() {
+      for (let attempt = 0; attempt < 5; attempt++) {
+        const stored = await read();
+        if (stored === undefined) throw new Error("there is no keyset to rotate: start the broker once first");
+        const added = newGeneration(now(), now() + PUBLISH_SECONDS);
+        const next = { ...stored.document, generations: [...stored.document.generations, added] };
+        if (await storage.write(stored.revision, JSON.stringify(next))) {
+          document = next;
+          return { kid: added.kid, activeFrom: added.activeFrom };
+        }
+      }
+      throw new Error("the keyset kept changing under us: try again");
+    },
+    describe() {
+      const { generations } = loaded();
+      const inUse = current(generations).kid;
+      return generations.map(({ kid, createdAt, activeFrom }) => ({ kid, createdAt, activeFrom, active: kid === inUse }));
+    },
+  };
+}
+
+function firstDocument(at: EpochSeconds): KeysetDocument {
+  return { version: 1, generations: [newGeneration(at, at)], contextSecret: randomBytes(32).toString("base64url") };
+}
+
+function newGeneration(createdAt: EpochSeconds, activeFrom: EpochSeconds): Generation {
+  return {
+    kid: randomBytes(6).toString("base64url"),
+    createdAt,
+    activeFrom,
+    secret: randomBytes(32).toString("base64url"),
+  };
+}

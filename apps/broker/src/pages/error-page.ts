@@ -1,0 +1,42 @@
+/** The page a browser sees where no redirect is allowed: what happened, what to do, and the way back. */
+import type { OAuthError } from "@oauth-broker/oauth-core";
+import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/hono";
+import { escapeHtml, page, STYLE_HASH } from "./layout.ts";
+import type { BackLink } from "./way-back.ts";
+
+export interface ErrorPageContext {
+  readonly flowId: string | undefined;
+  /** Names our bug in the log. */
+  readonly referenceId: string | undefined;
+  readonly link: BackLink | undefined;
+}
+
+const TITLES: Record<number, string> = {
+  404: "There is no such page",
+  405: "This page cannot be opened this way",
+  500: "Something went wrong on our side",
+  502: "The vendor answered in an unexpected way",
+  503: "Not available right now",
+};
+
+export function errorPage(error: OAuthError, context: ErrorPageContext, headers: Record<string, string>): Answer {
+  const title = TITLES[error.status] ?? "This sign-in did not finish";
+  const { flowId, referenceId, link } = context;
+  const content = [
+    `<p>${escapeHtml(error.description)}.</p>`,
+    error.status === 503 ? "<p>Nothing was lost. Wait a moment, then reload this page.</p>" : "",
+    link === undefined
+      ? "<p>Close this page and start again from the application that sent you here.</p>"
+      : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,
+    `<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`,
+  ];
+  return pageAnswer(error.status, page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
+}
+
+function reasonOf(error: OAuthError): string {
+  return error.extras.reason === undefined ? "" : ` (<code>${escapeHtml(error.extras.reason)}</code>)`;
+}
+
+function labelled(label: string, value: string | undefined): string {
+  return value === undefined ? "" : `, ${label} <code>${escapeHtml(value)}</code>`;
+}

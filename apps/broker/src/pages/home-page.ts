@@ -1,0 +1,24 @@
+/** The human page at `/`: what this is, which vendors work, where the machine-readable descriptions are. */
+import type { Deps } from "../deps.ts";
+import { escapeHtml, page } from "./layout.ts";
+
+export function homePage({ vendors, issuer }: Pick<Deps, "vendors" | "issuer">, sandboxUrl: string | undefined): string {
+  const rows = [...vendors.values()]
+    .filter(({ vendor }) => vendor.enabled)
+    .map(({ vendor }) => `<tr><td>${escapeHtml(vendor.name)}</td><td><code>${escapeHtml(vendor.id)}</code></td></tr>`);
+  const content = [
+    "<p>This service connects a platform to its users' accounts at other vendors. It runs the OAuth flow and hands the vendor's tokens to the platform; it keeps none.</p>",
+    "<p>People do not sign in here: you arrive from an application and leave for a vendor.</p>",
+    sandboxUrl === undefined
+      ? ""
+      : `<p><a class="button" href="${escapeHtml(sandboxUrl)}">Try a whole flow in the sandbox</a></p>`,
+    "<h2>Vendors</h2>",
+    rows.length === 0
+      ? "<p>No vendor is enabled yet.</p>"
+      : `<table><thead><tr><th scope="col">Name</th><th scope="col">Id</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
+    "<h2>For machines</h2>",
+    '<p><a href="/.well-known/oauth-authorization-server">Authorization server metadata</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/v1/vendors">Vendors</a> · <a href="/readyz">Readiness</a></p>',
+    `<p class="quiet">Redirect URI to register at vendors: <code>${escapeHtml(issuer)}/v1/callback</code></p>`,
+  ];
+  return page("OAuth broker", content.filter((line) => line !== "").join("\n"));
+}

@@ -1,0 +1,39 @@
+/** The one look of the broker's pages: no script, one inline style sheet allowed by its hash, nothing loaded. */
+import { createHash } from "node:crypto";
+
+const STYLE = `
+:root{color-scheme:light dark;--ink:#1c2330;--quiet:#5a6475;--paper:#fff;--ground:#f3f5f8;--line:#d9dee7;--accent:#1f5fbf}
+@media(prefers-color-scheme:dark){:root{--ink:#e8ecf3;--quiet:#a3adbd;--paper:#1a2029;--ground:#11151b;--line:#303947;--accent:#8ab4f8}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:42rem;margin:6vh auto;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:12px}
+@media(max-width:44rem){main{margin:0;min-height:100vh;border:0;border-radius:0;padding:1.25rem}}
+h1{font-size:1.4rem;line-height:1.3;margin:0 0 .75rem}h2{font-size:1.05rem;margin:1.75rem 0 .5rem}
+p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regular,Menlo,monospace;overflow-wrap:anywhere}
+.quiet{color:var(--quiet);font-size:.9rem}
+.button{display:inline-block;margin:1rem 0;padding:.6rem 1.1rem;border-radius:8px;background:var(--accent);color:var(--paper);text-decoration:none;font-weight:600}
+.button:focus-visible,a:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+`;
+
+/** For `style-src` of the answer that carries a page. */
+export const STYLE_HASH = `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`;
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** Text for element content and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+/** @param title plain text @param content HTML whose values are escaped already */
+export function page(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>
+<body><main><h1>${escapeHtml(title)}</h1>
+${content}
+</main></body>
+</html>
+`;
+}

@@ -1,0 +1,69 @@
+/** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers. */
+import { authenticateClient, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { type BodyLimit, jsonAnswer, readForm } from "@oauth-broker/oauth-core/hono";
+import type { Context } from "hono";
+import type { RateLimit } from "../clients/limits.ts";
+import type { ClientConfig } from "../config.ts";
+import type { Deps, Trace } from "../deps.ts";
+import { explain } from "../flows/explain.ts";
+import { pushRequest } from "../flows/push-request.ts";
+import { redeemBrokerCode } from "../flows/redeem-broker-code.ts";
+import { refresh } from "../flows/refresh.ts";
+import { revoke } from "../flows/revoke.ts";
+import type { SingleFlight } from "../flows/single-flight.ts";
+import type { Route } from "./rim.ts";
+
+export interface ApiDeps extends Deps {
+  readonly limit: BodyLimit;
+  readonly rateLimit: RateLimit;
+  readonly singleFlight: SingleFlight;
+}
+
+export function apiRoutes(deps: ApiDeps): Route[] {
+  return [
+    apiRoute("/v1/par", deps, async (parameters, client, trace) => {
+      await deps.rateLimit(client.clientId);
+      //= rfc9126#2.2
+      return jsonAnswer(201, await pushRequest(parameters, client, deps, trace));
+    }),
+    apiRoute("/v1/token", deps, async (parameters, client, trace) =>
+      jsonAnswer(200, await grant(parameters, client, deps, trace)),
+    ),
+    apiRoute("/v1/revoke", deps, async (parameters, client, trace) =>
+      jsonAnswer(200, await revoke(parameters, client, deps, trace)),
+    ),
+    apiRoute("/v1/explain", deps, async (parameters, client, trace) =>
+      jsonAnswer(200, await explain(parameters, client, deps, trace)),
+    ),
+  ];
+}
+
+function apiRoute(
+  path: string,
+  deps: ApiDeps,
+  call: (parameters: Parameters, client: ClientConfig, trace: Trace) => ReturnType<Route["handle"]>,
+): Route {
+  return {
+    method: "POST",
+    path,
+    surface: "api",
+    handle: async (c: Context, trace: Trace) => {
+      const parameters = await readForm(c, deps.limit);
+      const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
+      trace.clientId = client.clientId;
+      return call(parameters, client, trace);
+    },
+  };
+}
+
+//= rfc6749#5.2
+function grant(parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace): Promise<unknown> {
+  switch (parameters.require("grant_type")) {
+    case "authorization_code":
+      return redeemBrokerCode(parameters, client, deps, trace);
+    case "refresh_token":
+      return refresh(parameters, client, deps.singleFlight, deps, trace);
+    default:
+      throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token");
+  }
+}

@@ -1,0 +1,114 @@
+/** What anyone may ask: metadata, vendors, health, metrics, the API's description and the human page. */
+import { authenticateClient, authorizationServerMetadata, OAuthError, parseParameters } from "@oauth-broker/oauth-core";
+import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/hono";
+import type { Context } from "hono";
+import type { ClientConfig, VendorConfig } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import type { Metrics } from "../metrics.ts";
+import { homePage } from "../pages/home-page.ts";
+import { STYLE_HASH } from "../pages/layout.ts";
+import { openApiDocument } from "./openapi.ts";
+import type { Route } from "./rim.ts";
+
+export interface InfoDeps extends Deps {
+  readonly metrics: Metrics;
+  /** Where the sandbox's own page is, when there is one. */
+  readonly sandboxUrl: () => string | undefined;
+}
+
+export function infoRoutes(deps: InfoDeps): Route[] {
+  const metadata = JSON.stringify(
+    authorizationServerMetadata(deps.issuer, {
+      authorization: "/v1/authorize",
+      pushedAuthorizationRequest: "/v1/par",
+      token: "/v1/token",
+      revocation: "/v1/revoke",
+    }),
+  );
+  const openApi = JSON.stringify(openApiDocument(deps.issuer));
+  const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
+    method: "GET",
+    path,
+    surface: "api",
+    handle,
+    ...options,
+  });
+  return [
+    get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
+    get("/v1/vendors", async (c) => {
+      const client = await optionalClient(c, deps);
+      return jsonAnswer(200, { vendors: [...deps.vendors.values()].map((entry) => vendorView(entry, client)) });
+    }),
+    get("/v1/vendors/:id", async (c) => {
+      const client = await optionalClient(c, deps);
+      const entry = deps.vendors.get(c.req.param("id") ?? "");
+      if (entry === undefined) throw new OAuthError("not_found", "There is no such vendor: see /v1/vendors");
+      return jsonAnswer(200, vendorView(entry, client));
+    }),
+    get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
+    get("/readyz", () => readiness(deps), { quiet: true }),
+    get("/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
+    get("/openapi.json", () => rawJson(openApi)),
+    get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
+    {
+      method: "POST",
+      path: "/register",
+      surface: "api",
+      handle: () => {
+        throw new OAuthError("temporarily_unavailable", "Dynamic client registration is not offered by this release", {
+          retryAfterSeconds: 3600,
+        });
+      },
+    },
+  ];
+}
+
+/** Ready: the store answers and the keys are open. */
+async function readiness({ records, keyset }: Pick<Deps, "records" | "keyset">): Promise<Answer> {
+  await records.ping();
+  keyset.active("state");
+  return jsonAnswer(200, { status: "ready" });
+}
+
+/** Credentials are optional here, but wrong ones are an error like anywhere else. */
+async function optionalClient(c: Context, deps: Deps): Promise<ClientConfig | undefined> {
+  const authorization = c.req.header("authorization");
+  return authorization === undefined ? undefined : authenticateClient(authorization, parseParameters(""), deps);
+}
+
+function vendorView({ vendor, setup }: VendorConfig, client: ClientConfig | undefined): Record<string, unknown> {
+  const isDiscovered = vendor.issuer !== undefined;
+  return {
+    id: vendor.id,
+    name: vendor.name,
+    enabled: vendor.enabled,
+    accepts_new_authorizations: vendor.acceptsNewAuthorizations,
+    verification: "operator",
+    capabilities: {
+      pkce: vendor.pkce,
+      oidc: isDiscovered,
+      dcr: vendor.registrationEndpoint !== undefined,
+      refresh: true,
+      revocation: vendor.revocationEndpoint !== undefined || isDiscovered,
+      byoc: false,
+    },
+    setup,
+    placeholders: {},
+    default_scopes: vendor.defaultScopes,
+    ...(client === undefined ? {} : { approved: isApproved({ vendor, setup }, client) }),
+  };
+}
+
+function isApproved({ vendor, setup }: Pick<VendorConfig, "vendor" | "setup">, client: ClientConfig): boolean {
+  const isAllowed = client.vendors === undefined || client.vendors.includes(vendor.id);
+  return isAllowed && (setup !== "vendor_approval" || client.approvedVendors.includes(vendor.id));
+}
+
+function rawJson(body: string): Answer {
+  return { ...jsonAnswer(200, null), body };
+}
+
+function textAnswer({ body, contentType }: { body: string; contentType: string }): Answer {
+  const { headers } = jsonAnswer(200, null);
+  return { status: 200, headers: { ...headers, "content-type": contentType }, body };
+}

@@ -1,0 +1,211 @@
+/**
+ * OpenAPI 3.1 of the broker, for tools and for people who read schemas. A test holds it against the route table.
+ * Written by hand: OAuth's form bodies and redirects are what generators get wrong.
+ */
+type Schema = Record<string, unknown>;
+
+const text = (description: string, extra: Schema = {}): Schema => ({ type: "string", description, ...extra });
+const form = (properties: Record<string, Schema>, required: readonly string[]): Schema => ({
+  required: true,
+  content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties, required } } },
+});
+const json = (description: string, schema: Schema): Schema => ({ description, content: { "application/json": { schema } } });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const ERRORS: Record<string, Schema> = {
+  "400": { $ref: "#/components/responses/Error" },
+  "401": { $ref: "#/components/responses/Error" },
+  "413": { $ref: "#/components/responses/Error" },
+  "415": { $ref: "#/components/responses/Error" },
+  "429": { $ref: "#/components/responses/Error" },
+  "500": { $ref: "#/components/responses/Error" },
+  "502": { $ref: "#/components/responses/Error" },
+  "503": { $ref: "#/components/responses/Error" },
+};
+const PAGE: Schema = { description: "A page that says what happened and leads back", content: { "text/html": {} } };
+const REDIRECT: Schema = {
+  description: "Redirect",
+  headers: { Location: { schema: { type: "string", format: "uri" } } },
+};
+
+const PUSHED: Record<string, Schema> = {
+  client_id: text("The authenticated client"),
+  response_type: text("code", { enum: ["code"] }),
+  vendor: text("A vendor's id, see /v1/vendors"),
+  redirect_uri: text("One of the client's registered URIs, character for character"),
+  code_challenge: text("PKCE #1: BASE64URL(SHA-256(code_verifier))", { minLength: 43, maxLength: 43 }),
+  code_challenge_method: text("S256", { enum: ["S256"] }),
+  state: text("Echoed byte for byte"),
+  scope: text("Space-separated; absent means the vendor's default scopes"),
+  login_hint: text("Passed to the vendor"),
+  prompt: text("Passed to the vendor"),
+  resource: text("RFC 8707, an absolute URI without fragment"),
+  vendor_params: text("JSON object of strings: further authorization parameters; reserved names are refused"),
+};
+const AUTHENTICATION: Record<string, Schema> = {
+  client_secret: text("client_secret_post"),
+  client_assertion_type: text("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+  client_assertion: text("private_key_jwt: aud is the issuer, exp - iat at most 60 s, jti used once"),
+};
+const WHAT_MINTED: Record<string, Schema> = {
+  connection: text("As answered with the tokens; names what minted them"),
+  vendor: text("Instead of connection, for callers that kept only that"),
+};
+
+const SCHEMAS: Record<string, Schema> = {
+  Error: {
+    type: "object",
+    required: ["error", "error_description"],
+    properties: {
+      error: text("A code of RFC 6749 or of the table in docs/api.md"),
+      error_description: text("A sentence"),
+      flow_id: text("Names the flow in our log"),
+      reason: text("Which rule or deadline"),
+      retry: text("restart: something was spent and its answer lost, start a new flow", { enum: ["restart"] }),
+      vendor_error: text("The vendor's own code"),
+      credentials_source: text("Whose credentials the vendor refused", { enum: ["shared", "byoc", "environment"] }),
+      help: text("What a person can do by hand"),
+    },
+  },
+  Tokens: {
+    type: "object",
+    required: ["access_token", "token_type", "vendor", "connection", "vendor_data"],
+    properties: {
+      access_token: text("The vendor's access token"),
+      token_type: text("Bearer, or the vendor's own type"),
+      expires_in: { type: "integer", minimum: 1, description: "Seconds; only when the vendor gave a usable lifetime" },
+      refresh_token: text("The vendor's refresh token"),
+      scope: text("Space-separated"),
+      vendor_id_token: text("The vendor's ID token, after every check"),
+      vendor: text("The vendor's id"),
+      connection: text("Opaque, sealed, bound to this client: send it with refresh and revoke"),
+      vendor_data: { type: "object", description: "Every other member of the vendor's answer", additionalProperties: true },
+    },
+  },
+  Vendor: {
+    type: "object",
+    required: ["id", "name", "enabled", "capabilities", "setup", "placeholders", "default_scopes"],
+    properties: {
+      id: text("The vendor's id"),
+      name: text("The vendor's name"),
+      enabled: { type: "boolean" },
+      verification: text("Who vouches for the entry"),
+      accepts_new_authorizations: { type: "boolean" },
+      capabilities: { type: "object", additionalProperties: true },
+      setup: text("What must be done first", { enum: ["none", "vendor_approval", "environment_id"] }),
+      placeholders: { type: "object", additionalProperties: true },
+      default_scopes: { type: "array", items: { type: "string" } },
+      approved: { type: "boolean", description: "To an authenticated client" },
+    },
+  },
+};
+
+export function openApiDocument(issuer: string): Record<string, unknown> {
+  const secured = [{ clientBasic: [] }, {}];
+  const api = (summary: string, body: Schema, ok: Record<string, Schema>): Schema => ({
+    post: { summary, security: secured, requestBody: body, responses: { ...ok, ...ERRORS } },
+  });
+  const open = (summary: string, ok: Schema): Schema => ({ get: { summary, responses: { "200": ok } } });
+  const browserQuery = (names: readonly string[]) =>
+    names.map((name) => ({ name, in: "query", required: false, schema: { type: "string" } }));
+  const callback = {
+    parameters: browserQuery(["code", "state", "iss", "error", "error_description"]),
+    responses: { "303": REDIRECT, "400": PAGE, "503": PAGE },
+  };
+  return {
+    openapi: "3.1.0",
+    info: { title: "OAuth broker", version: "1", description: "One redirect URI for every vendor; see docs/versioning.md." },
+    servers: [{ url: issuer }],
+    paths: {
+      "/.well-known/oauth-authorization-server": open("RFC 8414 metadata", json("Metadata", { type: "object" })),
+      "/v1/par": api(
+        "Start a flow (RFC 9126)",
+        form({ ...PUSHED, ...AUTHENTICATION }, ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"]),
+        {
+          "201": json("The request_uri to send the user's browser to /v1/authorize with", {
+            type: "object",
+            required: ["request_uri", "expires_in"],
+            properties: { request_uri: text("Single use"), expires_in: { type: "integer" } },
+          }),
+        },
+      ),
+      "/v1/authorize": {
+        get: {
+          summary: "The user's browser leaves for the vendor",
+          parameters: browserQuery(["client_id", "request_uri"]),
+          responses: { "303": REDIRECT, "400": PAGE, "503": PAGE },
+        },
+      },
+      "/v1/callback": {
+        get: { summary: "The vendor sends the browser back", ...callback },
+        post: {
+          summary: "The same as form_post; answers a redirect to the GET",
+          requestBody: form({ code: text("From the vendor"), state: text("Ours") }, []),
+          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE },
+        },
+      },
+      "/v1/callback/{context}": {
+        parameters: [{ name: "context", in: "path", required: true, schema: { type: "string" } }],
+        get: { summary: "For custom vendors", responses: { "400": PAGE } },
+        post: { summary: "For custom vendors", responses: { "400": PAGE } },
+      },
+      "/v1/token": api(
+        "Redeem the broker's code, or refresh",
+        form(
+          {
+            grant_type: text("The grant", { enum: ["authorization_code", "refresh_token"] }),
+            code: text("The broker's code"),
+            redirect_uri: text("As pushed"),
+            code_verifier: text("PKCE #1", { minLength: 43, maxLength: 128 }),
+            refresh_token: text("The vendor's refresh token"),
+            scope: text("For refresh: a narrower scope"),
+            ...WHAT_MINTED,
+            client_id: text("The client"),
+            ...AUTHENTICATION,
+          },
+          ["grant_type"],
+        ),
+        { "200": json("The vendor's tokens", ref("Tokens")) },
+      ),
+      "/v1/revoke": api(
+        "Revoke at the vendor (RFC 7009)",
+        form({ token: text("The token"), token_type_hint: text("access_token or refresh_token"), ...WHAT_MINTED, ...AUTHENTICATION }, ["token"]),
+        {
+          "200": json("What ended", {
+            type: "object",
+            required: ["revoked"],
+            properties: { revoked: text("What ended", { enum: ["token", "grant", "already"] }) },
+          }),
+        },
+      ),
+      "/v1/explain": api(
+        "What a pushed request would do; stores nothing",
+        form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, []),
+        { "200": json("Endpoints, redirect URI, and each parameter with its source", { type: "object" }) },
+      ),
+      "/v1/vendors": open(
+        "All vendors",
+        json("Vendors", { type: "object", required: ["vendors"], properties: { vendors: { type: "array", items: ref("Vendor") } } }),
+      ),
+      "/v1/vendors/{id}": {
+        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+        get: { summary: "One vendor", responses: { "200": json("The vendor", ref("Vendor")), "404": { $ref: "#/components/responses/Error" } } },
+      },
+      "/register": {
+        post: { summary: "Dynamic client registration at a vendor; not offered by this release", responses: { "503": { $ref: "#/components/responses/Error" } } },
+      },
+      "/healthz": open("Liveness", json("Alive", { type: "object" })),
+      "/readyz": {
+        get: { summary: "Readiness", responses: { "200": json("Ready", { type: "object" }), "503": { $ref: "#/components/responses/Error" } } },
+      },
+      "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
+      "/openapi.json": open("This document", json("OpenAPI 3.1", { type: "object" })),
+      "/": open("A page for people", { description: "HTML", content: { "text/html": {} } }),
+    },
+    components: {
+      schemas: SCHEMAS,
+      responses: { Error: json("What went wrong", ref("Error")) },
+      securitySchemes: { clientBasic: { type: "http", scheme: "basic", description: "client_secret_basic; also client_secret_post and private_key_jwt" } },
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Where HTTP meets the flows: each route parses, calls one flow, and this file turns the outcome into a response,
+ * a log line and a count. Written once; nothing generic wraps a hot request.
+ */
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { type Answer, errorAnswer, errorHeaders } from "@oauth-broker/oauth-core/hono";
+import { randomUUID } from "node:crypto";
+import type { Context, Hono } from "hono";
+import type { Trace } from "../deps.ts";
+import { errorFields, type Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { errorPage } from "../pages/error-page.ts";
+import type { WayBack } from "../pages/way-back.ts";
+
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** A Hono pattern; also the label of the request's metrics. */
+  readonly path: string;
+  /** Who sees errors: a backend gets JSON, a browser a page. */
+  readonly surface: "api" | "browser";
+  /** Probes and scrapes are counted but not logged. */
+  readonly quiet?: boolean;
+  readonly handle: (c: Context, trace: Trace) => Promise<Answer> | Answer;
+}
+
+export interface Rim {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** From the client of the flow, so that no dead end is without a way back. */
+  readonly wayBack: WayBack;
+  /** https deployments tell browsers to stay there. */
+  readonly isHttps: boolean;
+}
+
+const HSTS = { "strict-transport-security": "max-age=31536000" };
+
+export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
+  const allowed = new Map<string, { methods: string[]; surface: Route["surface"] }>();
+  for (const route of routes) {
+    const known = allowed.get(route.path) ?? { methods: [], surface: route.surface };
+    allowed.set(route.path, { ...known, methods: [...known.methods, route.method] });
+  }
+  for (const route of routes) {
+    const allow = (allowed.get(route.path)?.methods ?? []).join(", ");
+    app.on(route.method, route.path, (c) => run(c, route, allow, rim));
+  }
+  for (const [path, { methods, surface }] of allowed) {
+    app.all(path, (c) => run(c, refusal(path, surface, () => methodNotAllowed(methods.join(", "))), "", rim));
+  }
+  app.notFound((c) => {
+    const surface = (c.req.header("accept") ?? "").includes("text/html") ? "browser" : "api";
+    return run(c, refusal("*", surface, notFound), "", rim);
+  });
+}
+
+async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<Response> {
+  const startedAt = performance.now();
+  const trace: Trace = {};
+  const answer = await answerOf(c, route, allow, trace, rim);
+  const durationMs = performance.now() - startedAt;
+  rim.metrics.countRequest(route.path, c.req.method, answer.status, durationMs / 1000);
+  if (route.quiet !== true) {
+    rim.log.info("request", {
+      method: c.req.method,
+      route: route.path,
+      status: answer.status,
+      durationMs: Math.round(durationMs * 100) / 100,
+      ...trace,
+    });
+  }
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: rim.isHttps ? { ...HSTS, ...answer.headers } : answer.headers,
+  });
+}
+
+async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer> {
+  try {
+    // A HEAD of a link preview must not spend what a GET would (design §4).
+    if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
+    return await route.handle(c, trace);
+  } catch (thrown) {
+    return renderError(toOAuthError(thrown), route, trace, rim);
+  }
+}
+
+async function renderError(error: OAuthError, route: Route, trace: Trace, rim: Rim): Promise<Answer> {
+  trace.reason ??= error.extras.reason ?? error.code;
+  const referenceId = error.status >= 500 ? randomUUID() : undefined;
+  rim.metrics.countRefusal(legOf(route.path), trace.reason);
+  rim.log[error.status >= 500 ? "error" : "info"]("refused", {
+    ...trace,
+    route: route.path,
+    status: error.status,
+    error: error.code,
+    ...(error.extras.vendorError === undefined ? {} : { vendorError: error.extras.vendorError }),
+    ...(referenceId === undefined ? {} : { referenceId }),
+    ...errorFields(error.cause ?? error),
+    ...(error.detail === undefined ? {} : { detail: error.detail }),
+  });
+  if (route.surface === "api") return errorAnswer(error, trace.flowId);
+  const link = await rim.wayBack(trace.clientId).catch(() => undefined);
+  return errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error));
+}
+
+/** `/v1/callback/:context` → `callback`: the word an operator counts by. */
+function legOf(path: string): string {
+  return path.replace("/v1/", "").replace(/[^a-z].*$/, "") || "other";
+}
+
+function refusal(path: string, surface: Route["surface"], error: () => OAuthError): Route {
+  return {
+    method: "GET",
+    path,
+    surface,
+    handle: () => {
+      throw error();
+    },
+  };
+}
+
+function methodNotAllowed(allow: string): OAuthError {
+  return new OAuthError("method_not_allowed", "This path does not take this method", { allow });
+}
+
+function notFound(): OAuthError {
+  return new OAuthError("not_found", "There is nothing at this path");
+}

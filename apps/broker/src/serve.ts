@@ -1,0 +1,49 @@
+/**
+ * Listens, and stops well: readiness fails at once, connections end after a grace, requests in flight are finished,
+ * the process exits 0. Limits of the Node layer are set here (bar HT-5).
+ */
+import { createServer, type Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+
+export interface Listening {
+  readonly port: number;
+  /** Waits for what is in flight, at most `DRAIN_MS`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+
+//= bar#HT-5
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/** @throws Error with `code` EADDRINUSE, EACCES, … */
+export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
+  const server = createServer(LIMITS, getRequestListener(app.fetch));
+  server.maxHeadersCount = 100;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { port: address.port, stop: (graceMs) => stop(server, graceMs) };
+}
+
+async function stop(server: Server, graceMs: number): Promise<void> {
+  // Those in front of us see /readyz fail during the grace and send new requests elsewhere.
+  await sleep(graceMs);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const deadline = new AbortController();
+  await Promise.race([closed, sleep(DRAIN_MS, undefined, { signal: deadline.signal }).catch(() => undefined)]);
+  deadline.abort();
+  server.closeAllConnections();
+}

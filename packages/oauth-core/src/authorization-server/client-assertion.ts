@@ -1,0 +1,105 @@
+/**
+ * private_key_jwt: the client signs who it is. Stricter than the RFC where mix-ups happen: `aud` is our issuer
+ * string and nothing else, life at most 60 s, `jti` single use across all processes.
+ */
+import { createHash } from "node:crypto";
+import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from "jose";
+import type { Clock, RecordStore } from "../ports.ts";
+import { toOAuthError } from "../protocol/errors.ts";
+import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
+
+export const JWT_BEARER_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+export const ASSERTION_ALGS = ["ES256", "RS256", "PS256", "EdDSA"] as const;
+
+const LIFETIME_SECONDS = 60;
+const SKEW_SECONDS = 10;
+const MAX_LENGTH = 8192;
+
+export interface AssertionDeps {
+  /** Our issuer, byte for byte the `aud` we accept. */
+  readonly issuer: string;
+  readonly now: Clock;
+  readonly records: RecordStore;
+  /** Fetches the keys of a client that gave `jwks_uri`. */
+  readonly remoteKeys: (jwksUri: string) => JWTVerifyGetKey;
+}
+
+/**
+ * @param clientId the `client_id` parameter, when one was sent: it must be the assertion's subject
+ * @throws OAuthError invalid_client
+ */
+//= rfc7523#3
+export async function verifyClientAssertion<C extends Client>(
+  assertion: string,
+  clientId: string | undefined,
+  deps: AssertionDeps & { readonly clients: ClientRegistry<C> },
+): Promise<C> {
+  const subject = subjectOf(assertion);
+  if (clientId !== undefined && clientId !== subject) throw invalidClient("client_id is not the assertion's subject");
+  const client = await deps.clients.find(subject);
+  const keys = client === undefined ? undefined : keysOf(client, deps);
+  if (client === undefined || keys === undefined) throw invalidClient("client has no keys");
+  const { jti, expiresAt } = await verifyClaims(assertion, client, keys, deps);
+  await spendOnce(client, jti, expiresAt, deps);
+  return client;
+}
+
+function subjectOf(assertion: string): string {
+  if (assertion.length > MAX_LENGTH) throw invalidClient("assertion is too long");
+  try {
+    return decodeJwt(assertion).sub ?? "";
+  } catch (cause) {
+    throw invalidClient("assertion is not a JWT", cause);
+  }
+}
+
+const localKeys = new WeakMap<Client, JWTVerifyGetKey>();
+
+function keysOf(client: Client, { remoteKeys }: AssertionDeps): JWTVerifyGetKey | undefined {
+  if (client.jwksUri !== undefined) return remoteKeys(client.jwksUri);
+  if (client.jwks === undefined) return undefined;
+  const known = localKeys.get(client) ?? createLocalJWKSet(client.jwks);
+  localKeys.set(client, known);
+  return known;
+}
+
+async function verifyClaims(
+  assertion: string,
+  client: Client,
+  keys: JWTVerifyGetKey,
+  { issuer, now }: AssertionDeps,
+): Promise<{ jti: string; expiresAt: number }> {
+  const { payload } = await jwtVerify(assertion, keys, {
+    issuer: client.clientId,
+    subject: client.clientId,
+    audience: issuer,
+    algorithms: [...ASSERTION_ALGS],
+    requiredClaims: ["exp", "iat", "jti"],
+    clockTolerance: SKEW_SECONDS,
+    currentDate: new Date(now() * 1000),
+  }).catch((cause: unknown) => {
+    // Keys that cannot be fetched are our caller's or the network's trouble, and say so; all else is a bad assertion.
+    const known = toOAuthError(cause);
+    throw known.code === "server_error" ? invalidClient("assertion does not verify", cause) : known;
+  });
+  const { aud, exp = 0, iat = 0, jti } = payload;
+  //= bar#VR-6
+  if (typeof aud !== "string") throw invalidClient("aud is not one string");
+  if (exp - iat > LIFETIME_SECONDS) throw invalidClient("assertion lives longer than 60 s");
+  if (iat > now() + SKEW_SECONDS) throw invalidClient("assertion is from the future");
+  if (typeof jti !== "string" || jti === "" || jti.length > 255) throw invalidClient("jti is missing");
+  return { jti, expiresAt: exp };
+}
+
+/** The identifier is remembered until no clock could accept the assertion any more. */
+async function spendOnce(client: Client, jti: string, expiresAt: number, { records, now }: AssertionDeps): Promise<void> {
+  const id = createHash("sha256").update(`${client.clientId.length}:${client.clientId}${jti}`).digest("base64url");
+  const outcome = await records.create({
+    key: { kind: "assertion", id },
+    stage: "spent",
+    data: { clientId: client.clientId },
+    expiresAt: Math.max(expiresAt, now()) + 2 * SKEW_SECONDS,
+  });
+  //= rfc7523#3
+  if (outcome === "exists") throw invalidClient("assertion was used before");
+}

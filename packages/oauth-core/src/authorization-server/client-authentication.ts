@@ -1,0 +1,89 @@
+/**
+ * Who is calling: client_secret_basic, client_secret_post or private_key_jwt, exactly one of them.
+ * First step of every endpoint a backend calls. Secrets are random values held as SHA-256, so one hash and one
+ * constant-time comparison decide; a slow password hash would only cost every caller time.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { OAuthError } from "../protocol/errors.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import { type AssertionDeps, JWT_BEARER_ASSERTION, verifyClientAssertion } from "./client-assertion.ts";
+import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
+
+export const CLIENT_AUTHENTICATION_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
+
+export interface ClientAuthenticationDeps<C extends Client> extends AssertionDeps {
+  readonly clients: ClientRegistry<C>;
+}
+
+/** Stands in for the digest of an unknown client, so that unknown and wrong take the same path. */
+const NO_DIGEST = Buffer.alloc(32);
+
+/**
+ * @param authorization the Authorization header as received
+ * @throws OAuthError invalid_client; invalid_request when more than one method is used at once
+ */
+//= rfc6749#2.3
+export async function authenticateClient<C extends Client>(
+  authorization: string | undefined,
+  parameters: Parameters,
+  deps: ClientAuthenticationDeps<C>,
+): Promise<C> {
+  const assertion = parameters.get("client_assertion");
+  const postedSecret = parameters.get("client_secret");
+  const used = [authorization, assertion, postedSecret].filter((value) => value !== undefined).length;
+  if (used === 0) throw invalidClient("no credentials presented");
+  if (used > 1) throw new OAuthError("invalid_request", "Use one client authentication method at a time");
+
+  if (assertion !== undefined) {
+    if (parameters.get("client_assertion_type") !== JWT_BEARER_ASSERTION) {
+      throw invalidClient("client_assertion_type is not jwt-bearer");
+    }
+    return verifyClientAssertion(assertion, parameters.get("client_id"), deps);
+  }
+  const presented =
+    authorization === undefined
+      ? { clientId: parameters.get("client_id"), secret: postedSecret ?? "" }
+      : readBasic(authorization);
+  const named = parameters.get("client_id");
+  if (named !== undefined && named !== presented.clientId) {
+    throw new OAuthError("invalid_request", "client_id differs from the authenticated client");
+  }
+  return verifySecret(presented.clientId ?? "", presented.secret, deps);
+}
+
+async function verifySecret<C extends Client>(
+  clientId: string,
+  secret: string,
+  { clients }: Pick<ClientAuthenticationDeps<C>, "clients">,
+): Promise<C> {
+  const client = await clients.find(clientId);
+  const presented = createHash("sha256").update(secret).digest();
+  let matches = false;
+  for (const digest of client === undefined || client.secretDigests.length === 0 ? [NO_DIGEST] : client.secretDigests) {
+    matches = timingSafeEqual(presented, digest) || matches;
+  }
+  if (client === undefined || !matches) throw invalidClient(client === undefined ? "unknown client" : "wrong secret");
+  return client;
+}
+
+const BASIC = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;
+
+/** Client id and secret are form-encoded before they are joined and base64-encoded. */
+//= rfc6749#2.3.1
+function readBasic(authorization: string): { clientId: string; secret: string } {
+  const encoded = BASIC.exec(authorization)?.[1];
+  if (encoded === undefined) throw invalidClient("Authorization is not Basic");
+  const joined = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = joined.indexOf(":");
+  if (colon < 1) throw invalidClient("Basic credentials have no colon");
+  return { clientId: formDecode(joined.slice(0, colon)), secret: formDecode(joined.slice(colon + 1)) };
+}
+
+function formDecode(value: string): string {
+  if (!value.includes("%") && !value.includes("+")) return value;
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch (cause) {
+    throw invalidClient("Basic credentials are not form-encoded", cause);
+  }
+}

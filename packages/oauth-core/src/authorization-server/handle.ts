@@ -1,0 +1,46 @@
+/**
+ * One-time values that name a flow: `<flow id>.<secret>`. The flow id is public (logs, pages, redirects);
+ * the secret is what its bearer must present, and only its SHA-256 is stored.
+ * Used for the request_uri of a pushed request and for authorization codes.
+ */
+import { createHash, randomBytes } from "node:crypto";
+
+const FLOW_ID = "(?:[a-z0-9]{1,16}-)?[A-Za-z0-9_-]{22}";
+const HANDLE = new RegExp(`^(${FLOW_ID})\\.[A-Za-z0-9_-]{43}$`);
+const FLOW_ID_ONLY = new RegExp(`^${FLOW_ID}$`);
+
+/** 128 random bits, base64url, after the optional name of the cell that owns the flow. */
+//= rfc6749#10.10
+export function createFlowId(cell?: string): string {
+  const id = randomBytes(16).toString("base64url");
+  return cell === undefined ? id : `${cell}-${id}`;
+}
+
+export function isFlowId(value: string): boolean {
+  return FLOW_ID_ONLY.test(value);
+}
+
+export interface Handle {
+  readonly flowId: string;
+  /** What the other side presents. */
+  readonly value: string;
+  /** What the record holds: BASE64URL(SHA-256(value)), 43 characters. */
+  readonly hash: string;
+}
+
+/** 256 random bits for one flow. */
+export function createHandle(flowId: string): Handle {
+  const value = `${flowId}.${randomBytes(32).toString("base64url")}`;
+  return { flowId, value, hash: hashOf(value) };
+}
+
+/** @returns undefined when the value cannot be one of ours */
+export function parseHandle(value: string): Handle | undefined {
+  const flowId = HANDLE.exec(value)?.[1];
+  return flowId === undefined ? undefined : { flowId, value, hash: hashOf(value) };
+}
+
+/** BASE64URL(SHA-256(value)): how bearer values (codes, cookies) are stored. */
+export function hashOf(value: string): string {
+  return createHash("sha256").update(value).digest("base64url");
+}

@@ -1,0 +1,38 @@
+/** RFC 8414: what we tell clients about ourselves. Every URL comes from the configured issuer, never from a request. */
+import { ASSERTION_ALGS } from "./client-assertion.ts";
+import { CLIENT_AUTHENTICATION_METHODS } from "./client-authentication.ts";
+
+export interface AuthorizationServerEndpoints {
+  readonly authorization: string;
+  readonly pushedAuthorizationRequest: string;
+  readonly token: string;
+  readonly revocation: string;
+}
+
+/** Paths are appended to the issuer, which is echoed byte for byte. */
+//= rfc8414#2
+export function authorizationServerMetadata(issuer: string, paths: AuthorizationServerEndpoints): Record<string, unknown> {
+  const authentication = {
+    methods: [...CLIENT_AUTHENTICATION_METHODS],
+    algs: [...ASSERTION_ALGS],
+  };
+  return {
+    issuer,
+    authorization_endpoint: issuer + paths.authorization,
+    pushed_authorization_request_endpoint: issuer + paths.pushedAuthorizationRequest,
+    //= rfc9126#5
+    require_pushed_authorization_requests: true,
+    token_endpoint: issuer + paths.token,
+    token_endpoint_auth_methods_supported: authentication.methods,
+    token_endpoint_auth_signing_alg_values_supported: authentication.algs,
+    revocation_endpoint: issuer + paths.revocation,
+    revocation_endpoint_auth_methods_supported: authentication.methods,
+    revocation_endpoint_auth_signing_alg_values_supported: authentication.algs,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    code_challenge_methods_supported: ["S256"],
+    //= rfc9207#3
+    authorization_response_iss_parameter_supported: true,
+  };
+}

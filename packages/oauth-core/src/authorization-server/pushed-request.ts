@@ -1,0 +1,57 @@
+/**
+ * RFC 9126: what every pushed authorization request must hold, whoever it is for.
+ * Before it: client authentication. After it: the broker's push-request flow chooses the vendor.
+ */
+import { OAuthError } from "../protocol/errors.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import { requireS256Challenge } from "../protocol/pkce.ts";
+import { type VerifiedRedirect, verifyRedirectUri } from "../protocol/redirect-uri.ts";
+import type { Client } from "./client.ts";
+import { createHandle, type Handle, parseHandle } from "./handle.ts";
+
+const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
+
+export interface PushedRequest {
+  readonly redirect: VerifiedRedirect;
+  /** PKCE #1, always S256. */
+  readonly codeChallenge: string;
+  /** Echoed byte for byte; absent when the client sent none. */
+  readonly state: string | undefined;
+}
+
+/** @throws OAuthError invalid_request, invalid_redirect_uri */
+export function readPushedRequest(parameters: Parameters, client: Client): PushedRequest {
+  //= rfc9126#2.1
+  if (parameters.has("request_uri") || parameters.has("request")) {
+    throw new OAuthError("invalid_request", "request and request_uri are not accepted here");
+  }
+  if (parameters.require("client_id") !== client.clientId) {
+    throw new OAuthError("invalid_request", "client_id is not the authenticated client");
+  }
+  if (parameters.require("response_type") !== "code") {
+    throw new OAuthError("invalid_request", "response_type must be code");
+  }
+  const responseMode = parameters.get("response_mode");
+  if (responseMode !== undefined && responseMode !== "query") {
+    throw new OAuthError("invalid_request", "response_mode must be query or absent");
+  }
+  const redirect = verifyRedirectUri(parameters.require("redirect_uri"), client.redirectUris);
+  //= rfc7636#4.4.1
+  const codeChallenge = requireS256Challenge(
+    parameters.get("code_challenge"),
+    parameters.get("code_challenge_method"),
+  );
+  return { redirect, codeChallenge, state: parameters.get("state") };
+}
+
+export function createRequestUri(flowId: string): { readonly requestUri: string; readonly hash: string } {
+  const handle = createHandle(flowId);
+  return { requestUri: REQUEST_URI_PREFIX + handle.value, hash: handle.hash };
+}
+
+/** @returns undefined when the value cannot be one of ours */
+export function parseRequestUri(requestUri: string): Handle | undefined {
+  return requestUri.startsWith(REQUEST_URI_PREFIX)
+    ? parseHandle(requestUri.slice(REQUEST_URI_PREFIX.length))
+    : undefined;
+}

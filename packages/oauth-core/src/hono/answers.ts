@@ -1,0 +1,95 @@
+/**
+ * The four ways an outcome leaves us: JSON, a page, a redirect, a bearer challenge. Headers are constants written once;
+ * nothing generic wraps a hot request. Framework-free values: `respond` turns them into a Response at the rim.
+ */
+import { errorMembers, type OAuthError } from "../protocol/errors.ts";
+import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+//= rfc6749#5.1
+const COMMON = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+} as const;
+
+/** Nothing we answer may be framed, load third-party content or run a script (bar CB-13). */
+const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+const JSON_HEADERS = { ...COMMON, "content-type": "application/json", "content-security-policy": LOCKED_CSP };
+
+export function jsonAnswer(status: number, body: unknown, headers?: Record<string, string>): Answer {
+  return {
+    status,
+    headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** @param styleHash `'sha256-…'` of the page's one inline style sheet */
+export function pageAnswer(status: number, html: string, styleHash: string, headers?: Record<string, string>): Answer {
+  return {
+    status,
+    headers: {
+      ...COMMON,
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": `${LOCKED_CSP}; style-src ${styleHash}; form-action 'self'`,
+      "x-frame-options": "DENY",
+      ...headers,
+    },
+    body: html,
+  };
+}
+
+const REDIRECT_HEADERS = { ...COMMON, "content-security-policy": LOCKED_CSP };
+
+/** Always 303, so that no method or body travels on (bar CB-14). @param location checked by the caller's own rule */
+//= rfc9700#4.12
+export function redirectAnswer(location: string, headers?: Record<string, string>): Answer {
+  return { status: 303, headers: { ...REDIRECT_HEADERS, location, ...headers }, body: null };
+}
+
+/** RFC 6749 §5.2, with the status of the code's table. */
+//= rfc6749#5.2
+export function errorAnswer(error: OAuthError, flowId?: string): Answer {
+  return jsonAnswer(error.status, errorMembers(error, flowId), errorHeaders(error));
+}
+
+/** `WWW-Authenticate`, `Retry-After` and `Allow` where the status asks for them. */
+export function errorHeaders(error: OAuthError): Record<string, string> {
+  return {
+    ...(error.status === 401 ? { "www-authenticate": 'Basic realm="oauth", charset="UTF-8"' } : {}),
+    ...(error.retryAfterSeconds === undefined ? {} : { "retry-after": String(error.retryAfterSeconds) }),
+    ...(error.allow === undefined ? {} : { allow: error.allow }),
+  };
+}
+
+/** The way back to a client whose redirect URI was verified: the only way an error becomes a redirect. */
+export interface ClientReturn {
+  readonly redirect: VerifiedRedirect;
+  /** The client's own `state`, echoed byte for byte. */
+  readonly state: string | undefined;
+  readonly issuer: string;
+  readonly flowId: string;
+}
+
+//= rfc6749#4.1.2.1
+//= rfc9207#2
+export function errorRedirect(error: OAuthError, to: ClientReturn): Answer {
+  return redirectAnswer(
+    redirectUrl(to.redirect, { ...errorMembers(error, to.flowId), state: to.state, iss: to.issuer }),
+  );
+}
+
+//= rfc6749#4.1.2
+export function codeRedirect(code: string, to: ClientReturn, headers: Record<string, string>): Answer {
+  return redirectAnswer(
+    redirectUrl(to.redirect, { code, state: to.state, iss: to.issuer, flow_id: to.flowId }),
+    headers,
+  );
+}

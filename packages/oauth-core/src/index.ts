@@ -1,0 +1,65 @@
+/** The core without a framework: vocabulary, the client towards vendors, the server towards clients. Named exports only. */
+export type {
+  Advanced,
+  Clock,
+  EpochSeconds,
+  Fetch,
+  From,
+  JsonObject,
+  JsonValue,
+  KeyContext,
+  KeyWrapper,
+  NewRecord,
+  Patch,
+  RecordKey,
+  RecordStore,
+  StoredRecord,
+} from "./ports.ts";
+
+export {
+  errorMembers,
+  errorText,
+  OAuthError,
+  type OAuthErrorCode,
+  type OAuthErrorExtras,
+  type OAuthErrorOptions,
+  toOAuthError,
+} from "./protocol/errors.ts";
+export {
+  isReservedAuthorizationParameter,
+  type Parameters,
+  parseParameters,
+  parseStringMap,
+} from "./protocol/parameters.ts";
+export {
+  createCodeVerifier,
+  deriveCodeChallenge,
+  deriveCodeVerifier,
+  parseCodeVerifier,
+  requireS256Challenge,
+  verifyCodeVerifier,
+} from "./protocol/pkce.ts";
+export { type PlaceholderSpec } from "./protocol/placeholders.ts";
+export {
+  redirectUrl,
+  requireRegistrableRedirectUri,
+  type VerifiedRedirect,
+  verifyRedirectUri,
+} from "./protocol/redirect-uri.ts";
+export { formatScope, parseScope } from "./protocol/scope.ts";
+export { Secret } from "./protocol/secret.ts";
+export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
+
+export {
+  DEFAULT_ID_TOKEN_ALGS,
+  defineVendor,
+  type PkceMethod,
+  type ResolvedVendor,
+  type TokenEndpointAuthMethod,
+  type Vendor,
+  type VendorCredentials,
+  type VendorTokens,
+} from "./vendors/vendor.ts";
+
+export * from "./authorization-server/index.ts";
+export * from "./vendor-client/index.ts";
