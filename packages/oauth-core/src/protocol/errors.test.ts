@@ -44,7 +44,12 @@ describe("OAuthError", () => {
   it("keeps detail and cause for the log and out of the wire members", () => {
     const cause = new Error("inner");
     const error = new OAuthError("not_found", "No such vendor", { detail: "asked for x", cause });
-    expect(error).toMatchObject({ name: "OAuthError", message: "not_found: No such vendor", detail: "asked for x", cause });
+    expect(error).toMatchObject({
+      name: "OAuthError",
+      message: "not_found: No such vendor",
+      detail: "asked for x",
+      cause,
+    });
     expect(errorMembers(error)).toEqual({ error: "not_found", error_description: "No such vendor" });
   });
 });
@@ -55,11 +60,14 @@ describe("toOAuthError", () => {
     expect(toOAuthError(error)).toBe(error);
   });
 
-  it.each([new TypeError("secret inside"), "secret inside", { message: "secret inside" }, null])("turns %s into server_error without its text", (thrown) => {
-    const error = toOAuthError(thrown);
-    expect(error).toMatchObject({ code: "server_error", status: 500, cause: thrown });
-    expect(JSON.stringify([errorMembers(error), error.detail, error.message])).not.toContain("secret inside");
-  });
+  it.each([new TypeError("secret inside"), "secret inside", { message: "secret inside" }, null])(
+    "turns %s into server_error without its text",
+    (thrown) => {
+      const error = toOAuthError(thrown);
+      expect(error).toMatchObject({ code: "server_error", status: 500, cause: thrown });
+      expect(JSON.stringify([errorMembers(error), error.detail, error.message])).not.toContain("secret inside");
+    },
+  );
 });
 
 describe("errorMembers", () => {

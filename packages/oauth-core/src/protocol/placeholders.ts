@@ -62,11 +62,17 @@ export function requireKnownPlaceholders(values: object, templates: readonly str
  * @param values by name; an empty value is an absent one
  * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
  */
-export function expandTemplate(template: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
+export function expandTemplate(
+  template: string,
+  values: Readonly<Record<string, string>>,
+  specs: PlaceholderSpecs,
+): string {
   if (placeholderNames(template).length === 0) return template;
   const { scheme, host, port, path, query, fragment } = splitTemplate(template);
   const fill = (part: string, place: Place): string =>
-    part.replace(PLACEHOLDER, (_, name: string) => fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {}));
+    part.replace(PLACEHOLDER, (_, name: string) =>
+      fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {}),
+    );
   const filledHost = fill(host, "host");
   const filledPath = fill(path, "path");
   const url = scheme + filledHost + port + filledPath + fill(query, "query") + fragment;
@@ -84,7 +90,15 @@ export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs
   const rightmost = labels.findLastIndex((label) =>
     Array.from(label.matchAll(PLACEHOLDER)).some(([, name = ""]) => own(specs, name)?.values === undefined),
   );
-  return rightmost >= 0 && isPublicSuffix(labels.slice(rightmost + 1).join(".").toLowerCase());
+  return (
+    rightmost >= 0 &&
+    isPublicSuffix(
+      labels
+        .slice(rightmost + 1)
+        .join(".")
+        .toLowerCase(),
+    )
+  );
 }
 
 type Place = "host" | "path" | "query";

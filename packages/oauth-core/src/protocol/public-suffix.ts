@@ -41,7 +41,7 @@ const HOSTING = new Set([
   "replit.app",
   "replit.dev",
   "run.app",
-    "sslip.io",
+  "sslip.io",
   "trafficmanager.net",
   "trycloudflare.com",
   "ts.net",

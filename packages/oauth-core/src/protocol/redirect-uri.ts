@@ -10,7 +10,7 @@ const checked: unique symbol = Symbol("checked redirect URI");
 /** A redirect URI that was found on the client's list. */
 export interface VerifiedRedirect {
   readonly uri: string;
-  /** What is redirected to; `uri` is for reading. A copy with another `uri` changes nothing. */
+  /** What is redirected to; `uri` is for reading. A copy with another `uri` changes nothing, a forged object throws. */
   readonly [checked]: string;
 }
 
@@ -104,10 +104,21 @@ function problemOf(uri: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "must not have user information";
   if (!hasPlainHost(url)) return "must name a plain host";
   if (url.href !== uri && url.href !== `${uri}/`) return "must be in canonical form";
-  if (ESCAPED_ASCII.test(url.pathname)) return "must not escape ASCII characters in its path";
+  if (uri.includes("*")) return "must not have a wildcard: it is compared as it is";
+  if (!hasPlainPath(url)) return "must have a plain path: no escaped ASCII, empty segment or leading dots";
   if (ESCAPED_CONTROL.test(url.search)) return "must not have escaped control characters";
   if (RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) return "must not have parameters of our response";
   return undefined;
+}
+
+function hasPlainPath({ pathname }: URL): boolean {
+  if (ESCAPED_ASCII.test(pathname) || /\/\/|\/\.\./.test(pathname)) return false;
+  try {
+    // Escaped bytes that are not UTF-8 are read as one likes: %c0%ae is a dot to some.
+    return decodeURIComponent(pathname) !== "";
+  } catch {
+    return false;
+  }
 }
 
 function hasPlainHost({ hostname }: URL): boolean {

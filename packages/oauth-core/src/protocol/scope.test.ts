@@ -29,7 +29,9 @@ describe("parseScope", () => {
   );
 
   it("rfc6749#3.3 allows every printable character but quote and backslash", () => {
-    const all = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index)).filter((c) => c !== '"' && c !== "\\");
+    const all = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index)).filter(
+      (c) => c !== '"' && c !== "\\",
+    );
     expect(parseScope(all.join(" "))).toEqual(all);
   });
 

@@ -13,7 +13,12 @@ const KEY = Buffer.alloc(32, 1);
 const OLD_KEY = Buffer.alloc(32, 2);
 const AUDIENCE = "https://broker.example.com";
 const TARGET = { key: KEY, kid: "k1", audience: AUDIENCE, now: NOW };
-const CLAIMS: StateClaims = { jti: "Zm9vYmFyYmF6cXV4Zm9vYg", contextHash: "Y29udGV4dA", issuedAt: NOW, expiresAt: NOW + 600 };
+const CLAIMS: StateClaims = {
+  jti: "Zm9vYmFyYmF6cXV4Zm9vYg",
+  contextHash: "Y29udGV4dA",
+  issuedAt: NOW,
+  expiresAt: NOW + 600,
+};
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
 
 function keysOf(kid: string, all: Record<string, Buffer>): MacKeys & { readonly asked: string[] } {
@@ -46,7 +51,12 @@ describe("a state of ours", () => {
   });
 
   it("bar#CB-6 holds the flow's id, the context hash and times, and nothing else", () => {
-    const canaries = { codeVerifier: "canary-verifier", nonce: "canary-nonce", email: "canary@example.com", secret: "canary-secret" };
+    const canaries = {
+      codeVerifier: "canary-verifier",
+      nonce: "canary-nonce",
+      email: "canary@example.com",
+      secret: "canary-secret",
+    };
     const state = codec.sign({ ...CLAIMS, ...canaries });
     const [header = "", payload = ""] = state.split(".").map((part) => Buffer.from(part, "base64url").toString());
     expect(Object.keys(JSON.parse(payload))).toEqual(["aud", "jti", "ctx", "iat", "exp"]);
@@ -72,9 +82,12 @@ describe("a state that is not ours", () => {
     await expect(codec.verify(state)).rejects.toThrow(REFUSED);
   });
 
-  it.each(stateForgeries({ ...TARGET, key: Buffer.alloc(32, 9) }))("bar#CB-1 refuses, without our key, $name", async ({ state }) => {
-    await expect(codec.verify(state)).rejects.toThrow(REFUSED);
-  });
+  it.each(stateForgeries({ ...TARGET, key: Buffer.alloc(32, 9) }))(
+    "bar#CB-1 refuses, without our key, $name",
+    async ({ state }) => {
+      await expect(codec.verify(state)).rejects.toThrow(REFUSED);
+    },
+  );
 
   it("bar#CB-3 has one accepted spelling, where a lenient reader has many", async () => {
     const state = validState(TARGET);
@@ -86,8 +99,14 @@ describe("a state that is not ours", () => {
   });
 
   it("says the same to the sender whatever was wrong", async () => {
-    const answers = await Promise.all(forgeries.map(({ state }) => codec.verify(state).catch((error: OAuthError) => error)));
-    const seen = new Set(answers.map((error) => (error instanceof OAuthError ? `${error.description} ${error.extras.reason}` : "accepted")));
+    const answers = await Promise.all(
+      forgeries.map(({ state }) => codec.verify(state).catch((error: OAuthError) => error)),
+    );
+    const seen = new Set(
+      answers.map((error) =>
+        error instanceof OAuthError ? `${error.description} ${error.extras.reason}` : "accepted",
+      ),
+    );
     expect([...seen].toSorted()).toEqual(["state has expired state_expired", "state is not valid invalid_state"]);
   });
 
@@ -125,7 +144,10 @@ describe("time", () => {
     clock.advance(599);
     await expect(timed.verify(state)).resolves.toEqual(CLAIMS);
     clock.advance(1);
-    await expect(timed.verify(state)).rejects.toMatchObject({ code: "invalid_request", extras: { reason: "state_expired" } });
+    await expect(timed.verify(state)).rejects.toMatchObject({
+      code: "invalid_request",
+      extras: { reason: "state_expired" },
+    });
   });
 
   it("rfc7519#4.1.6 allows a sister's clock to be 60 seconds ahead and no more", async () => {
@@ -146,7 +168,9 @@ describe("purpose and audience", () => {
 
   it("rfc8725#3.11 names the purpose in typ", () => {
     const typ = "cookie+jwt";
-    expect(decodeProtectedHeader(createStateCodec({ keys, audience: AUDIENCE, now: () => NOW, typ }).sign(CLAIMS)).typ).toBe(typ);
+    expect(
+      decodeProtectedHeader(createStateCodec({ keys, audience: AUDIENCE, now: () => NOW, typ }).sign(CLAIMS)).typ,
+    ).toBe(typ);
   });
 
   it("rfc7519#4.1.3 refuses a state of another deployment under the same key", async () => {
@@ -155,7 +179,11 @@ describe("purpose and audience", () => {
   });
 
   it("bar#CB-5 refuses another purpose's key of the same name", async () => {
-    const other = createStateCodec({ keys: keysOf("k1", { k1: Buffer.alloc(32, 3) }), audience: AUDIENCE, now: () => NOW });
+    const other = createStateCodec({
+      keys: keysOf("k1", { k1: Buffer.alloc(32, 3) }),
+      audience: AUDIENCE,
+      now: () => NOW,
+    });
     await expect(codec.verify(other.sign(CLAIMS))).rejects.toThrow(REFUSED);
   });
 });
@@ -173,7 +201,10 @@ describe("keys", () => {
 
   it("signs with the new key as soon as it is active", async () => {
     let active = "k0";
-    const rotating: MacKeys = { active: () => ({ kid: active, key: active === "k0" ? OLD_KEY : KEY }), find: (kid) => keys.find(kid) };
+    const rotating: MacKeys = {
+      active: () => ({ kid: active, key: active === "k0" ? OLD_KEY : KEY }),
+      find: (kid) => keys.find(kid),
+    };
     const signing = createStateCodec({ keys: rotating, audience: AUDIENCE, now: () => NOW });
     expect(decodeProtectedHeader(signing.sign(CLAIMS)).kid).toBe("k0");
     active = "k1";
@@ -208,7 +239,9 @@ describe("keys", () => {
 
   it("never signs under a kid that could not be written plainly", () => {
     for (const kid of ["", 'k"1', "k 1", "k\n1", "é", "k".repeat(129)]) {
-      expect(() => createStateCodec({ keys: keysOf(kid, { [kid]: KEY }), audience: AUDIENCE, now: () => NOW }).sign(CLAIMS)).toThrow(RangeError);
+      expect(() =>
+        createStateCodec({ keys: keysOf(kid, { [kid]: KEY }), audience: AUDIENCE, now: () => NOW }).sign(CLAIMS),
+      ).toThrow(RangeError);
     }
   });
 });

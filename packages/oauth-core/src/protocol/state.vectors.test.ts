@@ -19,7 +19,11 @@ const file: JwsVectors = JSON.parse(
   readFileSync(new URL("../../../../e2e/vectors/wycheproof/json_web_signature_test.json", import.meta.url), "utf8"),
 );
 const vectors = file.testGroups.flatMap((group) =>
-  group.tests.map((test) => ({ ...test, jws: typeof test.jws === "string" ? test.jws : JSON.stringify(test.jws), jwk: group.private ?? group.public })),
+  group.tests.map((test) => ({
+    ...test,
+    jws: typeof test.jws === "string" ? test.jws : JSON.stringify(test.jws),
+    jwk: group.private ?? group.public,
+  })),
 );
 
 /** The vector's own key where it is symmetric, else its public modulus or coordinate: what a confused verifier would use. */
@@ -47,7 +51,10 @@ describe("Wycheproof's JWS vectors", () => {
   // Marked invalid by Wycheproof, accepted by a reader whose base64url is lenient: what our comparison of bytes is for.
   const LENIENT = [360, 365, 367, 368, 370, 375];
 
-  it.each(vectors.filter(({ tcId }) => LENIENT.includes(tcId)))("bar#CB-3 $tcId passes a lenient reader", async ({ jws, jwk }) => {
-    await expect(compactVerify(jws, await importJWK(jwk ?? {}))).resolves.toBeDefined();
-  });
+  it.each(vectors.filter(({ tcId }) => LENIENT.includes(tcId)))(
+    "bar#CB-3 $tcId passes a lenient reader",
+    async ({ jws, jwk }) => {
+      await expect(compactVerify(jws, await importJWK(jwk ?? {}))).resolves.toBeDefined();
+    },
+  );
 });

@@ -11,11 +11,37 @@ export function jwtForgeries(target: StateTarget): Record<string, string> {
 
 function algorithms(target: StateTarget): Record<string, string> {
   const [header, payload] = [headerOf(target), payloadOf(target)];
-  const claimed = ["none", "None", "NONE", "nOnE", "", "hs256", "HS256 ", "HS1", "HS384", "HS512", "RS256", "PS256", "ES256", "EdDSA", "dir", null, 0, true, ["HS256"], {}];
+  const claimed = [
+    "none",
+    "None",
+    "NONE",
+    "nOnE",
+    "",
+    "hs256",
+    "HS256 ",
+    "HS1",
+    "HS384",
+    "HS512",
+    "RS256",
+    "PS256",
+    "ES256",
+    "EdDSA",
+    "dir",
+    null,
+    0,
+    true,
+    ["HS256"],
+    {},
+  ];
   const { alg: _, ...withoutAlg } = header;
   const unsigned = (alg: string): string => compact({ ...header, alg }, payload, "").replace(/[^.]*$/, "");
   return {
-    ...Object.fromEntries(claimed.map((alg) => [`alg ${JSON.stringify(alg)} over a good HMAC`, compact({ ...header, alg }, payload, target.key)])),
+    ...Object.fromEntries(
+      claimed.map((alg) => [
+        `alg ${JSON.stringify(alg)} over a good HMAC`,
+        compact({ ...header, alg }, payload, target.key),
+      ]),
+    ),
     "no alg": compact(withoutAlg, payload, target.key),
     "none without signature": unsigned("none"),
     "None without signature": unsigned("None"),
@@ -41,7 +67,7 @@ function keys(target: StateTarget): Record<string, string> {
     "an RSA public key, PEM without its last line break": pem.toString().trimEnd(),
     "an RSA public key, DER": ATTACKER.rsa.publicKey.export({ format: "der", type: "spki" }),
     "a public key, JWK": JSON.stringify(ATTACKER.ec.publicKey.export({ format: "jwk" })),
-    "nothing": "",
+    nothing: "",
     "the kid": target.kid,
     "the audience": target.audience,
     "the word secret": "secret",
@@ -52,11 +78,36 @@ function keys(target: StateTarget): Record<string, string> {
     "the key without its last byte": target.key.subarray(0, -1),
     "the key hashed": createHmac("sha256", "").update(target.key).digest(),
   };
-  const kids = ["", " ", "k0", "K1", `${target.kid} `, `${target.kid}\0`, `${target.kid}\n`, "../../../../dev/null", "' OR 1=1 --", "__proto__", "constructor", "toString", "https://evil.example/key", "kéy", "k".repeat(129), null, 1, true, [target.kid], { kid: target.kid }];
+  const kids = [
+    "",
+    " ",
+    "k0",
+    "K1",
+    `${target.kid} `,
+    `${target.kid}\0`,
+    `${target.kid}\n`,
+    "../../../../dev/null",
+    "' OR 1=1 --",
+    "__proto__",
+    "constructor",
+    "toString",
+    "https://evil.example/key",
+    "kéy",
+    "k".repeat(129),
+    null,
+    1,
+    true,
+    [target.kid],
+    { kid: target.kid },
+  ];
   const { kid: _, ...withoutKid } = header;
   return {
-    ...Object.fromEntries(Object.entries(guesses).map(([name, key]) => [`signed with ${name}`, compact(header, payload, key)])),
-    ...Object.fromEntries(kids.map((kid) => [`kid ${JSON.stringify(kid).slice(0, 30)}`, compact({ ...header, kid }, payload, target.key)])),
+    ...Object.fromEntries(
+      Object.entries(guesses).map(([name, key]) => [`signed with ${name}`, compact(header, payload, key)]),
+    ),
+    ...Object.fromEntries(
+      kids.map((kid) => [`kid ${JSON.stringify(kid).slice(0, 30)}`, compact({ ...header, kid }, payload, target.key)]),
+    ),
     "no kid": compact(withoutKid, payload, target.key),
     "kid of a device, signed with nothing": compact({ ...header, kid: "/dev/null" }, payload, ""),
     "kid of the prototype, signed with nothing": compact({ ...header, kid: "__proto__" }, payload, ""),
@@ -92,18 +143,58 @@ function headers(target: StateTarget): Record<string, string> {
     { nonce: "AAAA" },
     { url: target.audience },
   ];
-  const types = ["", "JWT", "jwt", "STATE+JWT", `application/${header.typ}`, `${header.typ} `, "at+jwt", "session+jwt", "code+jwt", null, 1, [header.typ]];
+  const types = [
+    "",
+    "JWT",
+    "jwt",
+    "STATE+JWT",
+    `application/${header.typ}`,
+    `${header.typ} `,
+    "at+jwt",
+    "session+jwt",
+    "code+jwt",
+    null,
+    1,
+    [header.typ],
+  ];
   const text = JSON.stringify(header);
-  const raw = [text.replaceAll(",", ", "), `${text}\n`, ` ${text}`, `\ufeff${text}`, text.replace("alg", "\\u0061lg"), `[${text}]`, "[]", "{}", "null", "1", `"${header.alg}"`, "", "{", `${text}}`];
+  const raw = [
+    text.replaceAll(",", ", "),
+    `${text}\n`,
+    ` ${text}`,
+    `\ufeff${text}`,
+    text.replace("alg", "\\u0061lg"),
+    `[${text}]`,
+    "[]",
+    "{}",
+    "null",
+    "1",
+    `"${header.alg}"`,
+    "",
+    "{",
+    `${text}}`,
+  ];
   return {
-    ...Object.fromEntries(extra.map((members) => [`header with ${JSON.stringify(members).slice(0, 40)}`, signed({ ...header, ...Object(members) })])),
+    ...Object.fromEntries(
+      extra.map((members) => [
+        `header with ${JSON.stringify(members).slice(0, 40)}`,
+        signed({ ...header, ...Object(members) }),
+      ]),
+    ),
     ...Object.fromEntries(types.map((typ) => [`typ ${JSON.stringify(typ)}`, signed({ ...header, typ })])),
     ...Object.fromEntries(raw.map((json) => [`header spelt ${JSON.stringify(json).slice(0, 60)}`, signed(json)])),
     "header without typ": signed(withoutTyp),
     "header in another order": signed({ kid: header.kid, typ: header.typ, alg: header.alg }),
     "embedded jwk, signed with it": asymmetric({ ...header, alg: "RS256", jwk }, payload, ATTACKER.rsa.privateKey),
-    "jku, signed with what it would give": asymmetric({ ...header, alg: "ES256", jku: "https://evil.example/jwks" }, payload, ATTACKER.ec.privateKey),
-    "b64 false, payload not encoded": mac(`${encode(JSON.stringify({ ...header, b64: false, crit: ["b64"] }))}.${JSON.stringify(payload)}`, target.key),
+    "jku, signed with what it would give": asymmetric(
+      { ...header, alg: "ES256", jku: "https://evil.example/jwks" },
+      payload,
+      ATTACKER.ec.privateKey,
+    ),
+    "b64 false, payload not encoded": mac(
+      `${encode(JSON.stringify({ ...header, b64: false, crit: ["b64"] }))}.${JSON.stringify(payload)}`,
+      target.key,
+    ),
   };
 }
 
@@ -113,7 +204,18 @@ function claims(target: StateTarget): Record<string, string> {
   const signed = (value: Json): string => compact(header, value, target.key);
   const { audience, now } = target;
   const members: Record<string, readonly unknown[]> = {
-    aud: [undefined, "", `${audience}/`, audience.toUpperCase(), audience.slice(0, -1), "https://evil.example", [audience], [audience, "https://evil.example"], null, 1],
+    aud: [
+      undefined,
+      "",
+      `${audience}/`,
+      audience.toUpperCase(),
+      audience.slice(0, -1),
+      "https://evil.example",
+      [audience],
+      [audience, "https://evil.example"],
+      null,
+      1,
+    ],
     exp: [undefined, null, "", String(now + 590), 0, -1, now - 3600, now - 1, now, now + 0.5, 1e20, [now + 590]],
     iat: [undefined, null, String(now), now + 61, now + 3600, now - 0.5, 1e20, true],
     jti: [undefined, null, "", 1, ["Zm9v"], {}],
@@ -158,9 +260,21 @@ function claims(target: StateTarget): Record<string, string> {
       ),
     ),
     ...Object.fromEntries(raw.map((json) => [`payload spelt ${JSON.stringify(json).slice(0, 250)}`, signed(json)])),
-    "claims in another order": signed({ exp: payload.exp, iat: payload.iat, ctx: payload.ctx, jti: payload.jti, aud: payload.aud }),
+    "claims in another order": signed({
+      exp: payload.exp,
+      iat: payload.iat,
+      ctx: payload.ctx,
+      jti: payload.jti,
+      aud: payload.aud,
+    }),
     "a state inside a state": signed(JSON.stringify(compact(header, payload, target.key))),
-    "compressed claims": mac(`${encode(JSON.stringify({ ...header, zip: "DEF" }))}.${encode(deflateRawSync(text))}`, target.key),
-    "claims that are not UTF-8": mac(`${encode(JSON.stringify(header))}.${encode(Buffer.from(text.replace("Zm9v", "\u00e9"), "latin1"))}`, target.key),
+    "compressed claims": mac(
+      `${encode(JSON.stringify({ ...header, zip: "DEF" }))}.${encode(deflateRawSync(text))}`,
+      target.key,
+    ),
+    "claims that are not UTF-8": mac(
+      `${encode(JSON.stringify(header))}.${encode(Buffer.from(text.replace("Zm9v", "\u00e9"), "latin1"))}`,
+      target.key,
+    ),
   };
 }

@@ -25,7 +25,24 @@ export function stateForgeries(target: StateTarget): StateForgery[] {
 function shapes(target: StateTarget): Record<string, string> {
   const valid = validState(target);
   const [header = "", payload = "", signature = ""] = valid.split(".");
-  const plain = ["", " ", ".", "..", "...", "a", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e", "null", "undefined", "true", "0", "{}", "[]"];
+  const plain = [
+    "",
+    " ",
+    ".",
+    "..",
+    "...",
+    "a",
+    "a.b",
+    "a.b.c",
+    "a.b.c.d",
+    "a.b.c.d.e",
+    "null",
+    "undefined",
+    "true",
+    "0",
+    "{}",
+    "[]",
+  ];
   return {
     ...Object.fromEntries(plain.map((text) => [`just ${JSON.stringify(text)}`, text])),
     "object to string": "[object Object]",
@@ -47,7 +64,7 @@ function shapes(target: StateTarget): Record<string, string> {
     "two states with a space": `${valid} ${valid}`,
     "flattened JSON": JSON.stringify({ protected: header, payload, signature }),
     "general JSON": JSON.stringify({ payload, signatures: [{ protected: header, signature }] }),
-    "quoted": `"${valid}"`,
+    quoted: `"${valid}"`,
     "as a bearer value": `Bearer ${valid}`,
     "dots percent-encoded": valid.replaceAll(".", "%2e"),
     "percent-encoded whole": valid.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`),
@@ -61,7 +78,11 @@ function shapes(target: StateTarget): Record<string, string> {
     "64 KB of line breaks after it": valid + "\n".repeat(65_536),
     "64 KB of padding": valid + "=".repeat(65_536),
     "64 KB in a signed claim": compact(headerOf(target), { ...payloadOf(target), ctx: "A".repeat(65_536) }, target.key),
-    "64 KB in a signed header": compact({ ...headerOf(target), kid: "k".repeat(65_536) }, payloadOf(target), target.key),
+    "64 KB in a signed header": compact(
+      { ...headerOf(target), kid: "k".repeat(65_536) },
+      payloadOf(target),
+      target.key,
+    ),
     "100,000 nested arrays": compact(headerOf(target), "[".repeat(100_000), target.key),
     "just over the length cap": compact(headerOf(target), { ...payloadOf(target), ctx: "A".repeat(800) }, target.key),
   };
@@ -71,7 +92,24 @@ function shapes(target: StateTarget): Record<string, string> {
 function spellings(target: StateTarget): Record<string, string> {
   const valid = validState(target);
   const [header = "", payload = "", signature = ""] = valid.split(".");
-  const added = [" ", "\t", "\n", "\r", "\r\n", "\0", "=", "==", "%20", "+", "\u00a0", "\u200b", "\u2028", "\ufeff", "-", "!"];
+  const added = [
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    "\0",
+    "=",
+    "==",
+    "%20",
+    "+",
+    "\u00a0",
+    "\u200b",
+    "\u2028",
+    "\ufeff",
+    "-",
+    "!",
+  ];
   const places: [string, (text: string) => string][] = [
     ["before the header", (text) => text + valid],
     ["after the header", (text) => `${header}${text}.${payload}.${signature}`],
@@ -82,10 +120,13 @@ function spellings(target: StateTarget): Record<string, string> {
     ["inside the signature", (text) => `${header}.${payload}.${signature.slice(0, 8)}${text}${signature.slice(8)}`],
     ["after the signature", (text) => valid + text],
   ];
-  const spread = places.flatMap(([place, at]) => added.map((text) => [`${JSON.stringify(text)} ${place}`, at(text)] as const));
+  const spread = places.flatMap(([place, at]) =>
+    added.map((text) => [`${JSON.stringify(text)} ${place}`, at(text)] as const),
+  );
   const last = signature.at(-1) ?? "";
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const sibling = (offset: number): string => alphabet[(alphabet.indexOf(last) & ~3) + ((alphabet.indexOf(last) + offset) & 3)] ?? "";
+  const sibling = (offset: number): string =>
+    alphabet[(alphabet.indexOf(last) & ~3) + ((alphabet.indexOf(last) + offset) & 3)] ?? "";
   const bytes = Buffer.from(signature, "base64url");
   return {
     ...Object.fromEntries(spread),
@@ -102,7 +143,10 @@ function spellings(target: StateTarget): Record<string, string> {
     "signature of zeros": `${header}.${payload}.${encode(Buffer.alloc(32))}`,
     "first bit flipped": `${header}.${payload}.${encode(Buffer.concat([Buffer.from([(bytes[0] ?? 0) ^ 0x80]), bytes.subarray(1)]))}`,
     "last bit flipped": `${header}.${payload}.${encode(Buffer.concat([bytes.subarray(0, 31), Buffer.from([(bytes[31] ?? 0) ^ 1])]))}`,
-    "payload padded, then signed": mac(`${header}.${Buffer.from(payload, "base64url").toString("base64").replace(/=*$/, "=")}`, target.key),
+    "payload padded, then signed": mac(
+      `${header}.${Buffer.from(payload, "base64url").toString("base64").replace(/=*$/, "=")}`,
+      target.key,
+    ),
     "header padded, then signed": mac(`${header}=.${payload}`, target.key),
     "line break in the payload, then signed": mac(`${header}.${payload.slice(0, 8)}\n${payload.slice(8)}`, target.key),
     "another state's payload": `${header}.${encode(JSON.stringify({ ...payloadOf(target), jti: "b3RoZXI" }))}.${signature}`,

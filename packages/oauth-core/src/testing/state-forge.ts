@@ -46,4 +46,3 @@ export function asymmetric(header: Json, payload: Json, key: KeyObject): string 
   const hash = key.asymmetricKeyType === "ed25519" ? null : "sha256";
   return `${input}.${encode(sign(hash, Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }))}`;
 }
-
