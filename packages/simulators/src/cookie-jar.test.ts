@@ -19,7 +19,12 @@ describe("cookie jar", () => {
   });
 
   it("refuses another host's domain and gives a parent domain's cookie to its children", () => {
-    const jar = jarWith("https://a.example.com/", "own=1", "all=1; Domain=.example.com", "foreign=1; Domain=example.org");
+    const jar = jarWith(
+      "https://a.example.com/",
+      "own=1",
+      "all=1; Domain=.example.com",
+      "foreign=1; Domain=example.org",
+    );
     expect(jar.header(at("https://b.example.com/"))).toBe("all=1");
     expect(jar.header(at("https://a.example.com/"))).toBe("own=1; all=1");
   });
@@ -36,10 +41,13 @@ describe("cookie jar", () => {
     expect(jar.header(at("http://h.example/"))).toBe("a=2");
   });
 
-  it.each(["a=; Max-Age=0", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=; Max-Age=-1"])("deletes by %s", (deletion) => {
-    const jar = jarWith("http://h.example/", "a=1", deletion);
-    expect(jar.header(at("http://h.example/"))).toBeUndefined();
-  });
+  it.each(["a=; Max-Age=0", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=; Max-Age=-1"])(
+    "deletes by %s",
+    (deletion) => {
+      const jar = jarWith("http://h.example/", "a=1", deletion);
+      expect(jar.header(at("http://h.example/"))).toBeUndefined();
+    },
+  );
 
   it("forgets what has expired, Max-Age before Expires", () => {
     let now = 1_700_000_000;
@@ -54,7 +62,11 @@ describe("cookie jar", () => {
   it("keeps Secure and prefixed cookies to https", () => {
     const jar = jarWith("http://h.example/", "s=1; Secure", "__Host-a=1; Path=/", "__Secure-b=1");
     expect(jar.header(at("https://h.example/"))).toBeUndefined();
-    jar.store(at("https://h.example/p"), ["__Host-a=1; Path=/; Secure", "__Host-b=1; Secure; Path=/p", "__Host-c=1; Secure; Path=/; Domain=h.example"]);
+    jar.store(at("https://h.example/p"), [
+      "__Host-a=1; Path=/; Secure",
+      "__Host-b=1; Secure; Path=/p",
+      "__Host-c=1; Secure; Path=/; Domain=h.example",
+    ]);
     expect(jar.header(at("https://h.example/p"))).toBe("__Host-a=1");
     expect(jar.header(at("http://h.example/p"))).toBeUndefined();
   });

@@ -37,7 +37,10 @@ function jarOf(initial: readonly Cookie[], now: Clock): CookieJar {
 
   function matching(url: URL): Cookie[] {
     return cookies
-      .filter((cookie) => isLive(cookie, now()) && domainMatches(cookie, url.hostname) && pathMatches(cookie.path, url.pathname))
+      .filter(
+        (cookie) =>
+          isLive(cookie, now()) && domainMatches(cookie, url.hostname) && pathMatches(cookie.path, url.pathname),
+      )
       .filter((cookie) => !cookie.secure || url.protocol === "https:")
       .toSorted((a, b) => b.path.length - a.path.length);
   }
@@ -47,7 +50,9 @@ function jarOf(initial: readonly Cookie[], now: Clock): CookieJar {
       for (const text of setCookies) {
         const cookie = parseSetCookie(url, text, now());
         if (cookie === undefined) continue;
-        cookies = cookies.filter((other) => !(other.name === cookie.name && other.domain === cookie.domain && other.path === cookie.path));
+        cookies = cookies.filter(
+          (other) => !(other.name === cookie.name && other.domain === cookie.domain && other.path === cookie.path),
+        );
         if (isLive(cookie, now())) cookies.push(cookie);
       }
     },

@@ -24,7 +24,12 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 const stopAt = (url: URL): boolean => url.pathname === "/end";
-const redirect = (response: ServerResponse, status: number, location: string, headers: Record<string, string> = {}): void => {
+const redirect = (
+  response: ServerResponse,
+  status: number,
+  location: string,
+  headers: Record<string, string> = {},
+): void => {
   response.writeHead(status, { Location: location, ...headers }).end();
 };
 const page = (response: ServerResponse, body: string): void => {
@@ -46,19 +51,26 @@ describe("driveConsent", () => {
   it("sends hidden members and one button, then follows the 303 with GET and the cookie", async () => {
     handler = (request, response) => {
       if (request.url === "/start") {
-        page(response, `<form method="POST" action="/do"><input type="hidden" name="csrf" value="a&amp;&quot;b"><button name="decision" value="approve">Yes</button><button name="decision" value="deny">No</button></form>`);
+        page(
+          response,
+          `<form method="POST" action="/do"><input type="hidden" name="csrf" value="a&amp;&quot;b"><button name="decision" value="approve">Yes</button><button name="decision" value="deny">No</button></form>`,
+        );
       } else if (request.url === "/do") redirect(response, 303, "/next", { "Set-Cookie": "flow=1; Path=/" });
       else redirect(response, 303, `/end?cookie=${request.headers.cookie}`);
     };
     const end = await driveConsent(`${site.url}/start`, { stopAt });
-    expect(seen).toEqual(["GET /start", 'POST /do csrf=a%26%22b&decision=approve', "GET /next"]);
+    expect(seen).toEqual(["GET /start", "POST /do csrf=a%26%22b&decision=approve", "GET /next"]);
     expect(end.searchParams.get("cookie")).toBe("flow=1");
   });
 
   it("presses deny where a page has it, and approves a page that has no cancel", async () => {
     handler = (request, response, body) => {
       if (request.method === "POST") redirect(response, 303, `/end?${body}`);
-      else page(response, `<form method="post"><button name="decision" value="approve">Yes</button><button name="decision" value="deny">No</button></form>`);
+      else
+        page(
+          response,
+          `<form method="post"><button name="decision" value="approve">Yes</button><button name="decision" value="deny">No</button></form>`,
+        );
     };
     expect((await driveConsent(`${site.url}/start`, { stopAt, decision: "deny" })).search).toBe("?decision=deny");
     expect((await driveConsent(`${site.url}/start`, { stopAt, decision: "cancel" })).search).toBe("?decision=approve");
@@ -66,7 +78,11 @@ describe("driveConsent", () => {
 
   it("repeats the form on 307 and posts a page that posts itself", async () => {
     handler = (request, response) => {
-      if (request.url === "/start") page(response, `<form method="post" action="/a"><input type="hidden" name="code" value="1"/></form><script>submit()</script>`);
+      if (request.url === "/start")
+        page(
+          response,
+          `<form method="post" action="/a"><input type="hidden" name="code" value="1"/></form><script>submit()</script>`,
+        );
       else if (request.url === "/a") redirect(response, 307, "/b");
       else redirect(response, 303, "/end");
     };
@@ -84,7 +100,10 @@ describe("driveConsent", () => {
   it("stops at an error page and says which, without the query", async () => {
     handler = (_request, response) => response.writeHead(400).end("no");
     const failed = driveConsent(`${site.url}/start?code=secret`, { stopAt });
-    await expect(failed).rejects.toMatchObject({ message: `${site.url}/start answered 400`, cause: { status: 400, body: "no" } });
+    await expect(failed).rejects.toMatchObject({
+      message: `${site.url}/start answered 400`,
+      cause: { status: 400, body: "no" },
+    });
   });
 
   it("stops at a page without a form", async () => {

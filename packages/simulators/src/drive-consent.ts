@@ -72,7 +72,8 @@ function submit(url: URL, body: string, status: number, options: DriveConsentOpt
     throw new Error(`${place(url)} answered ${status}`, { cause: { status, url: url.href, body } });
   }
   const form = parseForms(body)[0];
-  if (form === undefined) throw new Error(`${place(url)} has no form to go on with`, { cause: { status, url: url.href, body } });
+  if (form === undefined)
+    throw new Error(`${place(url)} has no form to go on with`, { cause: { status, url: url.href, body } });
   const members = new URLSearchParams();
   for (const [name, value] of [...form.fields, ...pressedButton(form, options)]) members.append(name, value);
   const action = new URL(form.action, url);

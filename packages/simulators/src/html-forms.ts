@@ -25,21 +25,33 @@ export function parseForms(page: string): readonly Form[] {
     }));
     const members = (isButton: boolean): Member[] =>
       controls.flatMap(({ tag, attributes: { type, name, value } }) =>
-        name !== undefined && (tag === "button" || type === "submit") === isButton ? [[name, value ?? ""] as const] : [],
+        name !== undefined && (tag === "button" || type === "submit") === isButton
+          ? [[name, value ?? ""] as const]
+          : [],
       );
-    return { action, method: method.toLowerCase() === "post" ? "post" : "get", fields: members(false), buttons: members(true) };
+    return {
+      action,
+      method: method.toLowerCase() === "post" ? "post" : "get",
+      fields: members(false),
+      buttons: members(true),
+    };
   });
 }
 
 function parseAttributes(text: string): { readonly [name: string]: string | undefined } {
   const matches = text.matchAll(/([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/gi);
-  return Object.fromEntries([...matches].map(([, name = "", a, b, c]) => [name.toLowerCase(), unescapeHtml(a ?? b ?? c ?? "")]));
+  return Object.fromEntries(
+    [...matches].map(([, name = "", a, b, c]) => [name.toLowerCase(), unescapeHtml(a ?? b ?? c ?? "")]),
+  );
 }
 
 function unescapeHtml(text: string): string {
-  return text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
-    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
-    return ENTITIES[name ?? ""] ?? whole;
-  });
+  return text.replace(
+    /&(?:#(\d+)|#x([0-9a-f]+)|([a-z]+));/gi,
+    (whole, decimal?: string, hex?: string, name?: string) => {
+      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+      return ENTITIES[name ?? ""] ?? whole;
+    },
+  );
 }

@@ -46,18 +46,26 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 /** @returns the whole document as text; send it with `PAGE_HEADERS` */
 export async function renderPage(page: Page): Promise<string> {
   const document = await html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${page.title}</title>
-<style>${raw(STYLESHEET)}</style>
-</head>
-<body class="${page.side}">
-<a class="skip" href="#main">Skip to the content</a>
-<header><span class="mark" aria-hidden="true">${page.brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span><div><p class="brand">${page.brand}</p><p class="note">${page.note}</p></div></header>
-<main id="main">${page.main}</main>
-</body>
-</html>`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${page.title}</title>
+        <style>
+          ${raw(STYLESHEET)}
+        </style>
+      </head>
+      <body class="${page.side}">
+        <a class="skip" href="#main">Skip to the content</a>
+        <header>
+          <span class="mark" aria-hidden="true">${page.brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span>
+          <div>
+            <p class="brand">${page.brand}</p>
+            <p class="note">${page.note}</p>
+          </div>
+        </header>
+        <main id="main">${page.main}</main>
+      </body>
+    </html>`;
   return document.toString();
 }

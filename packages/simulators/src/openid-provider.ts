@@ -104,7 +104,11 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
     cookies: {
       keys: [randomBytes(32).toString("base64url")],
       // Browsers do not keep the cookies of two ports apart, so the name does.
-      names: { session: `vendor-${port}-session`, interaction: `vendor-${port}-interaction`, resume: `vendor-${port}-resume` },
+      names: {
+        session: `vendor-${port}-session`,
+        interaction: `vendor-${port}-interaction`,
+        resume: `vendor-${port}-resume`,
+      },
     },
     scopes: ["openid", "offline_access", "api:read", "api:write"],
     claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
@@ -129,10 +133,14 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
       introspection: { enabled: true, allowedPolicy: isOwnToken },
       registration: {
         enabled: options.registration !== undefined,
-        ...(options.registration?.initialAccessToken === undefined ? {} : { initialAccessToken: options.registration.initialAccessToken }),
+        ...(options.registration?.initialAccessToken === undefined
+          ? {}
+          : { initialAccessToken: options.registration.initialAccessToken }),
       },
     },
-    interactions: { url: (_context: unknown, interaction: { readonly uid: string }) => `/interaction/${interaction.uid}` },
+    interactions: {
+      url: (_context: unknown, interaction: { readonly uid: string }) => `/interaction/${interaction.uid}`,
+    },
     clientBasedCORS: () => false,
     async renderError(context: ProviderContext, out: { readonly error: string; readonly error_description?: string }) {
       context.set(PAGE_HEADERS);

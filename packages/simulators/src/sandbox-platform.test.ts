@@ -1,54 +1,19 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCookieJar, type CookieJar } from "./cookie-jar.ts";
 import { driveConsent } from "./drive-consent.ts";
 import { parseForms } from "./html-forms.ts";
-import { listen, type Listening } from "./listen.ts";
 import { startSandboxPlatform, type SandboxPlatform } from "./sandbox-platform.ts";
+import { startFakeBroker, TOKENS, type FakeBroker } from "./testing/fake-broker.ts";
 
-// A JWT that says iss and sub; nobody here looks at its signature.
-const ID_TOKEN = `e30.${Buffer.from(JSON.stringify({ iss: "https://vendor.example", sub: "user-1" })).toString("base64url")}.x`;
-const TOKENS = { access_token: "access-token-one", token_type: "Bearer", expires_in: 3600, refresh_token: "refresh-token-one", scope: "openid api:read", vendor_id_token: ID_TOKEN, vendor: "sandbox", connection: "sealed-connection", vendor_data: {} };
-
-interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** The broker's contract as far as the platform touches it, with the answers of /v1/token in the test's hands. */
-let broker: Listening;
+let broker: FakeBroker;
 let platform: SandboxPlatform;
-let posted: { path: string; form: URLSearchParams; authorization: string | undefined }[];
-let tokenAnswer: Answer;
-let revokeAnswer: Answer;
-/** Appended to, or put in place of, what the redirect back to the platform carries. */
-let callbackMembers: Readonly<Record<string, string>>;
 let browser: CookieJar;
 
 beforeEach(async () => {
-  posted = [];
-  tokenAnswer = { status: 200, body: TOKENS };
-  revokeAnswer = { status: 200, body: { revoked: "grant" } };
-  broker = await listen(0);
-  callbackMembers = { code: "broker-code", iss: broker.url, flow_id: "flow-1" };
+  broker = await startFakeBroker();
   browser = createCookieJar();
-  broker.server.on("request", (request, response) => {
-    const url = new URL(request.url ?? "/", broker.url);
-    const json = (status: number, body: unknown): void => {
-      response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
-    };
-    void text(request).then((body) => {
-      if (request.method === "POST") posted.push({ path: url.pathname, form: new URLSearchParams(body), authorization: request.headers.authorization });
-      if (url.pathname === "/v1/par") return json(201, { request_uri: "urn:r:1", expires_in: 300 });
-      if (url.pathname === "/v1/token") return json(tokenAnswer.status, tokenAnswer.body);
-      if (url.pathname === "/v1/revoke") return json(revokeAnswer.status, revokeAnswer.body);
-      if (url.pathname !== "/v1/authorize") return json(200, metadata());
-      const state = posted.findLast(({ path }) => path === "/v1/par")?.form.get("state") ?? "";
-      return response.writeHead(303, { Location: `${platform.redirectUri}?${new URLSearchParams({ state, ...callbackMembers }).toString()}` }).end();
-    });
-  });
   platform = await startSandboxPlatform({
     brokerUrl: broker.url,
     clientId: "platform",
@@ -64,15 +29,14 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([broker.close(), platform.close()]));
 
-function metadata(): Record<string, unknown> {
-  const { url } = broker;
-  return { issuer: url, authorization_endpoint: `${url}/v1/authorize`, token_endpoint: `${url}/v1/token`, revocation_endpoint: `${url}/v1/revoke`, pushed_authorization_request_endpoint: `${url}/v1/par`, require_pushed_authorization_requests: true, authorization_response_iss_parameter_supported: true, response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] };
-}
-
 async function request(path: string, form?: Readonly<Record<string, string>>, jar = browser): Promise<Response> {
   const url = new URL(path, platform.url);
   const cookie = jar.header(url);
-  const answer = await fetch(url, { redirect: "manual", headers: cookie === undefined ? {} : { cookie }, ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) }) });
+  const answer = await fetch(url, {
+    redirect: "manual",
+    headers: cookie === undefined ? {} : { cookie },
+    ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) }),
+  });
   jar.store(url, answer.headers.getSetCookie());
   return answer;
 }
@@ -82,13 +46,16 @@ const page = async (): Promise<string> => (await request("/")).text();
 /** Presses the page's button of that address (and token). */
 async function press(action: string, token?: string): Promise<string> {
   const forms = parseForms(await page()).filter((form) => form.action === action);
-  const form = forms.find(({ fields }) => token === undefined || fields.some(([name, value]) => name === "token" && value === token));
+  const form = forms.find(
+    ({ fields }) => token === undefined || fields.some(([name, value]) => name === "token" && value === token),
+  );
   await request(action, Object.fromEntries(form?.fields ?? []));
   return page();
 }
 
 /** Clicks Connect and lets the browser run up to the platform's callback. */
-const leave = (): Promise<URL> => driveConsent(platform.url, { cookieJar: browser, stopAt: (url) => url.href.startsWith(platform.redirectUri) });
+const leave = (): Promise<URL> =>
+  driveConsent(platform.url, { cookieJar: browser, stopAt: (url) => url.href.startsWith(platform.redirectUri) });
 
 async function connect(): Promise<string> {
   const callback = await leave();
@@ -99,23 +66,50 @@ async function connect(): Promise<string> {
 describe("connect", () => {
   it("pushes the request with PKCE and its own credentials, and sends the browser to the broker", async () => {
     const callback = await leave();
-    const pushed = posted[0];
-    expect(Object.fromEntries(pushed?.form ?? [])).toMatchObject({ response_type: "code", client_id: "platform", vendor: "sandbox", scope: "openid api:read", redirect_uri: platform.redirectUri, code_challenge: expect.stringMatching(/^[\w-]{43}$/), code_challenge_method: "S256", state: callback.searchParams.get("state") });
+    const pushed = broker.posted[0];
+    expect(Object.fromEntries(pushed?.form ?? [])).toMatchObject({
+      response_type: "code",
+      client_id: "platform",
+      vendor: "sandbox",
+      scope: "openid api:read",
+      redirect_uri: platform.redirectUri,
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+      state: callback.searchParams.get("state"),
+    });
     expect(pushed?.authorization).toMatch(/^Basic /);
   });
 
   it("shows the tokens masked, who signed in, and every leg in order", async () => {
     const shown = await connect();
-    for (const part of ["access…", "16 characters", "refres…", "https://vendor.example", "user-1", "flow-1", "PKCE of flow-1"]) expect(shown).toContain(part);
-    for (const secret of [TOKENS.access_token, TOKENS.refresh_token, TOKENS.connection, ID_TOKEN]) expect(shown).not.toContain(secret);
-    const legs = ["prepares the request", "accepts the pushed", "back at the platform", "redeems the vendor", "receives the tokens"];
-    expect(legs.map((leg) => shown.indexOf(leg)).toSorted((a, b) => a - b)).toEqual(legs.map((leg) => shown.indexOf(leg)));
+    for (const part of [
+      "access…",
+      "16 characters",
+      "refres…",
+      "https://vendor.example",
+      "user-1",
+      "flow-1",
+      "PKCE of flow-1",
+    ])
+      expect(shown).toContain(part);
+    for (const secret of [TOKENS.access_token, TOKENS.refresh_token, TOKENS.connection, TOKENS.vendor_id_token])
+      expect(shown).not.toContain(secret);
+    const legs = [
+      "prepares the request",
+      "accepts the pushed",
+      "back at the platform",
+      "redeems the vendor",
+      "receives the tokens",
+    ];
+    expect(legs.map((leg) => shown.indexOf(leg)).toSorted((a, b) => a - b)).toEqual(
+      legs.map((leg) => shown.indexOf(leg)),
+    );
     expect(legs.every((leg) => shown.includes(leg))).toBe(true);
   });
 
   it("redeems with the verifier whose challenge was pushed", async () => {
     await connect();
-    const [pushed, redeemed] = posted;
+    const [pushed, redeemed] = broker.posted;
     const digest = await crypto.subtle.digest("SHA-256", Buffer.from(redeemed?.form.get("code_verifier") ?? ""));
     expect(Buffer.from(digest).toString("base64url")).toBe(pushed?.form.get("code_challenge"));
     expect(redeemed?.form.get("code")).toBe("broker-code");
@@ -125,32 +119,53 @@ describe("connect", () => {
     const callback = await leave();
     const address = callback.pathname + callback.search;
     expect((await request(address, undefined, createCookieJar())).status).toBe(400);
-    expect(posted.map(({ path }) => path)).toEqual(["/v1/par"]);
+    expect(broker.posted.map(({ path }) => path)).toEqual(["/v1/par"]);
     expect((await request(address)).status).toBe(303);
     expect((await request(address)).status).toBe(400);
-    expect(posted.map(({ path }) => path)).toEqual(["/v1/par", "/v1/token"]);
+    expect(broker.posted.map(({ path }) => path)).toEqual(["/v1/par", "/v1/token"]);
   });
 
   it("does not redeem a code that another issuer sent", async () => {
-    callbackMembers = { ...callbackMembers, iss: "https://other.example" };
+    broker.callbackMembers = { ...broker.callbackMembers, iss: "https://other.example" };
     expect(await connect()).toContain("invalid_response");
-    expect(posted.map(({ path }) => path)).toEqual(["/v1/par"]);
+    expect(broker.posted.map(({ path }) => path)).toEqual(["/v1/par"]);
   });
 });
 
 describe("problems are shown with code, sentence and flow", () => {
   it("a cancel", async () => {
-    callbackMembers = { error: "access_denied", error_description: "The user cancelled at the vendor", iss: broker.url, flow_id: "flow-2" };
+    broker.callbackMembers = {
+      error: "access_denied",
+      error_description: "The user cancelled at the vendor",
+      iss: broker.url,
+      flow_id: "flow-2",
+    };
     const shown = await connect();
-    for (const part of ["access_denied", "The user cancelled at the vendor", "flow-2", "You cancelled", "PKCE of flow-2", "Connect again"]) expect(shown).toContain(part);
+    for (const part of [
+      "access_denied",
+      "The user cancelled at the vendor",
+      "flow-2",
+      "You cancelled",
+      "PKCE of flow-2",
+      "Connect again",
+    ])
+      expect(shown).toContain(part);
   });
 
   it.each([
-    ["a refused code", { status: 400, body: { error: "invalid_grant", error_description: "Gone", flow_id: "flow-3" } }, ["invalid_grant", "Gone", "flow-3"]],
-    ["an outage", { status: 503, body: { error: "temporarily_unavailable", error_description: "Vendor down" } }, ["temporarily_unavailable", "Vendor down"]],
+    [
+      "a refused code",
+      { status: 400, body: { error: "invalid_grant", error_description: "Gone", flow_id: "flow-3" } },
+      ["invalid_grant", "Gone", "flow-3"],
+    ],
+    [
+      "an outage",
+      { status: 503, body: { error: "temporarily_unavailable", error_description: "Vendor down" } },
+      ["temporarily_unavailable", "Vendor down"],
+    ],
     ["an answer that is none", { status: 200, body: {} }, ["invalid_response"]],
   ])("%s", async (_name, answer, parts) => {
-    tokenAnswer = answer;
+    broker.tokenAnswer = answer;
     const shown = await connect();
     for (const part of parts) expect(shown).toContain(part);
   });
@@ -159,11 +174,14 @@ describe("problems are shown with code, sentence and flow", () => {
     await page();
     await broker.close();
     expect(await press("/connect")).toContain("The broker could not be reached");
-    broker = await listen(0);
+    broker = await startFakeBroker();
   });
 
   it("without a tag of the other side's making", async () => {
-    tokenAnswer = { status: 400, body: { error: "invalid_grant", error_description: "<script>alert(1)</script>" } };
+    broker.tokenAnswer = {
+      status: 400,
+      body: { error: "invalid_grant", error_description: "<script>alert(1)</script>" },
+    };
     expect(await connect()).not.toContain("<script");
   });
 });
@@ -171,20 +189,34 @@ describe("problems are shown with code, sentence and flow", () => {
 describe("refresh and revoke", () => {
   it("sends the refresh token with its connection and shows what came", async () => {
     await connect();
-    tokenAnswer = { status: 200, body: { ...TOKENS, access_token: "second-token", refresh_token: "second-refresh" } };
+    broker.tokenAnswer = {
+      status: 200,
+      body: { ...TOKENS, access_token: "second-token", refresh_token: "second-refresh" },
+    };
     const shown = await press("/refresh");
-    expect(Object.fromEntries(posted.at(-1)?.form ?? [])).toMatchObject({ grant_type: "refresh_token", refresh_token: TOKENS.refresh_token, connection: TOKENS.connection });
+    expect(Object.fromEntries(broker.posted.at(-1)?.form ?? [])).toMatchObject({
+      grant_type: "refresh_token",
+      refresh_token: TOKENS.refresh_token,
+      connection: TOKENS.connection,
+    });
     for (const part of ["second…", "rotated"]) expect(shown).toContain(part);
   });
 
-  it.each(["access_token", "refresh_token"] as const)("revokes the %s and then shows that refresh is refused", async (which) => {
-    await connect();
-    const shown = await press("/revoke", which);
-    expect(Object.fromEntries(posted.at(-1)?.form ?? [])).toMatchObject({ token: TOKENS[which], token_type_hint: which, connection: TOKENS.connection });
-    for (const part of ["revoked", "(grant)"]) expect(shown).toContain(part);
-    tokenAnswer = { status: 400, body: { error: "invalid_grant", error_description: "The vendor refused" } };
-    for (const part of ["invalid_grant", "The vendor refused"]) expect(await press("/refresh")).toContain(part);
-  });
+  it.each(["access_token", "refresh_token"] as const)(
+    "revokes the %s and then shows that refresh is refused",
+    async (which) => {
+      await connect();
+      const shown = await press("/revoke", which);
+      expect(Object.fromEntries(broker.posted.at(-1)?.form ?? [])).toMatchObject({
+        token: TOKENS[which],
+        token_type_hint: which,
+        connection: TOKENS.connection,
+      });
+      for (const part of ["revoked", "(grant)"]) expect(shown).toContain(part);
+      broker.tokenAnswer = { status: 400, body: { error: "invalid_grant", error_description: "The vendor refused" } };
+      for (const part of ["invalid_grant", "The vendor refused"]) expect(await press("/refresh")).toContain(part);
+    },
+  );
 
   it("starts over with another session", async () => {
     await connect();
@@ -196,18 +228,23 @@ describe("refresh and revoke", () => {
 });
 
 describe("the page's own protection", () => {
-  it.each(["/connect", "/refresh", "/revoke", "/start-over"])("refuses %s without this session's token", async (path) => {
-    await connect();
-    const count = posted.length;
-    expect((await request(path, { csrf: "wrong" })).status).toBe(403);
-    expect((await request(path, {})).status).toBe(403);
-    expect(posted).toHaveLength(count);
-  });
+  it.each(["/connect", "/refresh", "/revoke", "/start-over"])(
+    "refuses %s without this session's token",
+    async (path) => {
+      await connect();
+      const count = broker.posted.length;
+      expect((await request(path, { csrf: "wrong" })).status).toBe(403);
+      expect((await request(path, {})).status).toBe(403);
+      expect(broker.posted).toHaveLength(count);
+    },
+  );
 
   it("has no script, cannot be framed and lets forms leave for loopback only", async () => {
     const answer = await request("/");
     const policy = answer.headers.get("Content-Security-Policy") ?? "";
-    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:\* http:\/\/localhost:\*;/);
+    expect(policy).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:\* http:\/\/localhost:\*;/,
+    );
     expect(policy).toContain("frame-ancestors 'none'");
     expect(await answer.text()).not.toMatch(/<script|\son\w+=|style="/);
   });

@@ -64,13 +64,19 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
   const current = (c: Context): Session | undefined => sessions.find(getCookie(c, cookieName));
 
   // A foreign name that resolves to this machine must not read the page.
-  app.use(async (c, next) => (new URL(c.req.url).origin === url ? next() : refuse(c, 403, "Not found here", `Open ${url} instead.`)));
+  app.use(async (c, next) =>
+    new URL(c.req.url).origin === url ? next() : refuse(c, 403, "Not found here", `Open ${url} instead.`),
+  );
 
   app.get("/", async (c) => {
     const session = current(c) ?? begin(c);
     const flowId = session.flow?.flowId;
     const legs = flowId === undefined || timeline === undefined ? [] : await timeline(flowId).catch(() => []);
-    return c.body(await renderHome({ session, vendor, legs: orderLegs(session.flow?.legs ?? [], legs) }), 200, PAGE_HEADERS);
+    return c.body(
+      await renderHome({ session, vendor, legs: orderLegs(session.flow?.legs ?? [], legs) }),
+      200,
+      PAGE_HEADERS,
+    );
   });
 
   app.get(CALLBACK_PATH, async (c) => {
@@ -78,7 +84,12 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
     const callback = new URL(c.req.url);
     const found = takePushed(session, callback.searchParams.get("state"));
     if (session === undefined || found === undefined) {
-      return refuse(c, 400, "This answer is not for this browser", "It was already used, has expired, or was begun elsewhere. Nothing was done with it.");
+      return refuse(
+        c,
+        400,
+        "This answer is not for this browser",
+        "It was already used, has expired, or was begun elsewhere. Nothing was done with it.",
+      );
     }
     await finish(session, callback, found, broker, now);
     return c.redirect("/", 303);
@@ -100,7 +111,10 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
       if (before === undefined) return c.redirect("/", 303);
       session.tokens = await broker.refresh(before);
       const isRotated = session.tokens.refreshToken !== before.refreshToken;
-      session.notice = { kind: "done", text: `Refreshed: a new access token arrived${isRotated ? ", and the vendor rotated the refresh token" : ""}.` };
+      session.notice = {
+        kind: "done",
+        text: `Refreshed: a new access token arrived${isRotated ? ", and the vendor rotated the refresh token" : ""}.`,
+      };
       return c.redirect("/", 303);
     }),
   );
@@ -111,7 +125,10 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
       const which = form["token"] === "refresh_token" ? "refresh_token" : "access_token";
       const revoked = await broker.revoke(session.tokens, which);
       session.isRevoked = true;
-      session.notice = { kind: "done", text: `Revoked at the vendor (${revoked}). Try Refresh now: the vendor will refuse it.` };
+      session.notice = {
+        kind: "done",
+        text: `Revoked at the vendor (${revoked}). Try Refresh now: the vendor will refuse it.`,
+      };
       return c.redirect("/", 303);
     }),
   );
@@ -131,7 +148,10 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
   }
 
   /** Runs one button: only for a form of this session; what fails becomes the page's notice. */
-  async function act(c: Context, run: (session: Session, form: Readonly<Record<string, unknown>>) => Promise<Response>): Promise<Response> {
+  async function act(
+    c: Context,
+    run: (session: Session, form: Readonly<Record<string, unknown>>) => Promise<Response>,
+  ): Promise<Response> {
     const session = current(c);
     const form = await c.req.parseBody();
     if (session === undefined || !isOwnForm(session, form["csrf"])) {
@@ -157,7 +177,14 @@ async function finish(
   now: Clock,
 ): Promise<void> {
   const flowId = callback.searchParams.get("flow_id");
-  const asked = { leg: "asked", at, checks: ["state and PKCE verifier wait in this browser's own session", "request pushed by the backend, not carried by the browser"] };
+  const asked = {
+    leg: "asked",
+    at,
+    checks: [
+      "state and PKCE verifier wait in this browser's own session",
+      "request pushed by the backend, not carried by the browser",
+    ],
+  };
   const returned = { leg: "returned", at: now(), checks: ["state belongs to this browser's session, used once"] };
   const legs: Leg[] = [asked, returned];
   session.flow = { legs, ...(flowId === null ? {} : { flowId }) };
@@ -167,7 +194,11 @@ async function finish(
     returned.checks.push("iss is the broker");
     session.tokens = await broker.redeem(parameters, pushed);
     session.isRevoked = false;
-    legs.push({ leg: "received", at: now(), checks: ["code redeemed with the PKCE verifier of this session", "the answer is a well-formed token response"] });
+    legs.push({
+      leg: "received",
+      at: now(),
+      checks: ["code redeemed with the PKCE verifier of this session", "the answer is a well-formed token response"],
+    });
   } catch (error) {
     session.notice = { kind: "problem", problem: await describeProblem(error) };
   }

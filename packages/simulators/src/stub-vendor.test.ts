@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.close());
 
-const token = (form: Record<string, string>): Promise<Response> => fetch(vendor.tokenEndpoint, { method: "POST", body: new URLSearchParams(form) });
+const token = (form: Record<string, string>): Promise<Response> =>
+  fetch(vendor.tokenEndpoint, { method: "POST", body: new URLSearchParams(form) });
 
 describe("stub vendor", () => {
   it("sends the browser back at once with a code and the same state", async () => {
@@ -25,7 +26,13 @@ describe("stub vendor", () => {
   it("answers other tokens each time, to codes with a verifier and to refresh tokens", async () => {
     const first = await (await token({ code: "c", code_verifier: "v" })).json();
     const second = await (await token({ refresh_token: "r" })).json();
-    const shape = { access_token: expect.stringMatching(/^at-/), token_type: "Bearer", expires_in: 3600, refresh_token: expect.stringMatching(/^rt-/), scope: "read write" };
+    const shape = {
+      access_token: expect.stringMatching(/^at-/),
+      token_type: "Bearer",
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^rt-/),
+      scope: "read write",
+    };
     expect([first, second]).toEqual([shape, shape]);
     expect(first).not.toEqual(second);
   });

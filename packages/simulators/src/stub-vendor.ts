@@ -72,7 +72,9 @@ function token(form: URLSearchParams, response: ServerResponse): void {
   const body = isComplete
     ? `{"access_token":"at-${random()}","token_type":"Bearer","expires_in":3600,"refresh_token":"rt-${random()}","scope":"read write"}`
     : '{"error":"invalid_request"}';
-  response.writeHead(isComplete ? 200 : 400, { "Content-Type": "application/json", "Content-Length": body.length }).end(body);
+  response
+    .writeHead(isComplete ? 200 : 400, { "Content-Type": "application/json", "Content-Length": body.length })
+    .end(body);
 }
 
 function readBody(request: IncomingMessage, done: (body: string) => void): void {

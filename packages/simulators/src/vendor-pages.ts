@@ -20,7 +20,12 @@ export interface Account {
 
 export const ACCOUNTS: readonly Account[] = [
   { id: "user", name: "Sample user", email: "user@sandbox.example", description: "Someone who connects a tool" },
-  { id: "operator", name: "Sample operator", email: "operator@sandbox.example", description: "Someone who runs the workspace" },
+  {
+    id: "operator",
+    name: "Sample operator",
+    email: "operator@sandbox.example",
+    description: "Someone who runs the workspace",
+  },
 ];
 
 const SCOPE_TEXT: Readonly<Record<string, string>> = {
@@ -54,7 +59,9 @@ export function createVendorPages(provider: Provider): Hono<Env> {
     const result = await decide(provider, interaction, await c.req.parseBody());
     if (result === undefined) return show(c, "Please choose", welcome(), 400);
     const { incoming, outgoing } = c.env;
-    const next = await provider.interactionResult(incoming, outgoing, result, { mergeWithLastSubmission: "consent" in result });
+    const next = await provider.interactionResult(incoming, outgoing, result, {
+      mergeWithLastSubmission: "consent" in result,
+    });
     return c.redirect(next, 303);
   });
 
@@ -66,7 +73,11 @@ export async function renderVendorError(code: string, description: string): Prom
   return renderPage({
     ...FRAME,
     title: "This request cannot be answered",
-    main: html`<section class="card"><h1>This request cannot be answered</h1><p>${description}</p><p class="soft">Error code: <code>${code}</code></p></section>`,
+    main: html`<section class="card">
+      <h1>This request cannot be answered</h1>
+      <p>${description}</p>
+      <p class="soft">Error code: <code>${code}</code></p>
+    </section>`,
   });
 }
 
@@ -103,37 +114,51 @@ async function decide(
 
 function signIn(interaction: Interaction): Markup {
   return html`<section class="card">
-<h1>Sign in</h1>
-<p>Choose a sample account. There is no password.</p>
-<form method="post" action="/interaction/${interaction.jti}">
-${ACCOUNTS.map(
-  ({ id, name, email, description }) =>
-    html`<button class="wide" name="account" value="${id}">Continue as ${name}<small>${email} · ${description}</small></button>`,
-)}
-<div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-</form>
-</section>`;
+    <h1>Sign in</h1>
+    <p>Choose a sample account. There is no password.</p>
+    <form method="post" action="/interaction/${interaction.jti}">
+      ${ACCOUNTS.map(
+        ({ id, name, email, description }) =>
+          html`<button class="wide" name="account" value="${id}">
+            Continue as ${name}<small>${email} · ${description}</small>
+          </button>`,
+      )}
+      <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
+    </form>
+  </section>`;
 }
 
 function consent(interaction: Interaction, clientName: string): Markup {
   const account = ACCOUNTS.find(({ id }) => id === interaction.session?.accountId);
   const scopes = (interaction.params["scope"] ?? "").split(" ").filter((scope) => scope !== "");
   return html`<section class="card">
-<h1>Allow ${clientName} to connect?</h1>
-<p>You are signed in as <strong>${account?.name ?? "a sample account"}</strong>. It asks to:</p>
-<ul class="plain">${scopes.map((scope) => html`<li>${SCOPE_TEXT[scope] ?? "Use a permission of this vendor"} <code class="soft">${scope}</code></li>`)}</ul>
-<form method="post" action="/interaction/${interaction.jti}">
-<div class="row"><button name="decision" value="approve">Allow</button><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-</form>
-</section>`;
+    <h1>Allow ${clientName} to connect?</h1>
+    <p>You are signed in as <strong>${account?.name ?? "a sample account"}</strong>. It asks to:</p>
+    <ul class="plain">
+      ${scopes.map((scope) => html`<li>${SCOPE_TEXT[scope] ?? "Use a permission of this vendor"} <code class="soft">${scope}</code></li>`)}
+    </ul>
+    <form method="post" action="/interaction/${interaction.jti}">
+      <div class="row">
+        <button name="decision" value="approve">Allow</button
+        ><button class="quiet" name="decision" value="cancel">Cancel</button>
+      </div>
+    </form>
+  </section>`;
 }
 
 function welcome(): Markup {
-  return html`<section class="card"><h1>This is the sandbox's vendor</h1><p>An OpenID provider that runs beside the broker, so that the whole flow can be tried without an account anywhere. Start from the link that the broker printed.</p></section>`;
+  return html`<section class="card">
+    <h1>This is the sandbox's vendor</h1>
+    <p>
+      An OpenID provider that runs beside the broker, so that the whole flow can be tried without an account anywhere.
+      Start from the link that the broker printed.
+    </p>
+  </section>`;
 }
 
 async function expired(c: Context<Env>): Promise<Response> {
-  const text = "This sign-in has expired or belongs to another browser. Go back to where you started and connect again.";
+  const text =
+    "This sign-in has expired or belongs to another browser. Go back to where you started and connect again.";
   return c.body(await renderVendorError("invalid_request", text), 400, PAGE_HEADERS);
 }
 

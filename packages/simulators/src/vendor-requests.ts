@@ -25,7 +25,12 @@ export interface RecordedRequest {
  * - `rewrite`: the provider's JSON answer, changed.
  */
 export type Fault =
-  | { readonly kind: "answer"; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   | { readonly kind: "drop" | "hang" | "lose" }
   | { readonly kind: "rewrite"; readonly rewrite: (answer: Record<string, unknown>) => Record<string, unknown> };
 
@@ -106,5 +111,7 @@ async function readForm(context: ProviderContext): Promise<Record<string, string
 }
 
 function textMembers(members: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])));
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+  );
 }

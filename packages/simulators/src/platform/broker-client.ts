@@ -67,7 +67,10 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 
   async function discover(): Promise<oauth.AuthorizationServer> {
     const issuer = new URL(options.brokerUrl);
-    metadata ??= await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...http() }));
+    metadata ??= await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...http() }),
+    );
     return metadata;
   }
 
@@ -96,7 +99,15 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 
     async redeem(parameters, { codeVerifier }) {
       const as = await discover();
-      const answer = await oauth.authorizationCodeGrantRequest(as, client, authentication, parameters, options.redirectUri, codeVerifier, http());
+      const answer = await oauth.authorizationCodeGrantRequest(
+        as,
+        client,
+        authentication,
+        parameters,
+        options.redirectUri,
+        codeVerifier,
+        http(),
+      );
       return readTokens(await oauth.processAuthorizationCodeResponse(as, client, answer));
     },
 

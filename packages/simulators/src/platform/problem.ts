@@ -29,7 +29,8 @@ type Members = Readonly<Record<string, unknown>>;
 export async function describeProblem(error: unknown): Promise<Problem> {
   if (error instanceof oauth.AuthorizationResponseError) return fromMembers(Object.fromEntries(error.cause));
   if (error instanceof oauth.ResponseBodyError) return fromMembers(error.cause);
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return fromMembers(await bodyOf(error.response, "invalid_client"));
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return fromMembers(await bodyOf(error.response, "invalid_client"));
   if (error instanceof oauth.OperationProcessingError) {
     // A status of 5xx is not a conforming OAuth error to oauth4webapi, though its body is one.
     if (isResponse(error.cause)) return fromMembers(await bodyOf(error.cause, "server_error"));
@@ -49,7 +50,10 @@ function fromMembers(members: Members): Problem {
   return {
     code,
     description: text(members["error_description"]) ?? "No description was given",
-    advice: text(members["help"]) ?? ADVICE[code] ?? "Start over. If it happens again, the flow id below finds it in the broker's log.",
+    advice:
+      text(members["help"]) ??
+      ADVICE[code] ??
+      "Start over. If it happens again, the flow id below finds it in the broker's log.",
     ...(flowId === undefined ? {} : { flowId }),
     ...(vendorError === undefined ? {} : { vendorError }),
   };

@@ -71,7 +71,10 @@ export function rememberPushed(session: Session, pushed: PushedRequest, at: numb
 }
 
 /** Single use: a second answer with the same state finds nothing. */
-export function takePushed(session: Session | undefined, state: string | null): { readonly pushed: PushedRequest; readonly at: number } | undefined {
+export function takePushed(
+  session: Session | undefined,
+  state: string | null,
+): { readonly pushed: PushedRequest; readonly at: number } | undefined {
   if (session === undefined || state === null) return undefined;
   const found = session.pending.get(state);
   session.pending.delete(state);
