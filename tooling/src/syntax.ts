@@ -7,11 +7,9 @@ import { parseSync } from "rolldown/utils";
 
 export interface Import {
   readonly specifier: string;
-  /** Erased by the compiler: `import type`, or every name marked `type`. */
-  readonly typeOnly: boolean;
+  /** Names imported at run time, `*` for the whole module or its side effects. Empty: types only, which the compiler erases. */
+  readonly values: readonly string[];
   readonly dynamic: boolean;
-  /** Imported names; empty for side effects, namespaces and dynamic imports. */
-  readonly names: readonly string[];
   readonly line: number;
 }
 
@@ -78,32 +76,22 @@ export function readSyntax(path: string, text: string): Syntax {
   return {
     ...found,
     imports: [
-      ...module.staticImports.map((one) => ({
-        specifier: one.moduleRequest.value,
-        typeOnly: isTypeOnly(text.slice(one.start, one.end), one.entries),
+      ...module.staticImports.map(({ moduleRequest, entries, start, end }) => ({
+        specifier: moduleRequest.value,
+        values: runtimeNames(text.slice(start, end), entries),
         dynamic: false,
-        names: one.entries.flatMap(({ importName }) => (importName.name === null ? [] : [importName.name])),
-        line: lineAt(one.start),
+        line: lineAt(start),
       })),
-      ...module.staticExports.flatMap(({ start, end, entries }) => {
+      ...module.staticExports.flatMap(({ entries, start, end }) => {
         const specifier = entries[0]?.moduleRequest?.value;
         if (specifier === undefined) return [];
-        const names = entries.flatMap(({ importName }) => (importName.name === null ? [] : [importName.name]));
         return [
-          {
-            specifier,
-            typeOnly: isTypeOnly(text.slice(start, end), entries),
-            dynamic: false,
-            names,
-            line: lineAt(start),
-          },
+          { specifier, values: runtimeNames(text.slice(start, end), entries), dynamic: false, line: lineAt(start) },
         ];
       }),
       ...module.dynamicImports.flatMap(({ moduleRequest, start }) => {
         const specifier = /^["'`](.*)["'`]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[1];
-        return specifier === undefined
-          ? []
-          : [{ specifier, typeOnly: false, dynamic: true, names: [], line: lineAt(start) }];
+        return specifier === undefined ? [] : [{ specifier, values: ["*"], dynamic: true, line: lineAt(start) }];
       }),
     ],
     declarations: children(root).flatMap((statement) => {
@@ -117,8 +105,19 @@ export function readSyntax(path: string, text: string): Syntax {
   };
 }
 
-const isTypeOnly = (statement: string, entries: readonly { readonly isType: boolean }[]): boolean =>
-  /^(import|export)\s+type\b/.test(statement) || (entries.length > 0 && entries.every(({ isType }) => isType));
+interface Entry {
+  readonly isType: boolean;
+  readonly importName: { readonly kind: string; readonly name: string | null };
+}
+
+function runtimeNames(statement: string, entries: readonly Entry[]): string[] {
+  if (/^(import|export)\s+type\b/.test(statement)) return [];
+  const values = entries
+    .filter(({ isType }) => !isType)
+    .map(({ importName: { kind, name } }) => name ?? (kind === "Default" ? "default" : "*"));
+  // `import { type A } from "x"` still loads x: only the names are erased.
+  return values.length === 0 ? ["*"] : values;
+}
 
 /** @returns a function from an offset to its line, counted from 1 */
 function lineCounter(text: string): (offset: number) => number {
