@@ -20,6 +20,8 @@ export interface Page {
   readonly main: Markup;
 }
 
+/** Whole, so that nothing (a formatter) comes between the tags: the hash is over every character. */
+const STYLE_ELEMENT = raw(`<style>${STYLESHEET}</style>`);
 const STYLE_HASH = createHash("sha256").update(STYLESHEET).digest("base64");
 
 /**
@@ -51,9 +53,7 @@ export async function renderPage(page: Page): Promise<string> {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${page.title}</title>
-        <style>
-          ${raw(STYLESHEET)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body class="${page.side}">
         <a class="skip" href="#main">Skip to the content</a>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -247,6 +248,13 @@ describe("the page's own protection", () => {
     );
     expect(policy).toContain("frame-ancestors 'none'");
     expect(await answer.text()).not.toMatch(/<script|\son\w+=|style="/);
+  });
+
+  it("allows exactly its own stylesheet", async () => {
+    const answer = await request("/");
+    const style = /<style>([\s\S]*)<\/style>/.exec(await answer.text())?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(answer.headers.get("Content-Security-Policy")).toContain(`style-src 'sha256-${hash}'`);
   });
 
   it("keeps its session cookie from scripts and from other sites' forms", async () => {
