@@ -33,6 +33,8 @@ export interface Vendor {
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
   readonly tokenRequestBody: "form" | "json";
+  /** The member of the token answer that holds the token set, where that is not the answer itself. */
+  readonly tokenResponseMember?: string;
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];

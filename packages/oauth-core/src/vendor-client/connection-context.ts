@@ -1,0 +1,46 @@
+/**
+ * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and compared on every later
+ * leg: a flow that began with one client, vendor or set of endpoints cannot go on with another.
+ */
+import { createHash } from "node:crypto";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
+
+export interface ConnectionContextInput {
+  readonly vendor: ResolvedVendor;
+  /** Ours at the vendor. */
+  readonly clientId: string;
+  readonly credentialsId: string;
+  /** The client of ours that asked. */
+  readonly platformClientId: string;
+  /** Where the vendor sends the browser back. */
+  readonly redirectUri: string;
+}
+
+/** @returns SHA-256 over the fields, each with its length before it, base64url, 43 characters */
+//= bar#XA-5
+//= bar#DI-3
+export function connectionContext(input: ConnectionContextInput): { readonly hash: string } {
+  const { vendor } = input;
+  const hash = createHash("sha256");
+  for (const field of [
+    "connection-context-1",
+    vendor.id,
+    vendor.issuer,
+    vendor.authorizationEndpoint,
+    vendor.tokenEndpoint,
+    vendor.refreshEndpoint,
+    vendor.revocationEndpoint,
+    vendor.jwksUri,
+    vendor.pkce,
+    vendor.tokenEndpointAuthMethod,
+    vendor.issExpected ? "iss" : "",
+    input.clientId,
+    input.credentialsId,
+    input.platformClientId,
+    input.redirectUri,
+  ]) {
+    // An absent field is not an empty one.
+    hash.update(field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`);
+  }
+  return { hash: hash.digest("base64url") };
+}

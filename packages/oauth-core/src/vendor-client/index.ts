@@ -1,0 +1,61 @@
+/**
+ * We ask vendors: one object that binds the functions of this folder to a Fetch and a Clock.
+ * Made once per process and set of egress rules; its caches live as long as it does.
+ */
+import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
+import { type AuthorizationRequest, authorizationUrl } from "./authorization-url.ts";
+import { createDiscovery } from "./discover.ts";
+import { egressError, isEgressError } from "./egress-error.ts";
+import { createSigningKeys } from "./jwks.ts";
+import { type RedeemRequest, redeemCode } from "./redeem-code.ts";
+import { type RefreshRequest, refreshTokens } from "./refresh-tokens.ts";
+import { type Revoked, type RevokeRequest, revokeToken } from "./revoke-tokens.ts";
+import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
+
+export type { AuthorizationRequest } from "./authorization-url.ts";
+export { connectionContext, type ConnectionContextInput } from "./connection-context.ts";
+export { mapCallbackError, requireIssuer } from "./receive-callback.ts";
+export type { RedeemRequest } from "./redeem-code.ts";
+export type { RefreshRequest } from "./refresh-tokens.ts";
+export type { Revoked, RevokeRequest } from "./revoke-tokens.ts";
+export type { VendorClientDeps } from "./vendor-binding.ts";
+
+export interface VendorClient {
+  /** The entry with its endpoints, discovered where it has none. @throws OAuthError vendor_response_invalid, temporarily_unavailable */
+  resolve(vendor: Vendor): Promise<ResolvedVendor>;
+  authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string;
+  redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
+  refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
+  revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
+}
+
+/**
+ * @param options `fetch` is that of egress.ts; `now` decides every lifetime and deadline
+ */
+export function createVendorClient(options: VendorClientDeps): VendorClient {
+  const { now } = options;
+  const fetch = withEgressErrors(options.fetch);
+  const deps = { ...options, fetch };
+  const bindings = createBindings(deps);
+  const discovery = createDiscovery(deps);
+  const keys = createSigningKeys({ fetch, now });
+  const accept = { now, bindings, discovery, keys };
+  return {
+    resolve: discovery.resolve,
+    authorizationUrl,
+    redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
+    refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
+    revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
+  };
+}
+
+/** Another Fetch than egress.ts's says nothing about how far it came: then the request counts as sent. */
+function withEgressErrors(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
+  return async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      throw isEgressError(error) ? error : egressError("broken", true, error instanceof Error ? error.name : "unknown");
+    }
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * Vendors' signing keys, by the address they are published at. Our own small cache over jose's look-up: an unknown key is
+ * asked for at once, because vendors do rotate between two logins, and never more often than twice a minute.
+ * Called by id-token.ts.
+ */
+import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from "jose";
+import type { Clock, Fetch } from "../ports.ts";
+import { OAuthError } from "../protocol/errors.ts";
+import { usableKeys } from "./jwks-keys.ts";
+import { createRefreshingCache } from "./refreshing-cache.ts";
+import { readObject, requireAnswer } from "./vendor-answer.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall } from "./vendor-error.ts";
+
+export interface SigningKeys {
+  /**
+   * The one key of the set that fits the header.
+   *
+   * @throws OAuthError vendor_response_invalid when none fits, or several and the header does not say which;
+   *   temporarily_unavailable when the set cannot be had
+   */
+  find(jwksUri: string, header: JWSHeaderParameters): Promise<CryptoKey>;
+}
+
+type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+const CALL: VendorCall = { what: "signing keys", spends: false };
+
+export function createSigningKeys({ fetch, now }: { readonly fetch: Fetch; readonly now: Clock }): SigningKeys {
+  const sets = createRefreshingCache<KeySet>({
+    load: (jwksUri) => loadKeySet(jwksUri, { fetch, now }),
+    //= bar#JW-4
+    isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
+    now,
+  });
+  return {
+    find: async (jwksUri, header) => {
+      const known = await sets.get(jwksUri);
+      try {
+        return await known(header);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw noKey(error);
+      }
+      //= bar#JW-1
+      const reloaded = await sets.reload(jwksUri);
+      try {
+        return await reloaded(header);
+      } catch (error) {
+        throw noKey(error);
+      }
+    },
+  };
+}
+
+async function loadKeySet(jwksUri: string, { fetch, now }: { readonly fetch: Fetch; readonly now: Clock }): Promise<KeySet> {
+  try {
+    const response = await fetch(jwksUri, { headers: { accept: "application/json, application/jwk-set+json" }, redirect: "manual" });
+    requireAnswer(response, CALL, now);
+    if (response.status !== 200) throw invalidVendorResponse(`signing keys: status ${response.status}`);
+    return createLocalJWKSet({ keys: usableKeys(await readObject(response, CALL)) });
+  } catch (error) {
+    throw translateVendorError(error, CALL);
+  }
+}
+
+function noKey(error: unknown): unknown {
+  if (!(error instanceof errors.JOSEError)) return error;
+  return invalidVendorResponse(`signing keys: ${error.code}`, { reason: "id_token_invalid" });
+}

@@ -1,0 +1,48 @@
+/**
+ * The vendor sends the browser back to our callback. What can be said about its answer without asking anybody: whether it
+ * comes from the vendor we sent the browser to, and what its error means. State and flow record are the caller's.
+ * Before it: authorization-url.ts. After it: redeem-code.ts. Callers: the broker's and the template's callback.
+ */
+import { OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
+import { safeVendorCode } from "./vendor-error.ts";
+
+/**
+ * @param iss as sent, after form decoding; an empty one is a wrong one, only `undefined` is absent
+ * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`
+ */
+//= rfc9207#2.4
+//= bar#CB-16
+export function requireIssuer(vendor: Pick<ResolvedVendor, "issuer" | "issExpected">, iss: string | undefined): void {
+  if (iss === undefined) {
+    if (!vendor.issExpected) return;
+    throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", { reason: "missing_issuer" });
+  }
+  // Where no issuer is known there is nothing it could equal.
+  if (vendor.issuer === undefined || iss !== vendor.issuer) {
+    throw new OAuthError("invalid_request", "The answer is from another vendor", { reason: "issuer_mismatch" });
+  }
+}
+
+const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
+  ["temporarily_unavailable", "temporarily_unavailable"],
+  ["invalid_scope", "invalid_scope"],
+  ["invalid_client", "vendor_credentials_rejected"],
+  ["unauthorized_client", "vendor_credentials_rejected"],
+  ["consent_required", "access_denied"],
+  ["user_rejected", "access_denied"],
+  ["user_refused", "access_denied"],
+]);
+
+/** A person said no: `access_denied`, `user_cancelled_login`, `consent_declined`, `UserCancel`. */
+const CANCELLED = /(^|_)(cancel|cancell?ed|denied|declined)(_|$)/;
+
+/**
+ * @param error the `error` parameter as received
+ * @returns our code, and the vendor's own cut to the characters it may have
+ */
+export function mapCallbackError(error: string): { readonly code: OAuthErrorCode; readonly vendorError: string } {
+  const folded = error.slice(0, 64).replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().replace(/[\s.-]+/g, "_");
+  const code = CALLBACK_ERRORS.get(folded) ?? (CANCELLED.test(folded) ? "access_denied" : "server_error");
+  return { code, vendorError: safeVendorCode(error) };
+}

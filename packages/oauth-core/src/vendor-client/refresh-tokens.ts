@@ -1,0 +1,79 @@
+/**
+ * A vendor's refresh token becomes fresh tokens. Who keeps tokens calls this under a lease: one request, never a second.
+ * Callers: the broker's /v1/token, the template's token store.
+ */
+import { refreshTokenGrantRequest } from "oauth4webapi";
+import { OAuthError } from "../protocol/errors.ts";
+import { formatScope } from "../protocol/scope.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
+import { type AcceptDeps, acceptTokens } from "./accept-tokens.ts";
+import { discardTokens } from "./revoke-tokens.ts";
+import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
+import { translateVendorError, type VendorCall } from "./vendor-error.ts";
+
+export interface RefreshRequest {
+  readonly refreshToken: string;
+  readonly scope?: readonly string[];
+  /** The first ID token's: a refreshed one must name the same. */
+  readonly expected?: { readonly issuer: string; readonly subject: string };
+}
+
+/**
+ * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes on
+ * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate
+ */
+//= rfc6749#6
+export async function refreshTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: RefreshRequest,
+  deps: AcceptDeps,
+): Promise<VendorTokens> {
+  const rotates = vendor.rotatesRefreshTokens === true;
+  const call: VendorCall = { what: "refresh", spends: rotates, credentialsSource: credentials.source };
+  const answer = await requestTokens(vendor, credentials, request, call, deps);
+  try {
+    const tokens = await acceptTokens(answer, { vendor, credentials, call }, deps);
+    requireSameSubject(tokens, request.expected);
+    return tokens;
+  } catch (error) {
+    // Where the old refresh token lives on, ending the new tokens could end the grant with them.
+    if (rotates) discardTokens(vendor, credentials, answer, deps);
+    throw error;
+  }
+}
+
+async function requestTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { refreshToken, scope = [] }: RefreshRequest,
+  call: VendorCall,
+  { bindings, now }: AcceptDeps,
+): Promise<TokenAnswer> {
+  const { refreshServer, options } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  const additionalParameters: Record<string, string> = scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
+  try {
+    const response = await refreshTokenGrantRequest(
+      refreshServer,
+      client,
+      authenticate(vendor.tokenEndpointAuthMethod),
+      refreshToken,
+      { ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint), additionalParameters },
+    );
+    return await readTokenAnswer(response, vendor, call, now);
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}
+
+//= oidc-core#12.2
+//= bar#RF-6
+export function requireSameSubject({ idToken }: Pick<VendorTokens, "idToken">, expected: RefreshRequest["expected"]): void {
+  if (idToken === undefined || expected === undefined) return;
+  if (idToken.issuer === expected.issuer && idToken.subject === expected.subject) return;
+  throw new OAuthError("vendor_response_invalid", "The refreshed ID token names another user", {
+    reason: "subject_mismatch",
+    detail: "refresh: iss or sub differs from the first",
+  });
+}

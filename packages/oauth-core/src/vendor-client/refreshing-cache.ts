@@ -1,0 +1,97 @@
+/**
+ * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once however many ask,
+ * and still usable for an hour when the vendor is down. Callers: discover.ts, jwks.ts.
+ */
+import type { Clock, EpochSeconds } from "../ports.ts";
+
+export interface RefreshingCacheOptions<T> {
+  readonly load: (key: string) => Promise<T>;
+  /** Whether an old document may stand in for the one that failed to load. */
+  readonly isOutage: (error: unknown) => boolean;
+  readonly now: Clock;
+}
+
+export interface RefreshingCache<T> {
+  /** @throws whatever `load` throws, when nothing usable is at hand */
+  get(key: string): Promise<T>;
+  /** Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it has. */
+  reload(key: string): Promise<T>;
+}
+
+const FRESH_SECONDS = 600;
+const USABLE_SECONDS = 3600;
+/** After a failure the old document serves for this long before the next try. */
+const RETRY_SECONDS = 30;
+const RELOAD_SECONDS = 30;
+const MAX_ENTRIES = 256;
+
+interface Entry<T> {
+  held?: { readonly value: T; readonly loadedAt: EpochSeconds };
+  failedAt?: EpochSeconds;
+  reloadedAt?: EpochSeconds;
+  loading?: Promise<T>;
+}
+
+export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
+  // Insertion order is order of use: the first entry is the one not used for longest.
+  const entries = new Map<string, Entry<T>>();
+
+  const entryOf = (key: string): Entry<T> => {
+    const entry = entries.get(key) ?? {};
+    entries.delete(key);
+    entries.set(key, entry);
+    const oldest = entries.keys().next().value;
+    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
+    return entry;
+  };
+
+  const heldWithin = (entry: Entry<T>, seconds: number): { readonly value: T } | undefined =>
+    entry.held !== undefined && now() - entry.held.loadedAt < seconds ? entry.held : undefined;
+
+  const loadOnce = (key: string, entry: Entry<T>): Promise<T> => {
+    entry.loading ??= load(key)
+      .then(
+        (value) => {
+          entry.held = { value, loadedAt: now() };
+          return value;
+        },
+        (error: unknown) => {
+          entry.failedAt = now();
+          throw error;
+        },
+      )
+      .finally(() => {
+        delete entry.loading;
+      });
+    return entry.loading;
+  };
+
+  const loadOrStale = async (key: string, entry: Entry<T>): Promise<T> => {
+    try {
+      return await loadOnce(key, entry);
+    } catch (error) {
+      const stale = heldWithin(entry, USABLE_SECONDS);
+      if (stale !== undefined && isOutage(error)) return stale.value;
+      throw error;
+    }
+  };
+
+  return {
+    get: async (key) => {
+      const entry = entryOf(key);
+      const fresh = heldWithin(entry, FRESH_SECONDS);
+      if (fresh !== undefined) return fresh.value;
+      const stale = heldWithin(entry, USABLE_SECONDS);
+      if (stale !== undefined && now() - (entry.failedAt ?? -Infinity) < RETRY_SECONDS) return stale.value;
+      return loadOrStale(key, entry);
+    },
+    reload: async (key) => {
+      const entry = entryOf(key);
+      const held = heldWithin(entry, USABLE_SECONDS);
+      //= bar#JW-2
+      if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;
+      entry.reloadedAt = now();
+      return loadOrStale(key, entry);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * A token ends at the vendor. Callers: the broker's /v1/revoke, the template's /revoke, and redeem-code.ts for tokens
+ * that did not pass.
+ */
+import { processRevocationResponse, revocationRequest } from "oauth4webapi";
+import { OAuthError } from "../protocol/errors.ts";
+import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { TokenAnswer } from "./token-response.ts";
+import { readObject, requireAnswer } from "./vendor-answer.ts";
+import type { Bindings, VendorClientDeps } from "./vendor-binding.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "./vendor-error.ts";
+
+export interface RevokeRequest {
+  readonly token: string;
+  readonly tokenTypeHint?: "access_token" | "refresh_token";
+}
+
+/** `token`: it was live and is no more; `grant`: with all its kin; `already`: the vendor does not know it. */
+export type Revoked = "token" | "grant" | "already";
+
+export interface RevokeDeps extends Pick<VendorClientDeps, "now"> {
+  readonly bindings: Bindings;
+}
+
+const HELP = "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
+
+/**
+ * @throws OAuthError unsupported_token_type with `help` where the vendor has no way; temporarily_unavailable when it cannot
+ *   now; vendor_credentials_rejected; vendor_response_invalid
+ */
+//= rfc7009#2.1
+//= bar#RV-2
+export async function revokeToken(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: RevokeRequest,
+  deps: RevokeDeps,
+  signal?: AbortSignal,
+): Promise<Revoked> {
+  const { revocationEndpoint } = vendor;
+  if (revocationEndpoint === undefined) throw noWay();
+  const call: VendorCall = { what: "revocation", spends: false, credentialsSource: credentials.source };
+  const { server, options } = deps.bindings.ofVendor(vendor);
+  const { client, authenticate } = deps.bindings.ofCredentials(credentials);
+  try {
+    const response = await revocationRequest(server, client, authenticate(vendor.tokenEndpointAuthMethod), request.token, {
+      ...options(revocationEndpoint),
+      ...(signal === undefined ? {} : { signal }),
+      additionalParameters: request.tokenTypeHint === undefined ? {} : { token_type_hint: request.tokenTypeHint },
+    });
+    return await readRevocation(response, call, deps);
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}
+
+/** Vendors that answer an unknown token with an error, where the standard wants a 200. */
+//= rfc7009#2.2
+const UNKNOWN_TOKEN: ReadonlySet<string> = new Set(["invalid_token", "invalid_grant", "token_revoked", "token_not_found", "already_revoked"]);
+
+async function readRevocation(response: Response, call: VendorCall, { now }: RevokeDeps): Promise<Revoked> {
+  requireAnswer(response, call, now);
+  if (response.status < 300) {
+    await processRevocationResponse(new Response(null, { status: 200 }));
+    return "token";
+  }
+  const { error } = await readObject(response, call).catch((): { error?: undefined } => ({}));
+  if (typeof error === "string" && UNKNOWN_TOKEN.has(error)) return "already";
+  //= rfc7009#2.2.1
+  if (error === "unsupported_token_type") throw noWay(error);
+  if (typeof error === "string" && error !== "") throw vendorRefusal(error, call);
+  if (response.status === 404) return "already";
+  throw response.status === 401 ? vendorRefusedClient(call) : invalidVendorResponse(`revocation: status ${response.status}`);
+}
+
+function noWay(vendorError?: string): OAuthError {
+  return new OAuthError("unsupported_token_type", "This vendor offers no way to revoke this token", {
+    help: HELP,
+    ...(vendorError === undefined ? {} : { vendorError }),
+  });
+}
+
+const DISCARD_MILLISECONDS = 5_000;
+
+/**
+ * Tokens nobody will get should not live on. One try, nobody waits for it, and its failure changes nothing.
+ */
+export function discardTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { accessToken, refreshToken }: Pick<TokenAnswer, "accessToken" | "refreshToken">,
+  deps: RevokeDeps,
+): void {
+  if (vendor.revocationEndpoint === undefined) return;
+  const request: RevokeRequest =
+    refreshToken === undefined
+      ? { token: accessToken, tokenTypeHint: "access_token" }
+      : { token: refreshToken, tokenTypeHint: "refresh_token" };
+  revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
+}

@@ -1,0 +1,126 @@
+/**
+ * A vendor's token answer in the standard's words, before oauth4webapi sees it: that library is strict, vendors are not,
+ * and loosening it would loosen it for all. Before it: redeem-code.ts, refresh-tokens.ts. After it: accept-tokens.ts.
+ */
+import type { Clock, JsonObject, JsonValue } from "../ports.ts";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
+import { isObject, readObject, requireAnswer } from "./vendor-answer.ts";
+import { invalidVendorResponse, parseRetryAfter, type VendorCall, vendorRefusal, vendorRefusedClient } from "./vendor-error.ts";
+
+/** The answer after normalising; nothing in it is verified yet. */
+export interface TokenAnswer {
+  readonly accessToken: string;
+  readonly tokenType: string;
+  readonly expiresInSeconds?: number;
+  readonly refreshToken?: string;
+  readonly scope?: readonly string[];
+  readonly idToken?: string;
+  readonly vendorData: JsonObject;
+}
+
+type Dialect = Pick<ResolvedVendor, "issuer" | "scopeSeparator" | "tokenResponseMember">;
+
+/**
+ * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for 429 and 5xx;
+ *   vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success that is none
+ */
+//= bar#VR-7
+export async function readTokenAnswer(response: Response, vendor: Dialect, call: VendorCall, now: Clock): Promise<TokenAnswer> {
+  requireAnswer(response, call, now);
+  const isRefusal = response.status >= 400;
+  const answer = await readObject(response, call, { acceptForm: true }).catch((error: unknown) => {
+    throw response.status === 401 ? vendorRefusedClient(call) : error;
+  });
+  const vendorCode = errorCode(answer);
+  if (vendorCode !== undefined) throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
+  if (response.status === 401) throw vendorRefusedClient(call);
+  if (isRefusal || answer.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
+  return normalise(answer, vendor);
+}
+
+function errorCode({ error }: JsonObject): string | undefined {
+  return typeof error === "string" && error !== "" ? error : undefined;
+}
+
+const STANDARD: ReadonlySet<string> = new Set(["access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token"]);
+
+function normalise(answer: JsonObject, vendor: Dialect): TokenAnswer {
+  const { members, vendorData } = unwrap(answer, vendor.tokenResponseMember);
+  const expiresInSeconds = usableLifetime(members.expires_in);
+  const refreshToken = optionalToken(members.refresh_token, "refresh_token");
+  const scope = scopeList(members.scope, vendor.scopeSeparator);
+  // Without an issuer there is nobody whose signature could be checked, and nothing unverified is passed on (quirk 29).
+  const idToken = vendor.issuer === undefined ? undefined : optionalToken(members.id_token, "id_token");
+  return {
+    accessToken: token(members.access_token, "access_token"),
+    tokenType: tokenType(members.token_type),
+    vendorData,
+    ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(idToken === undefined ? {} : { idToken }),
+  };
+}
+
+/** Where a vendor wraps the token set in a member of its own, the set is taken from there and the rest stays in place. */
+function unwrap(answer: JsonObject, wrapper: string | undefined): { members: JsonObject; vendorData: JsonObject } {
+  const wrapped = wrapper === undefined ? undefined : answer[wrapper];
+  if (wrapper === undefined || !isObject(wrapped) || wrapped.access_token === undefined) {
+    return { members: answer, vendorData: withoutStandard(answer) };
+  }
+  return { members: wrapped, vendorData: { ...withoutStandard(answer), [wrapper]: withoutStandard(wrapped) } };
+}
+
+function withoutStandard(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !STANDARD.has(name)));
+}
+
+/** The characters of rfc6749#a.12 and a.17: what cannot travel in a header is not a token. */
+const TOKEN = /^[\x20-\x7e]+$/;
+
+function token(value: JsonValue | undefined, name: string): string {
+  if (typeof value === "string" && TOKEN.test(value)) return value;
+  throw invalidVendorResponse(`${name} is missing or not a string of printable ASCII`);
+}
+
+function optionalToken(value: JsonValue | undefined, name: string): string | undefined {
+  return value === undefined || value === null || value === "" ? undefined : token(value, name);
+}
+
+/** Types with rules of their own: calling such a token a bearer token would be wrong. */
+const NOT_BEARER: ReadonlySet<string> = new Set(["dpop", "mac", "pop", "n_a"]);
+
+/** Absent, `bEARER`, `BearerToken`, `user`, a number: all Bearer, because that is how such tokens are used. */
+//= rfc6749#5.1
+function tokenType(value: JsonValue | undefined): string {
+  return typeof value === "string" && TOKEN.test(value) && NOT_BEARER.has(value.toLowerCase()) ? value : "Bearer";
+}
+
+const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
+
+/** @returns whole seconds; undefined, which means unknown, for whatever is not a positive lifetime */
+function usableLifetime(value: JsonValue | undefined): number | undefined {
+  const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
+  return Math.floor(seconds);
+}
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** An array, a comma list, or a list by the vendor's own separator. A comma separates only where no space does. */
+function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
+  const scope: string[] = [];
+  for (const part of parts) {
+    if (typeof part !== "string" || (part !== "" && !SCOPE_TOKEN.test(part))) throw invalidVendorResponse("scope is not a scope");
+    if (part !== "" && !scope.includes(part)) scope.push(part);
+  }
+  return scope;
+}
+
+function splitScope(text: string, separator: string): string[] {
+  const bySpace = text.split(/\s+/);
+  const also = separator.trim() === "" ? "," : separator.trim();
+  return bySpace.length > 1 && separator.trim() === "" ? bySpace : bySpace.flatMap((part) => part.split(also));
+}
