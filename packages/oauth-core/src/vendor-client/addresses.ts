@@ -33,8 +33,20 @@ const loopbackV4 = blockListOf(["127.0.0.0/8"]);
 /** ISATAP (rfc5214#6.1) hides an IPv4 address behind an interface id of 0:5efe or 200:5efe. */
 const ISATAP = /(?:::|:0:|:200:)5efe:(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|:)$/;
 
-/** Suffixes that never name a host of the public internet. */
-const PRIVATE_SUFFIXES = ["localhost", "local", "localdomain", "internal", "intranet", "lan", "corp", "home", "home.arpa"];
+/** Suffixes that never name a host of the public internet; `svc` and `default` are the short names inside a cluster. */
+const PRIVATE_SUFFIXES = [
+  "localhost",
+  "localdomain",
+  "local",
+  "internal",
+  "intranet",
+  "lan",
+  "corp",
+  "home",
+  "home.arpa",
+  "svc",
+  "default",
+];
 
 /**
  * Whether an address belongs to the public internet. Anything that is not clearly an address is not.

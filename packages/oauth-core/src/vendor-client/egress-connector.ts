@@ -3,7 +3,7 @@
  * literals before the connection, each answer of the look-up inside the connection's own look-up, the peer afterwards.
  * Before it: egress.ts (URL rules). After it: the network.
  */
-import { isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { buildConnector } from "undici";
 import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
@@ -32,7 +32,7 @@ interface Target {
 export interface ConnectorDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
-  readonly secureContext: SecureContext | undefined;
+  readonly secureContext: SecureContext;
   /** For look-up, TCP and TLS together. */
   readonly connectTimeoutMs: number;
 }
@@ -44,25 +44,37 @@ export interface ConnectorDeps {
 export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps: ConnectorDeps): buildConnector.connector {
   const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
   const connect = deps.buildConnector({
+    // Ends what our own timer below gave up, but is up to a second late.
     timeout: deps.connectTimeoutMs,
     allowH2: false,
     autoSelectFamily: true,
     lookup: guardedLookup(target, policy, deps.lookup),
     //= bar#EG-10
     rejectUnauthorized: true,
-    ...(deps.secureContext === undefined ? {} : { secureContext: deps.secureContext }),
+    secureContext: deps.secureContext,
   });
   return (options, callback) => {
     const refused = refusal(target, policy);
     if (refused !== undefined) return callback(refused, null);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      callback(egressError("connect", false, `${target.hostname}: no connection within ${deps.connectTimeoutMs} ms`), null);
+    }, deps.connectTimeoutMs);
     return connect(options, (error, socket) => {
+      clearTimeout(timer);
+      if (late) return drop(socket);
       if (error !== null) return callback(error, null);
       const peer = socket.remoteAddress;
       if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
-      socket.on("error", () => undefined).destroy();
+      drop(socket);
       return callback(egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`), null);
     });
   };
+}
+
+function drop(socket: Socket | null): void {
+  socket?.on("error", () => undefined).destroy();
 }
 
 /** Literals and names that are refused before anything is asked or opened. */

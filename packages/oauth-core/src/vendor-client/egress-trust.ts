@@ -10,12 +10,15 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /**
  * Built once and shared, because reading the default roots for each connection costs milliseconds.
  *
- * @returns `undefined` for the default roots alone
+ * @param caPem trusted besides the default roots
  * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it silently
  */
-export function createTrust(caPem: string | undefined): SecureContext | undefined {
-  if (caPem === undefined) return undefined;
+export function createTrust(caPem: string | undefined): SecureContext {
+  return createSecureContext({ minVersion: "TLSv1.2", ...(caPem === undefined ? {} : { ca: withDefaultRoots(caPem) }) });
+}
+
+function withDefaultRoots(caPem: string): string[] {
   const added = (caPem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem).toString());
   if (added.length === 0) throw new Error("the CA file holds no PEM certificate");
-  return createSecureContext({ ca: [...getCACertificates("default"), ...added] });
+  return [...getCACertificates("default"), ...added];
 }

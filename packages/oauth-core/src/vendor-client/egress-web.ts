@@ -45,7 +45,7 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
   if (headers === undefined) return { list, names };
   const entries = headers instanceof Headers || Array.isArray(headers) ? headers : Object.entries(headers);
   for (const [name, value] of entries) {
-    if (name === undefined || value === undefined) continue;
+    if (value === undefined) continue;
     const lower = name.toLowerCase();
     if (NOT_THE_CALLERS.has(lower)) throw notSpoken(`the header ${lower} is not the caller's to set`);
     names.add(lower);

@@ -116,17 +116,20 @@ function createRealm(policy: AddressPolicy, deps: ConnectorDeps, limits: Limits)
   const origins = new Map<string, Origin>();
   let closed = false;
 
+  const closeOldest = (): void => {
+    const [oldest] = origins;
+    if (oldest === undefined) return;
+    origins.delete(oldest[0]);
+    // Its running exchanges end as they would have.
+    void oldest[1].pool.close();
+  };
+
   const originOf = (url: URL): Origin => {
     const known = origins.get(url.origin);
     if (known !== undefined) origins.delete(url.origin);
     const origin = known ?? { pool: createPool(url, policy, deps), calls: 0 };
     origins.set(url.origin, origin);
-    const [oldest] = origins;
-    if (origins.size > MAX_POOLS && oldest !== undefined) {
-      origins.delete(oldest[0]);
-      // Its running exchanges end as they would have.
-      void oldest[1].pool.close();
-    }
+    if (origins.size > MAX_POOLS) closeOldest();
     return origin;
   };
 
