@@ -34,7 +34,7 @@ describe("arrows", () => {
     [`${CORE}/protocol/a.ts`, `import { fixedClock } from "../testing/fixed-clock.ts";`],
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/main.ts`, `const x = await import("@oauth-broker/simulators");`],
-    [`${BROKER}/main.ts`, `import { startSandbox } from "./sandbox.ts";`],
+    [`${BROKER}/sandbox.ts`, `import { x } from "@oauth-broker/simulators";`],
   ])("refuse %s: %s", (path, code) => {
     expect(rulesBroken(path, code)).toContain("arrows");
   });
@@ -45,8 +45,9 @@ describe("arrows", () => {
     ["packages/token-store/src/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
     ["packages/token-store/src/a.ts", `import { OAuthError, type B } from "@oauth-broker/oauth-core";`],
     ["packages/token-store/src/a.test.ts", `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
-    [`${BROKER}/sandbox.ts`, `import { x } from "@oauth-broker/simulators";`],
-    [`${BROKER}/main.ts`, `const { x } = await import("./sandbox.ts");`],
+    [`${BROKER}/sandbox.ts`, `import type { X } from "@oauth-broker/simulators";`],
+    [`${BROKER}/sandbox.ts`, `const { x } = await import("@oauth-broker/simulators");`],
+    [`${BROKER}/start.ts`, `import { startSandbox } from "./sandbox.ts";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/hono";`],
     [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../hono/b.ts"';`],
