@@ -7,6 +7,10 @@
 const SECOND_LEVEL =
   /^(?:ac|asn|asso|biz|co|com|conf|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|info|ltd|me|mil|mobi|name|ne|net|nhs|nom|or|org|plc|press|pro|sch|school|store|web)\.[a-z]{2}$/;
 
+/** Private registries that sell below a domain that looks like a company's. */
+const RESOLD =
+  /^(?:(?:br|cn|co|de|eu|gb|gr|jpn|kr|mex|ru|sa|uk|us|uy|za)\.com|(?:gb|hu|in|jp|se|uk)\.net|(?:ae|us)\.org)$/;
+
 /** Hosts under which a customer of the hoster picks the next label. */
 const HOSTING = new Set([
   "amplifyapp.com",
@@ -54,5 +58,5 @@ const HOSTING = new Set([
 
 /** @param suffix labels joined by dots, lower case, without a leading dot */
 export function isPublicSuffix(suffix: string): boolean {
-  return !suffix.includes(".") || SECOND_LEVEL.test(suffix) || HOSTING.has(suffix);
+  return !suffix.includes(".") || SECOND_LEVEL.test(suffix) || RESOLD.test(suffix) || HOSTING.has(suffix);
 }

@@ -6,12 +6,7 @@ import {
   redirectUriNearMisses,
 } from "../testing/redirect-uri-corpus.ts";
 import { OAuthError } from "./errors.ts";
-import {
-  redirectUrl,
-  requireRegistrableRedirectUri,
-  verifyNativeRedirectUri,
-  verifyRedirectUri,
-} from "./redirect-uri.ts";
+import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";
 
 const REGISTERED = REGISTERED_REDIRECT_URI;
@@ -162,11 +157,9 @@ describe("VerifiedRedirect", () => {
   });
 
   it("cannot be read back from JSON", () => {
+    const parsed: { readonly uri: string } = JSON.parse(JSON.stringify(redirect));
     // @ts-expect-error: what was stored has to be verified again
-    const stored: VerifiedRedirect = {
-      uri: redirect.uri,
-      ...(JSON.parse(JSON.stringify(redirect)) as { uri: string }),
-    };
+    const stored: VerifiedRedirect = parsed;
     expect(() => redirectUrl(stored, { code: "x" })).toThrow(TypeError);
   });
 
@@ -177,80 +170,6 @@ describe("VerifiedRedirect", () => {
 
   it("cannot be changed", () => {
     expect(() => Object.assign(redirect, { uri: "https://evil.example/" })).toThrow(TypeError);
-  });
-});
-
-describe("requireRegistrableRedirectUri", () => {
-  it.each([
-    REGISTERED,
-    "https://a.example",
-    "https://a.example/",
-    "https://a.example:8443/cb",
-    "https://a.example/cb?tenant=1&x=%2Fy",
-    "https://xn--bcher-kva.example/cb",
-    "https://a.example/caf%C3%A9",
-    "https://203.0.113.7/cb",
-    "https://[2001:db8::1]/cb",
-    "https://localhost/cb",
-    "http://localhost:8080/cb",
-    "http://127.0.0.1/cb",
-    "http://127.0.0.1:8080",
-    "http://[::1]:8080/cb",
-  ])("accepts %s", (uri) => {
-    expect(() => requireRegistrableRedirectUri(uri)).not.toThrow();
-  });
-
-  it.each([
-    ["http outside loopback", "http://a.example/cb"],
-    ["http on a look-alike of loopback", "http://127.0.0.1.a.example/cb"],
-    ["http on another loopback address", "http://127.0.0.2/cb"],
-    ["http on a name below localhost", "http://a.localhost/cb"],
-    ["a private-use scheme", "com.example.app:/cb"],
-    ["an app scheme", "myapp://callback"],
-    ["javascript", "javascript:alert(1)"],
-    ["data", "data:text/html,x"],
-    ["a URN", "urn:ietf:wg:oauth:2.0:oob"],
-    ["a wildcard label", "https://*.a.example/cb"],
-    ["a parameter of our response", "https://a.example/cb?code=x"],
-    ["state in its query", "https://a.example/cb?x=1&state="],
-    ["an escaped parameter of our response", "https://a.example/cb?%73tate=1"],
-    ["a label too long", `https://${"a".repeat(64)}.example/cb`],
-    ["a relative path", "/cb"],
-    ["no scheme", "a.example/cb"],
-    ["more than 2000 characters", `https://a.example/${"a".repeat(2000)}`],
-    ["escaped UTF-8 that is none, then a dot", "https://a.example/%2e/cb"],
-    ["an escaped line break in its query", "https://a.example/cb?x=%0A"],
-    ["an escaped NUL in its query", "https://a.example/cb?x=%00"],
-  ])("refuses %s", (_, uri) => {
-    expect(() => requireRegistrableRedirectUri(uri)).toThrow(REFUSED);
-  });
-
-  it("rfc9700#2.6 refuses http wherever it is not loopback", () => {
-    expect(() => requireRegistrableRedirectUri("http://client.example.com/cb")).toThrow(REFUSED);
-  });
-
-  const TRICKS = /^(?:encoded|slashes|backslashes|traversal|fragment|scheme|white space|invisible|wildcards)/;
-  // Other, but plain: an exact comparison is all that tells these from the registered one.
-  const PLAIN = ["https://client.example.com/oauth/callback/", "https://client.example.comoauth/callback"];
-
-  it.each(REDIRECT_URI_NEAR_MISSES.filter(({ name, uri }) => TRICKS.test(name) && !PLAIN.includes(uri)))(
-    "refuses to register $name",
-    ({ uri }) => {
-      expect(() => requireRegistrableRedirectUri(uri)).toThrow(REFUSED);
-    },
-  );
-
-  it("throws nothing but OAuthError, and what it accepts is what a browser would request", () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string({ unit: "binary" })),
-        (uri) => {
-          const requested = accepts(() => requireRegistrableRedirectUri(uri)) ? new URL(uri).href : uri;
-          expect([uri, `${uri}/`]).toContain(requested);
-        },
-      ),
-      RUNS,
-    );
   });
 });
 

@@ -2,7 +2,8 @@
  * Values of `state` that must be refused (bar CB-1, CB-3, CB-5), made for one target so that everything but the one fault is right.
  * With the target's real key they also show that a good signature excuses nothing; against a running service pass any key.
  */
-import { jwtForgeries } from "./state-corpus-jwt.ts";
+import { memberForgeries } from "./state-corpus-members.ts";
+import { signatureForgeries } from "./state-corpus-signature.ts";
 import { compact, encode, headerOf, mac, payloadOf } from "./state-forge.ts";
 import type { StateTarget } from "./state-forge.ts";
 
@@ -18,7 +19,7 @@ export function validState(target: StateTarget): string {
 
 /** All forgeries, each with a name of its own. */
 export function stateForgeries(target: StateTarget): StateForgery[] {
-  const cases = { ...shapes(target), ...spellings(target), ...jwtForgeries(target) };
+  const cases = { ...shapes(target), ...spellings(target), ...signatureForgeries(target), ...memberForgeries(target) };
   return Object.entries(cases).map(([name, state]) => ({ name, state }));
 }
 

@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { OAuthError } from "./errors.ts";
+import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "./placeholders.ts";
+
+const RUNS = { seed: 1, numRuns: 1000 };
+const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
+
+describe("expandTemplate under attack", () => {
+  const LABEL_TRICKS = [
+    "evil.example",
+    "evil.example/",
+    "evil.example#",
+    "evil.example?",
+    "evil.example\\",
+    "evil.example:443",
+    "x@evil.example",
+    "evil.example:x@",
+    ".",
+    "..",
+    "a.b",
+    "a/",
+    "/a",
+    "a?b",
+    "a#b",
+    "a:b",
+    "a@b",
+    "a\\b",
+    "a%2eb",
+    "%61",
+    "a b",
+    " a",
+    "a ",
+    "a\t",
+    "a\n",
+    "a\r\n",
+    "a\0",
+    "-a",
+    "a-",
+    "-",
+    "a_b",
+    "A",
+    "é",
+    "\u3002",
+    "\uff0e",
+    "\u2024",
+    "\uff41",
+    "\u200b",
+    "\u00ad",
+    "*",
+    "{x}",
+    "}",
+    "[::1]",
+    "a".repeat(64),
+    "a,b",
+    "a;b",
+    "a+b",
+    "xn--zzzzzz--",
+  ];
+
+  it.each(LABEL_TRICKS)("never lets %j fill a label of the host", (value) => {
+    expect(() => expandTemplate("https://{x}.vendor.example/a", { x: value }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://{x}.vendor.example/a", {}, { x: { default: value } })).toThrow(REFUSED);
+    expect(() => expandTemplate("https://{x}.vendor.example/a", { x: value }, { x: { pattern: "[^]*" } })).toThrow(
+      REFUSED,
+    );
+  });
+
+  const SEGMENT_TRICKS = [
+    ".",
+    "..",
+    "a/b",
+    "/",
+    "\\",
+    "a\\b",
+    "a?b",
+    "a#b",
+    "%2e%2e",
+    "%2f",
+    "a%",
+    "a b",
+    "a:b",
+    "a@b",
+    "a;b",
+    "a&b",
+    "a=b",
+    "a+b",
+    "é",
+    "a\n",
+    "\0",
+    "\u2215",
+    "a".repeat(256),
+    "{x}",
+    "*",
+    "a,b",
+    "a!",
+    "a'b",
+    '"',
+    "<",
+    "[",
+    "a|b",
+    "^",
+  ];
+
+  it.each(SEGMENT_TRICKS)("never lets %j fill a segment of the path", (value) => {
+    expect(() => expandTemplate("https://vendor.example/{x}/authorize", { x: value }, {})).toThrow(REFUSED);
+  });
+
+  it.each(["\0", "a\nb", "\r", "\t", "\x7f", "\u0085", "\ud800", "a".repeat(1025)])(
+    "never lets %j into the query",
+    (value) => {
+      expect(() => expandTemplate("https://vendor.example/a?x={x}", { x: value }, {})).toThrow(REFUSED);
+    },
+  );
+
+  it.each([
+    ["acme.example.com", true],
+    ["a-b.example.com", true],
+    ["localhost", true],
+    ["127.0.0.1", false],
+    ["0x7f.1", false],
+    ["2130706433", false],
+    ["a.0x7f", false],
+    ["a.1", false],
+    ["[::1]", false],
+    ["a.example.com.", false],
+    [".a.example.com", false],
+    ["a..example.com", false],
+    ["a.example.com:8443", false],
+    ["a.example.com/", false],
+    ["x@a.example.com", false],
+    ["A.example.com", false],
+    ["é.example.com", false],
+    [`${"a.".repeat(126)}com`, false],
+  ])("a whole host may be %s: %s", (host, fine) => {
+    const expand = (): string => expandTemplate("https://{host}/authorize", { host }, { host: { kind: "host" } });
+    if (fine) expect(expand()).toBe(`https://${host}/authorize`);
+    else expect(expand).toThrow(REFUSED);
+  });
+
+  it.each([
+    "{s}://vendor.example/a",
+    "https://user:{x}@vendor.example/",
+    "https://{x}@vendor.example/",
+    "https://vendor.example:{x}/",
+    "https:/{x}",
+    "https:{x}",
+    "{x}",
+    "/{x}",
+    "https://vendor.example/#{x}",
+    "ftp://{x}.vendor.example/",
+    "javascript:{x}",
+    "https://\\{x}",
+    "https://vendor.example\\{x}",
+    "https://a b{x}.example/",
+    "https://é{x}.example/",
+  ])("refuses the template %s, where a placeholder could move a boundary", (template) => {
+    expect(() => expandTemplate(template, { x: "a", s: "https" }, {})).toThrow(REFUSED);
+  });
+
+  it.each([
+    "https://v.example/{",
+    "https://v.example/}",
+    "https://v.example/{}",
+    "https://v.example/{a b}",
+    "https://v.example/{{a}}",
+    "https://v.example/{a.b}",
+    "https://v.example/{1}",
+    "https://v.example/{a}{",
+  ])("refuses the braces of %s", (template) => {
+    expect(() => expandTemplate(template, { a: "x" }, {})).toThrow(REFUSED);
+    expect(() => placeholderNames(template)).toThrow(REFUSED);
+  });
+
+  it("refuses pieces that are harmless alone and not together", () => {
+    expect(() => expandTemplate("https://v.example/.{x}/a", { x: "." }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://v.example/%2{x}%2{x}/a", { x: "e" }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://{a}.{b}/", { a: "127", b: "1" }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://0x7f.{b}/", { b: "1" }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://{a}/", { a: "2130706433" }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://x{a}.v.example/", { a: "a".repeat(63) }, {})).toThrow(REFUSED);
+    expect(() => expandTemplate("https://{a}.v.example/../x", { a: "a" }, {})).toThrow(REFUSED);
+  });
+
+  it("whatever the values, stays below the vendor's domain, in its path, and throws nothing but OAuthError", () => {
+    const value = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string(),
+      fc.constantFrom(...LABEL_TRICKS, ...SEGMENT_TRICKS, "a", "acme"),
+    );
+    const template = "https://{a}.api.vendor.example:8443/v1/{b}/authorize?q={c}";
+    fc.assert(
+      fc.property(value, value, value, (a, b, c) => {
+        let url: URL;
+        try {
+          url = new URL(expandTemplate(template, { a, b, c }, {}));
+        } catch (error) {
+          expect(error).toBeInstanceOf(OAuthError);
+          return;
+        }
+        expect(url.hostname).toMatch(/^[a-z0-9-]+\.api\.vendor\.example$/);
+        expect([url.protocol, url.port, url.username, url.password, url.hash]).toEqual(["https:", "8443", "", "", ""]);
+        expect(url.pathname).toMatch(/^\/v1\/[^/]+\/authorize$/);
+        expect(Array.from(url.searchParams)).toEqual([["q", c]]);
+      }),
+      RUNS,
+    );
+  });
+
+  it("throws nothing but OAuthError for any template", () => {
+    const token = fc.constantFrom(
+      "https://",
+      "http:",
+      "//",
+      "{a}",
+      "{b}",
+      "{",
+      "}",
+      "/",
+      ".",
+      "?",
+      "#",
+      "@",
+      ":",
+      "example",
+      "com",
+      "\\",
+      "%2e",
+      "[::1]",
+    );
+    const nearly = fc.array(token, { maxLength: 12 }).map((tokens) => tokens.join(""));
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), nearly), (template) => {
+        for (const action of [
+          () => expandTemplate(template, { a: "x", b: "y" }, {}),
+          () => fillsRegistrableDomain(template),
+        ]) {
+          expect(thrownBy(action)).toSatisfy((thrown) => thrown === undefined || thrown instanceof OAuthError);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
