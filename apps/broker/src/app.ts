@@ -1,7 +1,13 @@
 /**
  * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
  */
-import { createStateCodec, createVendorClient, type Clock, type RecordStore, remoteJwks } from "@oauth-broker/oauth-core";
+import {
+  createSigningKeys,
+  createStateCodec,
+  createVendorClient,
+  type Clock,
+  type RecordStore,
+} from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
 import { Hono } from "hono";
@@ -25,6 +31,8 @@ import { mount } from "./routes/rim.ts";
 export interface Broker {
   readonly app: Hono;
   readonly deps: Deps;
+  /** From now on /readyz fails: no new work should be sent here. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -38,8 +46,9 @@ export interface BrokerOptions {
 export async function createBroker(config: Config, { now = systemClock, log, sandboxUrl }: BrokerOptions): Promise<Broker> {
   const records = await openStore(config, now);
   const keyset = createKeyset({ storage: keysetStorage(config, records), now });
-  const metrics = createMetrics();
+  const metrics = createMetrics({ vendors: config.vendors.keys() });
   const egress = createEgress(config.egress);
+  const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -52,13 +61,14 @@ export async function createBroker(config: Config, { now = systemClock, log, san
       now,
     }),
     clients: configuredClients(config.clients),
-    remoteKeys: remoteJwks({ fetch: egress.fetch, now }),
+    remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
     vendorClient: countedVendorClient(
       createVendorClient({ fetch: egress.fetch, now, allowLoopback: config.egress.allowLoopback }),
       metrics,
     ),
   };
+  let isDraining = false;
   const limit = { bodyBytes: config.limits.bodyBytes };
   const app = new Hono();
   mount(
@@ -71,7 +81,7 @@ export async function createBroker(config: Config, { now = systemClock, log, san
         singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
       }),
       ...browserRoutes({ ...deps, limit }),
-      ...infoRoutes({ ...deps, metrics, sandboxUrl: sandboxUrl ?? (() => undefined) }),
+      ...infoRoutes({ ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) }),
     ],
     {
       log,
@@ -83,6 +93,9 @@ export async function createBroker(config: Config, { now = systemClock, log, san
   return {
     app,
     deps,
+    drain: () => {
+      isDraining = true;
+    },
     close: async () => {
       await egress.close();
       await records.close();

@@ -5,9 +5,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, defineVendor, Secret } from "@oauth-broker/oauth-core";
+import { defineVendor, Secret } from "@oauth-broker/oauth-core";
 import type { SandboxPlatform } from "@oauth-broker/simulators";
-import type { Config } from "./config.ts";
+import type { ClientConfig, Config, VendorConfig } from "./config.ts";
 import { readTimeline } from "./flows/timeline.ts";
 import type { Broker } from "./app.ts";
 
@@ -59,37 +59,8 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
   return {
     config: {
       ...config,
-      clients: [
-        {
-          clientId: client.client_id,
-          name: "Sandbox platform",
-          secretDigests: [createHash("sha256").update(client.client_secret).digest()],
-          redirectUris: [platform.redirectUri],
-          browserBinding: "required",
-          allowOverrides: true,
-          approvedVendors: [],
-          initiateLoginUri: platform.url,
-        },
-      ],
-      vendors: new Map([
-        ...config.vendors,
-        [
-          VENDOR_ID,
-          {
-            vendor: defineVendor({
-              id: VENDOR_ID,
-              name: "Sandbox vendor (a real OpenID provider)",
-              issuer: provider.issuer,
-              defaultScopes: SCOPES,
-              rotatesRefreshTokens: true,
-            }),
-            credentials: [
-              { id: "sandbox", source: "shared", clientId: "broker", clientSecret: new Secret(vendorSecret) },
-            ],
-            setup: "none",
-          },
-        ],
-      ]),
+      clients: [sandboxClient(client, platform)],
+      vendors: new Map([...config.vendors, [VENDOR_ID, sandboxVendor(provider.issuer, vendorSecret)]]),
     },
     url: platform.url,
     clientFile,
@@ -100,6 +71,34 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
       await platform.close();
       await provider.close();
     },
+  };
+}
+
+function sandboxClient({ client_id, client_secret }: SandboxClient, platform: SandboxPlatform): ClientConfig {
+  return {
+    clientId: client_id,
+    name: "the sandbox's platform",
+    secretDigests: [createHash("sha256").update(client_secret).digest()],
+    redirectUris: [platform.redirectUri],
+    browserBinding: "required",
+    allowOverrides: true,
+    approvedVendors: [],
+    initiateLoginUri: platform.url,
+  };
+}
+
+function sandboxVendor(issuer: string, clientSecret: string): VendorConfig {
+  return {
+    vendor: defineVendor({
+      id: VENDOR_ID,
+      name: "Sandbox vendor (a real OpenID provider)",
+      issuer,
+      defaultScopes: SCOPES,
+      rotatesRefreshTokens: true,
+    }),
+    placeholders: {},
+    setup: "none",
+    credentials: [{ id: "sandbox", source: "shared", clientId: "broker", clientSecret: new Secret(clientSecret) }],
   };
 }
 

@@ -39,7 +39,7 @@ export {
   requireS256Challenge,
   verifyCodeVerifier,
 } from "./protocol/pkce.ts";
-export { type PlaceholderSpec } from "./protocol/placeholders.ts";
+export { placeholderNames, type PlaceholderSpec, type PlaceholderSpecs } from "./protocol/placeholders.ts";
 export {
   redirectUrl,
   requireRegistrableRedirectUri,
@@ -61,5 +61,28 @@ export {
   type VendorTokens,
 } from "./vendors/vendor.ts";
 
-export * from "./authorization-server/index.ts";
-export * from "./vendor-client/index.ts";
+export {
+  type AssertionDeps,
+  authenticateClient,
+  authorizationServerMetadata,
+  type Client,
+  type ClientRegistry,
+  createFlowId,
+  createHandle,
+  createRequestUri,
+  type Handle,
+  hashOf,
+  isFlowId,
+  parseHandle,
+  parseRequestUri,
+  readPushedRequest,
+} from "./authorization-server/index.ts";
+
+export {
+  connectionContext,
+  createVendorClient,
+  mapCallbackError,
+  requireIssuer,
+  type VendorClient,
+} from "./vendor-client/index.ts";
+export { createSigningKeys } from "./vendor-client/jwks.ts";

@@ -12,6 +12,7 @@ import type { Route } from "./rim.ts";
 
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;
+  readonly isDraining: () => boolean;
   /** Where the sandbox's own page is, when there is one. */
   readonly sandboxUrl: () => string | undefined;
 }
@@ -64,7 +65,8 @@ export function infoRoutes(deps: InfoDeps): Route[] {
 }
 
 /** Ready: the store answers and the keys are open. */
-async function readiness({ records, keyset }: Pick<Deps, "records" | "keyset">): Promise<Answer> {
+async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Answer> {
+  if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
   await records.ping();
   keyset.active("state");
   return jsonAnswer(200, { status: "ready" });

@@ -7,7 +7,7 @@ import { type Answer, errorAnswer, errorHeaders } from "@oauth-broker/oauth-core
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { Trace } from "../deps.ts";
-import { errorFields, type Log } from "../log.ts";
+import { errorFields, type Log, type LogFields } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { errorPage } from "../pages/error-page.ts";
 import type { WayBack } from "../pages/way-back.ts";
@@ -56,17 +56,15 @@ export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
 async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<Response> {
   const startedAt = performance.now();
   const trace: Trace = {};
-  const answer = await answerOf(c, route, allow, trace, rim);
+  const { answer, failure } = await answerOf(c, route, allow, trace, rim);
   const durationMs = performance.now() - startedAt;
-  rim.metrics.countRequest(route.path, c.req.method, answer.status, durationMs / 1000);
-  if (route.quiet !== true) {
-    rim.log.info("request", {
-      method: c.req.method,
-      route: route.path,
-      status: answer.status,
-      durationMs: Math.round(durationMs * 100) / 100,
-      ...trace,
-    });
+  const { method } = c.req;
+  rim.metrics.countRequest(route.path, method, answer.status, durationMs / 1000);
+  if (trace.reason !== undefined) rim.metrics.countRefusal(legOf(route.path), trace.reason);
+  if (route.quiet !== true || failure !== undefined) {
+    const level = answer.status >= 500 ? "error" : "info";
+    const rounded = Math.round(durationMs * 100) / 100;
+    rim.log[level]("request", { method, route: route.path, status: answer.status, durationMs: rounded, ...trace, ...failure });
   }
   return new Response(answer.body, {
     status: answer.status,
@@ -74,33 +72,40 @@ async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<R
   });
 }
 
-async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer> {
+async function answerOf(
+  c: Context,
+  route: Route,
+  allow: string,
+  trace: Trace,
+  rim: Rim,
+): Promise<{ answer: Answer; failure?: LogFields }> {
   try {
     // A HEAD of a link preview must not spend what a GET would (design §4).
     if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
-    return await route.handle(c, trace);
+    return { answer: await route.handle(c, trace) };
   } catch (thrown) {
     return renderError(toOAuthError(thrown), route, trace, rim);
   }
 }
 
-async function renderError(error: OAuthError, route: Route, trace: Trace, rim: Rim): Promise<Answer> {
+async function renderError(
+  error: OAuthError,
+  route: Route,
+  trace: Trace,
+  rim: Rim,
+): Promise<{ answer: Answer; failure: LogFields }> {
   trace.reason ??= error.extras.reason ?? error.code;
-  const referenceId = error.status >= 500 ? randomUUID() : undefined;
-  rim.metrics.countRefusal(legOf(route.path), trace.reason);
-  rim.log[error.status >= 500 ? "error" : "info"]("refused", {
-    ...trace,
-    route: route.path,
-    status: error.status,
-    error: error.code,
-    ...(error.extras.vendorError === undefined ? {} : { vendorError: error.extras.vendorError }),
-    ...(referenceId === undefined ? {} : { referenceId }),
+  const referenceId = error.code === "server_error" ? randomUUID() : undefined;
+  const failure = {
     ...errorFields(error.cause ?? error),
     ...(error.detail === undefined ? {} : { detail: error.detail }),
-  });
-  if (route.surface === "api") return errorAnswer(error, trace.flowId);
+    error: error.code,
+    vendorError: error.extras.vendorError,
+    referenceId,
+  };
+  if (route.surface === "api") return { answer: errorAnswer(error, trace.flowId, referenceId), failure };
   const link = await rim.wayBack(trace.clientId).catch(() => undefined);
-  return errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error));
+  return { answer: errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error)), failure };
 }
 
 /** `/v1/callback/:context` → `callback`: the word an operator counts by. */

@@ -19,7 +19,7 @@ export interface AssertionDeps {
   /** Our issuer, byte for byte the `aud` we accept. */
   readonly issuer: string;
   readonly now: Clock;
-  readonly records: RecordStore;
+  readonly records: Pick<RecordStore, "create">;
   /** Fetches the keys of a client that gave `jwks_uri`. */
   readonly remoteKeys: (jwksUri: string) => JWTVerifyGetKey;
 }
@@ -78,9 +78,9 @@ async function verifyClaims(
     clockTolerance: SKEW_SECONDS,
     currentDate: new Date(now() * 1000),
   }).catch((cause: unknown) => {
-    // Keys that cannot be fetched are our caller's or the network's trouble, and say so; all else is a bad assertion.
+    // Keys that cannot be fetched are an outage and say so; all else is a bad assertion.
     const known = toOAuthError(cause);
-    throw known.code === "server_error" ? invalidClient("assertion does not verify", cause) : known;
+    throw known.code === "temporarily_unavailable" ? known : invalidClient("assertion does not verify", cause);
   });
   const { aud, exp = 0, iat = 0, jti } = payload;
   //= bar#VR-6

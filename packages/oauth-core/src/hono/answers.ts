@@ -54,10 +54,16 @@ export function redirectAnswer(location: string, headers?: Record<string, string
   return { status: 303, headers: { ...REDIRECT_HEADERS, location, ...headers }, body: null };
 }
 
-/** RFC 6749 §5.2, with the status of the code's table. */
+/**
+ * RFC 6749 §5.2, with the status of the code's table.
+ *
+ * @param referenceId names a bug of ours in the log
+ */
 //= rfc6749#5.2
-export function errorAnswer(error: OAuthError, flowId?: string): Answer {
-  return jsonAnswer(error.status, errorMembers(error, flowId), errorHeaders(error));
+export function errorAnswer(error: OAuthError, flowId?: string, referenceId?: string): Answer {
+  const members = errorMembers(error, flowId);
+  const body = referenceId === undefined ? members : { ...members, reference_id: referenceId };
+  return jsonAnswer(error.status, body, errorHeaders(error));
 }
 
 /** `WWW-Authenticate`, `Retry-After` and `Allow` where the status asks for them. */

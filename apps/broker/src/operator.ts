@@ -1,0 +1,119 @@
+/** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
+import { isFlowId, type RecordStore } from "@oauth-broker/oauth-core";
+import { keysetStorage, openStore } from "./app.ts";
+import { type Command, HELP, VERSION } from "./cli.ts";
+import { systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { readTimeline, type Timeline } from "./flows/timeline.ts";
+import { createKeyset, type Keyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** @returns the exit code */
+export async function runOperatorCommand(
+  command: Exclude<Command, { name: "serve" }>,
+  load: () => Config,
+): Promise<number> {
+  switch (command.name) {
+    case "help":
+      print(HELP);
+      return 0;
+    case "version":
+      print(VERSION);
+      return 0;
+    case "check":
+      return check(load());
+    case "flow":
+      return withStore(load(), (records) => showFlow(command, records));
+    case "keys-rotate":
+      return withStore(load(), (records, config) => rotate(keysetOf(config, records)));
+    case "keys-list":
+      return withStore(load(), (records, config) => list(keysetOf(config, records)));
+  }
+}
+
+async function withStore(
+  config: Config,
+  run: (records: RecordStore, config: Config) => Promise<number>,
+): Promise<number> {
+  if (config.store.kind === "memory") {
+    say("The memory store lives inside the serving process. Use a sqlite: store for this command.");
+    return 1;
+  }
+  const records = await openStore(config, systemClock);
+  try {
+    return await run(records, config);
+  } finally {
+    await records.close();
+  }
+}
+
+function keysetOf(config: Config, records: RecordStore): Keyset {
+  return createKeyset({ storage: keysetStorage(config, records), now: systemClock });
+}
+
+function check(config: Config): number {
+  for (const warning of config.warnings) say(`warning: ${warning}`);
+  print(
+    [
+      `configuration  ${config.file ?? "none: the sandbox"}`,
+      `base_url       ${config.baseUrl}`,
+      `listen         ${config.listen.host}:${config.listen.port}`,
+      `store          ${config.store.kind}`,
+      `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
+      `vendors        ${[...config.vendors.keys()].join(", ") || "none"}`,
+      "ok",
+    ].join("\n"),
+  );
+  return 0;
+}
+
+async function showFlow({ flowId, json }: { flowId: string; json: boolean }, records: RecordStore): Promise<number> {
+  if (!isFlowId(flowId)) {
+    say("That is not a flow id. It is the flow_id of a redirect, an error or a log line: 22 characters.");
+    return 2;
+  }
+  const timeline = await readTimeline(flowId, records);
+  if (timeline === undefined) {
+    say("No such flow. Timelines are kept for an hour.");
+    return 1;
+  }
+  print(json ? JSON.stringify(timeline, null, 2) : formatTimeline(timeline));
+  return 0;
+}
+
+function formatTimeline(timeline: Timeline): string {
+  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  return [
+    `flow         ${timeline.flowId}`,
+    `stage        ${timeline.stage}, until ${at(timeline.expiresAt)}`,
+    `client       ${timeline.clientId}`,
+    `vendor       ${timeline.vendor}`,
+    `credentials  ${timeline.credentials}`,
+    `scope        ${timeline.scope.join(" ") || "none"}`,
+    ...timeline.legs.flatMap((leg) => [
+      "",
+      `${at(leg.at)}  ${leg.leg}${leg.reason === undefined ? "" : `: ${leg.reason}`}`,
+      ...leg.checks.map((check) => `  ok  ${check}`),
+    ]),
+  ].join("\n");
+}
+
+async function rotate(keyset: Keyset): Promise<number> {
+  const { kid, activeFrom } = await keyset.rotate();
+  print(
+    `New key ${kid}, used from ${new Date(activeFrom * 1000).toISOString()} (${PUBLISH_SECONDS} s, so that every process knows it first). Old keys keep opening what they sealed.`,
+  );
+  return 0;
+}
+
+async function list(keyset: Keyset): Promise<number> {
+  await keyset.load();
+  for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
+    const made = new Date(createdAt * 1000).toISOString();
+    const state = active ? "in use" : activeFrom > systemClock() ? "waiting" : "opens only";
+    print(`${kid}  made ${made}  ${state}`);
+  }
+  return 0;
+}

@@ -1,0 +1,95 @@
+/**
+ * Starts a broker from its configuration and stops it on a signal: the sandbox beside it where there is no configuration,
+ * keys loaded as soon as the store answers, one JSON line with `url` when it listens.
+ */
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Broker, createBroker } from "./app.ts";
+import type { Config } from "./config.ts";
+import { errorFields, type Log } from "./log.ts";
+import { type Sandbox, startSandbox } from "./sandbox.ts";
+import { type Listening, listen } from "./serve.ts";
+
+/** Load balancers get this long to notice that /readyz fails. */
+const GRACE_MS = 2_000;
+const KEY_RETRY_MS = 1_000;
+/** Rotations by another process are known well before they take over. */
+const KEY_RELOAD_MS = 20_000;
+
+export interface Running {
+  /** Human text for stderr: what to open. */
+  readonly greeting: string;
+  stop(): Promise<void>;
+}
+
+/** @throws Error with `code` EADDRINUSE and the like when the port cannot be had */
+export async function start(config: Config, log: Log, clientFile = resolve("data/sandbox-client.json")): Promise<Running> {
+  const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
+  const broker = await createBroker(sandbox?.config ?? config, { log, sandboxUrl: () => sandbox?.url });
+  sandbox?.attach(broker);
+  await loadKeys(broker, log);
+  const stopKeys = keepKeysLoaded(broker, log);
+  let server: Listening;
+  try {
+    server = await listen(broker.app, config.listen);
+  } catch (error) {
+    stopKeys();
+    await sandbox?.close();
+    await broker.close();
+    throw error;
+  }
+  for (const warning of config.warnings) log.warn("configuration_warning", { warning });
+  log.info("listening", { url: config.baseUrl, pid: process.pid, sandbox: config.sandbox, store: config.store.kind });
+  log.flush();
+  return {
+    greeting: greet(config, sandbox),
+    stop: async () => {
+      stopKeys();
+      broker.drain();
+      await server.stop(config.sandbox ? 0 : GRACE_MS);
+      await sandbox?.close();
+      await broker.close();
+      log.flush();
+    },
+  };
+}
+
+/** A store that is down at start does not stop the process (design §5): /readyz says so, and this goes on until it answers. */
+function keepKeysLoaded(broker: Broker, log: Log): () => void {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const run = async (): Promise<void> => {
+    let wait = KEY_RELOAD_MS;
+    while (!signal.aborted) {
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+      wait = (await loadKeys(broker, log)) ? KEY_RELOAD_MS : KEY_RETRY_MS;
+    }
+  };
+  void run();
+  return () => stopped.abort();
+}
+
+async function loadKeys({ deps }: Broker, log: Log): Promise<boolean> {
+  try {
+    await deps.keyset.load();
+    return true;
+  } catch (error) {
+    log.error("keyset_unavailable", errorFields(error));
+    return false;
+  }
+}
+
+function greet(config: Config, sandbox: Sandbox | undefined): string {
+  if (sandbox === undefined) return `Broker listening at ${config.baseUrl}`;
+  return [
+    "",
+    "  The sandbox is running: a broker, a vendor and a sample platform, all on this machine.",
+    "",
+    `  Open    ${sandbox.url}`,
+    `  Broker  ${config.baseUrl}`,
+    `  Client  ${sandbox.clientFile} (id and secret, for your own scripts)`,
+    "",
+    "  Stop with Ctrl-C.",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseParameters } from "../protocol/parameters.ts";
+import { fixedClock } from "../testing/fixed-clock.ts";
+import { authenticateClient, type ClientAuthenticationDeps } from "./client-authentication.ts";
+import { JWT_BEARER_ASSERTION } from "./client-assertion.ts";
+import type { Client } from "./client.ts";
+
+const ISSUER = "https://broker.example";
+const NOW = 1_700_000_000;
+const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+const basic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`;
+
+const keys = await generateKeyPair("ES256");
+const otherKeys = await generateKeyPair("ES256");
+const jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "ES256", use: "sig" }] };
+
+const CLIENTS: Client[] = [
+  { clientId: "platform", secretDigests: [digest("s3cret"), digest("next")], redirectUris: [] },
+  { clientId: "odd:%+ü", secretDigests: [digest("p:%+ü")], redirectUris: [] },
+  { clientId: "signer", secretDigests: [], jwks, redirectUris: [] },
+  { clientId: "remote", secretDigests: [], jwksUri: "https://platform.example/jwks", redirectUris: [] },
+];
+
+let deps: ClientAuthenticationDeps<Client>;
+beforeAll(() => {
+  const now = fixedClock(NOW);
+  const spent = new Set<string>();
+  deps = {
+    issuer: ISSUER,
+    now,
+    records: {
+      create: async ({ key }) => {
+        if (spent.has(key.id)) return "exists";
+        spent.add(key.id);
+        return "created";
+      },
+    },
+    remoteKeys: () => createLocalJWKSet(jwks),
+    clients: { find: async (id) => CLIENTS.find(({ clientId }) => clientId === id) },
+  };
+});
+
+const authenticate = (authorization: string | undefined, form: Record<string, string> = {}) =>
+  authenticateClient(authorization, parseParameters(new URLSearchParams(form).toString()), deps);
+const refused = (code: string) => expect.objectContaining({ code });
+
+describe("secrets", () => {
+  it("rfc6749#2.3.1 takes Basic with form-encoded id and secret", async () => {
+    expect((await authenticate(basic("platform", "s3cret"))).clientId).toBe("platform");
+    expect((await authenticate(basic("odd:%+ü", "p:%+ü"))).clientId).toBe("odd:%+ü");
+  });
+
+  it("rfc6749#2.3.1 takes client_id and client_secret in the body", async () => {
+    expect((await authenticate(undefined, { client_id: "platform", client_secret: "s3cret" })).clientId).toBe("platform");
+  });
+
+  it("takes both secrets while one is being rotated", async () => {
+    expect((await authenticate(basic("platform", "next"))).clientId).toBe("platform");
+  });
+
+  it("rfc6749#2.3 refuses two methods at once, and a body that names another client", async () => {
+    await expect(authenticate(basic("platform", "s3cret"), { client_secret: "s3cret" })).rejects.toEqual(refused("invalid_request"));
+    await expect(authenticate(basic("platform", "s3cret"), { client_id: "signer" })).rejects.toEqual(refused("invalid_request"));
+  });
+
+  it.each([
+    ["nothing", undefined, {}],
+    ["a wrong secret", basic("platform", "wrong"), {}],
+    ["an unknown client", basic("nobody", "s3cret"), {}],
+    ["an empty secret", basic("platform", ""), {}],
+    ["a client that has keys only", basic("signer", ""), {}],
+    ["a bearer token", "Bearer s3cret", {}],
+    ["broken base64", "Basic !!!", {}],
+    ["no colon", `Basic ${Buffer.from("platform").toString("base64")}`, {}],
+    ["broken percent-encoding", `Basic ${Buffer.from("platform:%E0%A4").toString("base64")}`, {}],
+    ["a secret without client_id", undefined, { client_secret: "s3cret" }],
+  ])("bar#ST-1 answers %s with the same invalid_client", async (_, authorization, form) => {
+    await expect(authenticate(authorization, form)).rejects.toMatchObject({
+      code: "invalid_client",
+      status: 401,
+      description: "Client authentication failed",
+    });
+  });
+});
+
+describe("private_key_jwt", () => {
+  const claims = { iss: "signer", sub: "signer", aud: ISSUER as string | string[], iat: NOW, exp: NOW + 60 };
+  let serial = 0;
+  const assertion = (overrides: Record<string, unknown> = {}, key = keys.privateKey, alg = "ES256") =>
+    new SignJWT({ ...claims, jti: `jti-${serial++}`, ...overrides }).setProtectedHeader({ alg, kid: "k1" }).sign(key);
+  const present = (value: string, form: Record<string, string> = {}) =>
+    authenticate(undefined, { client_assertion_type: JWT_BEARER_ASSERTION, client_assertion: value, ...form });
+
+  it("rfc7523#3 takes an assertion for our issuer, by keys given or fetched", async () => {
+    expect((await present(await assertion())).clientId).toBe("signer");
+    expect((await present(await assertion({ iss: "remote", sub: "remote" }))).clientId).toBe("remote");
+    expect((await present(await assertion(), { client_id: "signer" })).clientId).toBe("signer");
+  });
+
+  it("rfc7523#3 takes each jti once, 50 at the same time included", async () => {
+    const one = await assertion({ jti: "once" });
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => present(one)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["another audience", { aud: `${ISSUER}/v1/token` }],
+    ["the issuer with a slash", { aud: `${ISSUER}/` }],
+    ["a life of 61 s", { exp: NOW + 61 }],
+    ["an expired one", { iat: NOW - 100, exp: NOW - 41 }],
+    ["one from the future", { iat: NOW + 11, exp: NOW + 60 }],
+    ["no jti", { jti: undefined }],
+    ["an empty jti", { jti: "" }],
+    ["no exp", { exp: undefined }],
+    ["no iat", { iat: undefined }],
+    ["another issuer", { iss: "platform" }],
+    ["an unknown client", { iss: "nobody", sub: "nobody" }],
+    ["a client with a secret", { iss: "platform", sub: "platform" }],
+  ])("rfc7523#3 refuses %s", async (_, overrides) => {
+    await expect(present(await assertion(overrides))).rejects.toEqual(refused("invalid_client"));
+  });
+
+  it("bar#VR-6 refuses an array as aud, even with our issuer alone in it", async () => {
+    await expect(present(await assertion({ aud: [ISSUER] }))).rejects.toEqual(refused("invalid_client"));
+    await expect(present(await assertion({ aud: [ISSUER, "https://other.example"] }))).rejects.toEqual(refused("invalid_client"));
+  });
+
+  it("refuses another key, HS256 with the public key, no signature, no type, another client_id, rubbish", async () => {
+    const secret = Buffer.from(JSON.stringify(jwks.keys[0]));
+    const hs256 = await new SignJWT({ ...claims, jti: "hs" }).setProtectedHeader({ alg: "HS256" }).sign(secret);
+    const none = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${(await assertion()).split(".")[1]}.`;
+    await expect(present(await assertion({}, otherKeys.privateKey))).rejects.toEqual(refused("invalid_client"));
+    await expect(present(hs256)).rejects.toEqual(refused("invalid_client"));
+    await expect(present(none)).rejects.toEqual(refused("invalid_client"));
+    await expect(authenticate(undefined, { client_assertion: await assertion() })).rejects.toEqual(refused("invalid_client"));
+    await expect(present(await assertion(), { client_id: "platform" })).rejects.toEqual(refused("invalid_client"));
+    await expect(present("x.y")).rejects.toEqual(refused("invalid_client"));
+    await expect(present("a".repeat(9000))).rejects.toEqual(refused("invalid_client"));
+  });
+});

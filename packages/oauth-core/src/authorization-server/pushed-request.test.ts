@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { parseParameters } from "../protocol/parameters.ts";
+import { createFlowId } from "./handle.ts";
+import { createRequestUri, parseRequestUri, readPushedRequest } from "./pushed-request.ts";
+
+const CLIENT = { clientId: "platform", secretDigests: [], redirectUris: ["https://platform.example/cb"] };
+const GOOD = {
+  client_id: "platform",
+  response_type: "code",
+  redirect_uri: "https://platform.example/cb",
+  code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  code_challenge_method: "S256",
+  state: "as sent & kept",
+};
+const read = (overrides: Record<string, string>) =>
+  readPushedRequest(parseParameters(new URLSearchParams({ ...GOOD, ...overrides }).toString()), CLIENT);
+
+it("reads what every pushed request must hold", () => {
+  expect(read({})).toMatchObject({ codeChallenge: GOOD.code_challenge, state: GOOD.state });
+  expect(read({}).redirect.uri).toBe(GOOD.redirect_uri);
+});
+
+it.each<[string, Record<string, string>, string]>([
+  ["rfc9126#2.1 request_uri", { request_uri: "urn:x" }, "invalid_request"],
+  ["rfc9126#2.1 request", { request: "eyJ" }, "invalid_request"],
+  ["another client", { client_id: "other" }, "invalid_request"],
+  ["no client_id", { client_id: "" }, "invalid_request"],
+  ["the implicit flow", { response_type: "token" }, "invalid_request"],
+  ["no response_type", { response_type: "" }, "invalid_request"],
+  ["fragment responses", { response_mode: "fragment" }, "invalid_request"],
+  ["no redirect_uri", { redirect_uri: "" }, "invalid_request"],
+  ["bar#ST-2 a redirect URI that is not on the list", { redirect_uri: "https://platform.example/cb/" }, "invalid_redirect_uri"],
+  ["rfc7636#4.4.1 no code_challenge", { code_challenge: "" }, "invalid_request"],
+  ["bar#ST-3 plain", { code_challenge_method: "plain" }, "invalid_request"],
+  ["bar#ST-3 no method, which would mean plain", { code_challenge_method: "" }, "invalid_request"],
+  ["bar#ST-3 42 characters", { code_challenge: "a".repeat(42) }, "invalid_request"],
+])("%s: refused", (_, overrides, code) => {
+  expect(() => read(overrides)).toThrow(expect.objectContaining({ code }));
+});
+
+it("makes request_uris that name the flow and are known by hash", () => {
+  const flowId = createFlowId();
+  const { requestUri, hash } = createRequestUri(flowId);
+  expect(parseRequestUri(requestUri)).toMatchObject({ flowId, hash });
+  expect(parseRequestUri(requestUri.replace("urn:ietf", "urn:other"))).toBeUndefined();
+  expect(parseRequestUri(`${requestUri}x`)).toBeUndefined();
+});
