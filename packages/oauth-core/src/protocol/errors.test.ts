@@ -28,6 +28,26 @@ describe("OAuthError", () => {
     expect(new OAuthError(code, "Sentence").status).toBe(status);
   });
 
+  const wireCode = (code: OAuthErrorCode): string | undefined =>
+    errorMembers(new OAuthError(code, "Sentence"))["error"];
+
+  it("rfc6749#4.1.2.1 spells what an authorization redirect says as registered", () => {
+    const codes = ["access_denied", "server_error", "temporarily_unavailable"] as const;
+    expect(codes.map(wireCode)).toEqual(codes);
+  });
+
+  it("rfc7591#3.2.2 spells a refused redirect URI as registered", () => {
+    expect(wireCode("invalid_redirect_uri")).toBe("invalid_redirect_uri");
+  });
+
+  it("rfc7009#2.2.1 spells a token that cannot be revoked as registered", () => {
+    expect(wireCode("unsupported_token_type")).toBe("unsupported_token_type");
+  });
+
+  it("rfc8628#3.5 spells a client that asks too often as registered", () => {
+    expect(wireCode("slow_down")).toBe("slow_down");
+  });
+
   it("lets 413 and 415 replace the table's status", () => {
     expect(new OAuthError("invalid_request", "Too large", { status: 413 }).status).toBe(413);
   });

@@ -217,7 +217,7 @@ describe("keys", () => {
     await expect(codec.verify(stranger.sign(CLAIMS))).rejects.toThrow(REFUSED);
   });
 
-  it("bar#CB-1 never asks for the key of a header it would not have written", async () => {
+  it("rfc8725#3.1 never asks for the key of a header it would not have written", async () => {
     const watched = keysOf("k1", { k1: KEY });
     const watching = createStateCodec({ keys: watched, audience: AUDIENCE, now: () => NOW });
     const state = compact({ ...headerOf(TARGET), kid: "k0", alg: "none" }, payloadOf(TARGET), KEY);
