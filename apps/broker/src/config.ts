@@ -1,0 +1,17 @@
+/**
+ * The configuration, read once in main.ts: a YAML file, a few variables over it, or nothing at all, which is the sandbox.
+ * The only reader of process.env; the rest is in config/. Order of reading: load.ts.
+ */
+import type { Environment } from "./config/source.ts";
+
+export { describeConfiguration, type FieldDescription } from "./config/describe.ts";
+export { loadConfig } from "./config/load.ts";
+export { type ConfigError, isConfigError, type Problem } from "./config/problems.ts";
+export type { Environment } from "./config/source.ts";
+export type * from "./config/types.ts";
+export type { VendorRegistry } from "./config/vendors.ts";
+
+/** The process's environment, for `loadConfig`. Nothing else touches process.env. */
+export function readEnvironment(): Environment {
+  return process.env;
+}

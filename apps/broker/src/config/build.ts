@@ -1,0 +1,131 @@
+/** From parsed sections to `Config`: paths made absolute, files read, and what deserves a warning. */
+import { X509Certificate } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { buildClient, buildOwner, clientWarnings } from "./clients.ts";
+import { present } from "./present.ts";
+import type { Problem } from "./problems.ts";
+import type { ParsedConfiguration } from "./schema.ts";
+import { type Environment, isLoopbackName, type Source } from "./source.ts";
+import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import { type UrlRules, vendorSchema } from "./vendor-schema.ts";
+import { buildVendor, environmentWarnings, type VendorRegistry } from "./vendors.ts";
+
+export interface BuiltVendors {
+  /** Every vendor there will be, also those whose entry has problems. */
+  readonly ids: readonly string[];
+  readonly vendors: ReadonlyMap<string, VendorConfig>;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+}
+
+/** All vendors of registry and file. Each is parsed on its own, so that one broken entry hides nothing about the others. */
+export function buildVendors(
+  section: unknown,
+  { env, registry, rules }: { env: Environment; registry: VendorRegistry; rules: UrlRules },
+): BuiltVendors {
+  const entries = new Map<string, unknown>(
+    typeof section === "object" && section !== null ? Object.entries(section) : [],
+  );
+  const ids = [...new Set([...registry.keys(), ...entries.keys()])];
+  const vendors = new Map<string, VendorConfig>();
+  const problems: Problem[] = [];
+  const warnings = environmentWarnings(env, ids);
+  const schema = vendorSchema(rules);
+  for (const id of ids) {
+    const { success, data } = schema.safeParse(entries.get(id) ?? {});
+    if (success) vendors.set(id, buildVendor(id, data, registry.get(id), { env, problems, warnings }));
+  }
+  return { ids, vendors, problems, warnings };
+}
+
+/** @param problems is added to: files that cannot be used */
+export function buildConfig(
+  parsed: ParsedConfiguration,
+  { source, vendors, problems }: { source: Source; vendors: BuiltVendors; problems: Problem[] },
+): Config {
+  const owners = parsed.owners.map(buildOwner);
+  const store = absoluteStore(parsed.store, source);
+  const keys = absoluteKeys(parsed.keys, source);
+  const {
+    allow_loopback: allowLoopback,
+    allow_cidrs: allowCidrs,
+    timeout_ms: timeoutMs,
+    ca_file: caFile,
+  } = parsed.egress;
+  return {
+    ...present({ file: source.file, cell: parsed.cell }),
+    sandbox: source.sandbox,
+    baseUrl: parsed.base_url,
+    listen: { host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"), port: parsed.listen.port },
+    store,
+    keys,
+    owners,
+    clients: parsed.clients.map((client) => buildClient(client, owners)),
+    vendors: vendors.vendors,
+    limits: { parPerMinute: parsed.limits.par_per_minute, bodyBytes: parsed.limits.body_bytes },
+    egress: { allowLoopback, allowCidrs, timeoutMs, ...present({ caPem: readCertificates(caFile, source, problems) }) },
+    warnings: [
+      ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
+      ...vendors.warnings,
+      ...(source.sandbox ? [] : deploymentWarnings(parsed, keys)),
+    ],
+  };
+}
+
+function absoluteStore(store: StoreConfig, { directory }: Source): StoreConfig {
+  return store.kind === "sqlite" ? { kind: "sqlite", path: resolve(directory, store.path) } : store;
+}
+
+function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
+  return keys.kind === "file" ? { kind: "file", path: resolve(directory, keys.path) } : keys;
+}
+
+function deploymentWarnings(parsed: ParsedConfiguration, keys: KeysConfig): string[] {
+  const warnings: string[] = [];
+  if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
+    warnings.push(
+      "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine",
+    );
+  }
+  if (parsed.egress.allow_cidrs.some((cidr) => cidr.endsWith("/0"))) {
+    warnings.push("egress.allow_cidrs holds a network of every address: name the private networks you mean");
+  }
+  if (parsed.store.kind === "memory") {
+    warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
+  }
+  if (keys.kind === "file" && isReadableByOthers(keys.path)) {
+    warnings.push(`The keys in ${keys.path} can be read by others on this machine: chmod 600`);
+  }
+  return warnings;
+}
+
+function isReadableByOthers(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function readCertificates(file: string | undefined, { directory }: Source, problems: Problem[]): string | undefined {
+  if (file === undefined) return undefined;
+  let fault: string;
+  try {
+    const pem = readFileSync(resolve(directory, file), "utf8");
+    const certificates = pem.match(CERTIFICATE) ?? [];
+    for (const certificate of certificates) new X509Certificate(certificate);
+    if (certificates.length > 0) return pem;
+    fault = "names a file without a PEM certificate";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    fault =
+      code === "ENOENT" ? "names a file that does not exist" : `names a file that cannot be used (${code ?? "error"})`;
+  }
+  problems.push({
+    path: "egress.ca_file",
+    problem: fault,
+    expected: "the path of a PEM file, relative to the configuration file",
+    example: "/etc/broker/internal-ca.pem",
+  });
+  return undefined;
+}

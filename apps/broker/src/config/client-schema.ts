@@ -1,0 +1,182 @@
+/** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
+import { createHash, createPublicKey, type JsonWebKeyInput } from "node:crypto";
+import { type Client, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import type { z } from "zod";
+import {
+  checkName,
+  choice,
+  flag,
+  listOf,
+  notYet,
+  oneOrList,
+  problemOfThrown,
+  section,
+  structure,
+  text,
+} from "./fields.ts";
+import { checkVendorId, endpoint, type UrlRules } from "./vendor-schema.ts";
+
+type ClientKeys = NonNullable<Client["jwks"]>;
+
+/** A secret as we keep it: the digest, and how long it was. */
+export interface HashedSecret {
+  readonly digest: Buffer;
+  readonly length: number;
+}
+
+const clientSecret = text(
+  { type: "secret of at least 32 random characters", description: "Held as SHA-256.", example: "env:PLATFORM_SECRET" },
+  //= rfc6749#A.2
+  (value) => (/^[\x20-\x7e]{1,1024}$/.test(value) ? undefined : "must be printable ASCII, at most 1024 characters"),
+).transform((value): HashedSecret => ({ digest: createHash("sha256").update(value).digest(), length: value.length }));
+
+const checkRedirectUri = (uri: string): string | undefined =>
+  problemOfThrown(() => requireRegistrableRedirectUri(uri))?.replace(/^redirect_uri /, "");
+
+const FOR_JWE = "this release answers plain JSON";
+
+export function clientSchema(rules: UrlRules) {
+  return section({
+    client_id: text(
+      {
+        type: "1 to 128 of A-Z a-z 0-9 . _ ~ -",
+        description: "The client's name towards the broker.",
+        example: "platform",
+      },
+      (value) => (/^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have"),
+    ),
+    owner: text({ type: "owner id", description: "The organization it belongs to.", example: "acme" }).optional(),
+    name: text(
+      {
+        type: "text",
+        description: "Shown to users where clients of several owners share credentials.",
+        example: "Acme Platform",
+      },
+      checkName,
+    ).optional(),
+    client_secret: oneOrList(
+      clientSecret,
+      {
+        type: "secret, or list of two while one replaces the other",
+        description: "For client_secret_basic and client_secret_post. At least 32 random characters; held as SHA-256.",
+        example: "env:PLATFORM_SECRET",
+      },
+      (secrets) => (secrets.length > 2 ? "may have two values at most, the old one and the new one" : undefined),
+    ).optional(),
+    jwks: structure<ClientKeys>(
+      {
+        type: "JSON Web Key Set with public keys, as a mapping or as JSON text",
+        description: "The client's keys for private_key_jwt.",
+        example: "file:./platform-jwks.json",
+      },
+      checkPublicKeys,
+      (value) => (typeof value === "string" ? (parseJson(value) ?? value) : value),
+    ).optional(),
+    jwks_uri: endpoint(rules, {
+      description: "Where the client publishes those keys instead.",
+      example: "https://acme.platform.example/jwks.json",
+    }).optional(),
+    redirect_uris: listOf(
+      text(
+        {
+          type: "absolute https URL (http on loopback only) in canonical form, without fragment",
+          description: "Compared character for character.",
+          example: "https://acme.platform.example/oauth/vendor-callback",
+        },
+        checkRedirectUri,
+      ),
+      {
+        type: "list of at least one URL",
+        description: "Where users may be sent back to.",
+        example: "[https://acme.platform.example/oauth/vendor-callback]",
+      },
+      (uris) => (uris.length === 0 ? "must have at least one entry" : undefined),
+    ),
+    vendors: listOf(
+      text({ type: "vendor id", description: "A vendor this client may use.", example: "github" }, checkVendorId),
+      {
+        type: "list of vendor ids",
+        description: "The vendors this client may use.",
+        example: "[github, slack]",
+        default: "all",
+      },
+    ).optional(),
+    browser_binding: choice(
+      {
+        description:
+          "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so cookies never arrive and the client vouches for the browser.",
+        example: "required",
+        default: "required",
+      },
+      ["required", "platform"],
+    ).default("required"),
+    allow_overrides: flag({
+      description: "Whether requests may name endpoints of their own (manual mode).",
+      example: "true",
+      default: "true",
+    }).default(true),
+    approved_vendors: listOf(
+      text(
+        { type: "vendor id", description: "A vendor that has approved this client.", example: "google-workspace" },
+        checkVendorId,
+      ),
+      {
+        type: "list of vendor ids",
+        description: "For a client without owner: vendors with `setup: vendor_approval` that have approved it.",
+        default: "[]",
+      },
+    ).default([]),
+    initiate_login_uri: text(
+      {
+        type: "absolute https URL",
+        description: "Where a user is led who arrives from a vendor without having started a flow.",
+        example: "https://acme.platform.example/connect",
+      },
+      checkRedirectUri,
+    ).optional(),
+    token_encrypted_response_alg: notYet(
+      { type: "JWE key management algorithm", description: "Answers of /v1/token as an encrypted JWT." },
+      FOR_JWE,
+    ).optional(),
+    token_encrypted_response_enc: notYet(
+      { type: "JWE content encryption algorithm", description: "Answers of /v1/token as an encrypted JWT." },
+      FOR_JWE,
+    ).optional(),
+  });
+}
+
+export type ParsedClient = z.infer<ReturnType<typeof clientSchema>>;
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+//= rfc7517#5
+//= bar#JW-3
+function checkPublicKeys(value: unknown): string | undefined {
+  const keys: unknown = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 100)
+    return "must be a key set: { keys: [ … ] } with 1 to 100 keys";
+  for (const [index, key] of keys.entries()) {
+    const problem = checkPublicKey(key);
+    if (problem !== undefined) return `has a key (number ${index + 1}) that ${problem}`;
+  }
+  return undefined;
+}
+
+function checkPublicKey(key: unknown): string | undefined {
+  if (typeof key !== "object" || key === null || !("kty" in key) || key.kty === "oct")
+    return "is not an asymmetric JSON Web Key";
+  if ("d" in key) return "is a private key: give the public half only";
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key: key as JsonWebKeyInput["key"], format: "jwk" });
+    //= rfc7518#3.3
+    return (asymmetricKeyDetails?.modulusLength ?? 2048) < 2048 ? "is an RSA key of less than 2048 bits" : undefined;
+  } catch {
+    return "cannot be read";
+  }
+}

@@ -1,0 +1,133 @@
+/** Owners and clients: what one field alone cannot show, then the values the flows use. */
+import type { ParsedClient } from "./client-schema.ts";
+import { formatPath, nearest, type Path, type Problem } from "./problems.ts";
+import type { ParsedOwner } from "./schema.ts";
+import type { ClientConfig, OwnerConfig } from "./types.ts";
+import { present } from "./present.ts";
+
+const SHORTEST_SECRET = 32;
+
+/**
+ * Problems between the fields of owners and clients. Works on the tree as written, so that it also speaks when another
+ * field is wrong.
+ *
+ * @param vendorIds every vendor that will exist
+ */
+export function checkClients(tree: Readonly<Record<string, unknown>>, vendorIds: ReadonlySet<string>): Problem[] {
+  const owners = entriesOf(tree["owners"]);
+  const clients = entriesOf(tree["clients"]);
+  const ownerIds = new Set(owners.map(({ id }) => id));
+  const problems = [...duplicates(owners, "owners", "id"), ...duplicates(clients, "clients", "client_id")];
+  const say = (path: Path, problem: string, expected: string): void => {
+    problems.push({ path: formatPath(path), problem, expected });
+  };
+  const checkVendors = (path: Path, ids: Iterable<unknown>): void => {
+    for (const [index, id] of [...ids].entries()) {
+      if (typeof id !== "string" || vendorIds.has(id)) continue;
+      const near = nearest(id, vendorIds);
+      const suggestion = near === undefined ? "" : `: did you mean ${near}?`;
+      say(
+        [...path, index],
+        `is not a known vendor${suggestion}`,
+        `one of ${[...vendorIds].join(", ") || "the ids under vendors"}`,
+      );
+    }
+  };
+
+  for (const [index, client] of clients.entries()) {
+    const path = ["clients", index];
+    const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
+    if (ways.length !== 1) {
+      const what = ways.length === 0 ? "has no way to authenticate" : `has ${ways.join(" and ")}`;
+      say(path, what, "exactly one of client_secret, jwks, jwks_uri");
+    }
+    const { owner, vendors } = client;
+    if (typeof owner === "string" && !ownerIds.has(owner))
+      say([...path, "owner"], "is not one of the owners", "the id of an entry under owners");
+    if (owner !== undefined && Object.hasOwn(client, "approved_vendors")) {
+      say([...path, "approved_vendors"], "belongs to the owner", "approved_vendors of the entry under owners");
+    }
+    if (Array.isArray(vendors)) checkVendors([...path, "vendors"], vendors);
+  }
+  for (const [index, { initial_access_token: tokens }] of owners.entries()) {
+    if (typeof tokens !== "object" || tokens === null) continue;
+    for (const id of Object.keys(tokens)) {
+      if (!vendorIds.has(id))
+        say(["owners", index, "initial_access_token", id], "is not a known vendor", "a vendor id");
+    }
+  }
+  return problems;
+}
+
+/** What is allowed but deserves a word. */
+export function clientWarnings(
+  clients: readonly ParsedClient[],
+  owners: readonly ParsedOwner[],
+  vendorIds: ReadonlySet<string>,
+): string[] {
+  const warnings: string[] = [];
+  for (const { client_id: id, client_secret: secrets } of clients) {
+    //= bar#OB-6
+    if (secrets?.some(({ length }) => length < SHORTEST_SECRET)) {
+      warnings.push(
+        `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
+      );
+    }
+  }
+  const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
+  for (const id of new Set(approved)) {
+    if (!vendorIds.has(id)) warnings.push(`approved_vendors names ${id}, which is not a known vendor`);
+  }
+  return warnings;
+}
+
+export function buildOwner(parsed: ParsedOwner): OwnerConfig {
+  return {
+    id: parsed.id,
+    ...present({ name: parsed.name }),
+    approvedVendors: parsed.approved_vendors,
+    initialAccessTokens: new Map(Object.entries(parsed.initial_access_token ?? {})),
+  };
+}
+
+export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]): ClientConfig {
+  const owner = owners.find(({ id }) => id === parsed.owner);
+  return {
+    clientId: parsed.client_id,
+    secretDigests: (parsed.client_secret ?? []).map(({ digest }) => digest),
+    redirectUris: parsed.redirect_uris,
+    browserBinding: parsed.browser_binding,
+    allowOverrides: parsed.allow_overrides,
+    approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
+    ...present({
+      owner: parsed.owner,
+      name: parsed.name,
+      jwks: parsed.jwks,
+      jwksUri: parsed.jwks_uri,
+      vendors: parsed.vendors,
+      initiateLoginUri: parsed.initiate_login_uri,
+    }),
+  };
+}
+
+function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  return list.map((entry) => (typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {}));
+}
+
+function duplicates(entries: readonly Readonly<Record<string, unknown>>[], section: string, key: string): Problem[] {
+  const seen = new Set<unknown>();
+  return entries.flatMap(({ [key]: id }, index) => {
+    if (id === undefined || !seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [
+      {
+        path: formatPath([section, index, key]),
+        problem: "is given to an earlier entry already",
+        expected: "an id of its own",
+      },
+    ];
+  });
+}

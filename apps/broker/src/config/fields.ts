@@ -1,0 +1,127 @@
+/**
+ * The building blocks of the schema. Every field says in one place how it is checked and how it is explained: the same
+ * words go into docs/configuration.md and into the message that refuses a bad value.
+ */
+import { z } from "zod";
+
+export interface FieldMeta {
+  /** The shape of a value, in a few words. */
+  readonly type: string;
+  /** One sentence. */
+  readonly description: string;
+  /** As it would stand in the file. */
+  readonly example?: string;
+  readonly default?: string;
+}
+
+/** Says what is wrong with a value as the end of a sentence (`must be …`), or nothing. */
+export type Check<T> = (value: T) => string | undefined;
+
+/** What each schema says about itself; read by describe.ts. */
+export const fieldMeta = z.registry<FieldMeta>();
+
+/** A mapping with exactly these fields. */
+export function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape);
+}
+
+export function text(meta: FieldMeta, check?: Check<string>) {
+  const schema = check === undefined ? z.string().min(1) : z.string().min(1).superRefine(problemFrom(check));
+  return schema.register(fieldMeta, meta);
+}
+
+/** Text that becomes something else; `parse` answers the value or what is wrong. */
+export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value: T } | { problem: string }) {
+  const schema = z.string().transform((value, context): T => {
+    const parsed = parse(value);
+    if ("value" in parsed) return parsed.value;
+    context.addIssue({ code: "custom", message: parsed.problem });
+    return z.NEVER;
+  });
+  return schema.register(fieldMeta, meta);
+}
+
+/** Digits in a string count as a number: that is how one arrives through env:NAME. */
+export function integer(meta: FieldMeta, least: number, most: number) {
+  const number = z.int().min(least).max(most);
+  const schema = z.preprocess(
+    (value) => (typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value),
+    number,
+  );
+  return schema.register(fieldMeta, { ...meta, type: `${meta.type}, ${least} to ${most}` });
+}
+
+export function flag(meta: Omit<FieldMeta, "type">) {
+  const schema = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+  return schema.register(fieldMeta, { type: "true or false", ...meta });
+}
+
+export function choice<const Values extends readonly [string, ...string[]]>(
+  meta: Omit<FieldMeta, "type">,
+  values: Values,
+) {
+  return z
+    .enum(values)
+    .register(fieldMeta, {
+      type: values.map((value) => (/^[\w-]+$/.test(value) ? value : JSON.stringify(value))).join(" | "),
+      ...meta,
+    });
+}
+
+export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, check?: Check<readonly z.infer<Item>[]>) {
+  const schema = check === undefined ? z.array(item) : z.array(item).superRefine(problemFrom(check));
+  return schema.register(fieldMeta, meta);
+}
+
+/** One value without brackets is a list of one. */
+export function oneOrList<Item extends z.ZodType>(
+  item: Item,
+  meta: FieldMeta,
+  check?: Check<readonly z.infer<Item>[]>,
+) {
+  const list = check === undefined ? z.array(item).min(1) : z.array(item).min(1).superRefine(problemFrom(check));
+  return z
+    .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), list)
+    .register(fieldMeta, meta);
+}
+
+export function mapOf<Value extends z.ZodType>(keyMeta: FieldMeta, checkKey: Check<string>, value: Value) {
+  return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, keyMeta);
+}
+
+/** Any structure; `check` judges it whole. */
+export function structure<T>(
+  meta: FieldMeta,
+  check: Check<unknown>,
+  prepare: (value: unknown) => unknown = (value) => value,
+) {
+  const judged = z.custom<T>().superRefine(problemFrom(check));
+  return z.preprocess(prepare, judged).register(fieldMeta, meta);
+}
+
+/** A field of the contract that this release refuses, saying so, rather than ignore. */
+export function notYet(meta: FieldMeta, help: string) {
+  const refusal = `is not available in this release: ${help}`;
+  const schema = z.unknown().superRefine(problemFrom((value) => (value === undefined ? undefined : refusal)));
+  return schema.register(fieldMeta, { ...meta, description: `Not available in this release. ${meta.description}` });
+}
+
+function problemFrom<T>(check: Check<T>) {
+  return (value: T, context: { addIssue: (issue: { code: "custom"; message: string }) => void }): void => {
+    const message = check(value);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  };
+}
+
+export const checkName: Check<string> = (value) =>
+  /^\P{Cc}{1,100}$/u.test(value) ? undefined : "must have at most 100 characters, none of them a control character";
+
+/** Runs a check that throws an error with a `description` for strangers, and answers that as the end of a sentence. */
+export function problemOfThrown(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && "description" in error ? String(error.description) : "is not usable";
+  }
+}

@@ -1,0 +1,128 @@
+/** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
+import { checkClients } from "./clients.ts";
+import { buildConfig, buildVendors } from "./build.ts";
+import { checkCidr } from "./addresses.ts";
+import { describeConfiguration } from "./describe.ts";
+import { problemsOfIssues, valueAt } from "./issues.ts";
+import { configError, formatPath, type Problem } from "./problems.ts";
+import { resolveReferences } from "./references.ts";
+import { configurationSchema } from "./schema.ts";
+import { type Environment, OVERRIDES, readSource, type Source, variable } from "./source.ts";
+import type { Config } from "./types.ts";
+import type { UrlRules } from "./vendor-schema.ts";
+import { checkVendors, type VendorRegistry } from "./vendors.ts";
+
+type Tree = Readonly<Record<string, unknown>>;
+
+/**
+ * @param env `readEnvironment()`, or any other in tests
+ * @param cwd the start directory, absolute
+ * @param deps.registry the vendors the broker knows by itself
+ * @throws ConfigError listing every problem
+ */
+export function loadConfig(
+  env: Environment,
+  cwd: string,
+  { registry = new Map() }: { registry?: VendorRegistry } = {},
+): Config {
+  const problems: Problem[] = [];
+  const source = readSource(env, cwd, problems);
+  const tree = withVariables(
+    resolveReferences(source.tree, problems, { env, directory: source.directory }),
+    source,
+    env,
+  );
+  const rules = urlRules(tree);
+  const { success, data, error } = configurationSchema(rules).safeParse(tree);
+  const vendors = buildVendors(tree["vendors"], { env, registry, rules });
+
+  const found = [
+    ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
+    ...checkPresence(tree, source),
+    ...checkClients(tree, new Set(vendors.ids)),
+    ...checkVendors(tree, registry),
+    ...vendors.problems,
+  ];
+  // One thing wrong is one problem: what could not be read is not also missing.
+  const told = new Set(problems.map(({ path }) => path));
+  problems.push(...found.filter(({ path }) => !told.has(path)).map((problem) => namedByVariable(problem, env)));
+
+  const config = success ? buildConfig(data, { source, vendors, problems }) : undefined;
+  if (config === undefined || problems.length > 0) throw configError(source.file ?? "the environment", problems);
+  return config;
+}
+
+/** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */
+function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree {
+  const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(
+    Object.keys(OVERRIDES).map((name) => [name, variable(env, name)]),
+  );
+  const listen = tree["listen"] ?? {};
+  const overridden = {
+    ...tree,
+    ...(BASE_URL === undefined ? {} : { base_url: BASE_URL }),
+    ...(STORE === undefined ? {} : { store: STORE }),
+    ...(HOST === undefined && PORT === undefined
+      ? {}
+      : {
+          listen: {
+            ...listen,
+            ...(HOST === undefined ? {} : { host: HOST }),
+            ...(PORT === undefined ? {} : { port: PORT }),
+          },
+        }),
+  };
+  return sandbox ? { ...overridden, base_url: sandboxUrl(HOST, PORT), egress: { allow_loopback: true } } : overridden;
+}
+
+const SANDBOX_URL = "http://127.0.0.1:8787";
+
+function sandboxUrl(host = "127.0.0.1", port = "8787"): string {
+  const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  return URL.parse(`http://${name}:${port}`)?.origin ?? SANDBOX_URL;
+}
+
+/** Read ahead of the schema, which needs them. Where they are themselves wrong, no URL is blamed for it. */
+function urlRules(tree: Tree): UrlRules {
+  const loopback = valueAt(tree, ["egress", "allow_loopback"]) ?? false;
+  const cidrs: unknown = valueAt(tree, ["egress", "allow_cidrs"]);
+  const networks: unknown[] = Array.isArray(cidrs) ? cidrs : [];
+  return {
+    allowLoopback: loopback !== false && loopback !== "false",
+    allowCidrs: networks.filter((cidr) => typeof cidr === "string").filter((cidr) => checkCidr(cidr) === undefined),
+  };
+}
+
+function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
+  if (sandbox) {
+    return Number(valueAt(tree, ["listen", "port"]) ?? 8787) > 0
+      ? []
+      : [
+          {
+            path: "PORT",
+            problem: "cannot be 0 in the sandbox: its base_url names the port",
+            expected: "a port, 1 to 65535",
+            example: "8787",
+          },
+        ];
+  }
+  const { clients } = tree;
+  if (clients !== undefined && (!Array.isArray(clients) || clients.length > 0)) return [];
+  return [
+    {
+      path: "clients",
+      problem: "is missing: without a client nobody may use the broker",
+      expected: "a list with at least one entry",
+      example:
+        "[ { client_id: platform, client_secret: env:PLATFORM_SECRET, redirect_uris: [https://acme.platform.example/oauth/vendor-callback] } ]",
+    },
+  ];
+}
+
+/** A field that a variable filled is told under the variable's name. */
+function namedByVariable(problem: Problem, env: Environment): Problem {
+  const name = Object.entries(OVERRIDES).find(
+    ([name, path]) => formatPath(path) === problem.path && variable(env, name) !== undefined,
+  )?.[0];
+  return name === undefined ? problem : { ...problem, path: name };
+}

@@ -1,0 +1,86 @@
+/**
+ * `env:NAME` and `file:PATH` in place of any string, resolved over the whole tree before anything is checked,
+ * so that a secret need not stand in the file. One step only: what a reference yields is a plain value.
+ */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { formatPath, type Path, type Problem } from "./problems.ts";
+import { type Environment, variable } from "./source.ts";
+
+export interface ReferenceDeps {
+  readonly env: Environment;
+  /** What relative paths are relative to. */
+  readonly directory: string;
+}
+
+const LARGEST_FILE_BYTES = 1024 * 1024;
+
+/**
+ * A copy of the tree with references resolved. Members without a value (`ca_file:` or `null`) are left out, but a vendor
+ * without fields stays, as an empty one. An unresolved reference becomes undefined, and a problem.
+ *
+ * @param problems is added to
+ */
+export function resolveReferences(
+  tree: Readonly<Record<string, unknown>>,
+  problems: Problem[],
+  deps: ReferenceDeps,
+): Record<string, unknown> {
+  const resolveIn = (value: unknown, path: Path): unknown => {
+    if (typeof value === "string") return resolveText(value, path, problems, deps);
+    if (Array.isArray(value)) return value.map((item: unknown, index) => resolveIn(item, [...path, index]));
+    if (typeof value !== "object" || value === null) return value;
+    const copy: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      const at = [...path, name];
+      if (name === "__proto__") {
+        problems.push({ path: formatPath(at), problem: "is not a name a field can have" });
+      } else if (member !== null) copy[name] = resolveIn(member, at);
+      else if (path.length === 1 && path[0] === "vendors") copy[name] = {};
+    }
+    return copy;
+  };
+  return resolveIn(tree, []) as Record<string, unknown>;
+}
+
+function resolveText(text: string, path: Path, problems: Problem[], deps: ReferenceDeps): string | undefined {
+  const [, scheme, rest = ""] = /^(env|file):(.*)$/s.exec(text) ?? [];
+  if (scheme === "env") return fromEnvironment(rest, path, problems, deps);
+  // There `file:` says where the keyset is, not where this string is.
+  if (scheme === "file" && formatPath(path) !== "keys") return fromFile(rest, path, problems, deps);
+  return text;
+}
+
+function fromEnvironment(name: string, path: Path, problems: Problem[], { env }: ReferenceDeps): string | undefined {
+  const value = variable(env, name);
+  if (value !== undefined) return value;
+  const isName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
+  problems.push({
+    path: formatPath(path),
+    problem: isName
+      ? `refers to the environment variable ${name}, which is not set`
+      : "has no variable name after env:",
+    expected: "env:NAME of a variable that is set when the broker starts",
+  });
+  return undefined;
+}
+
+function fromFile(name: string, path: Path, problems: Problem[], { directory }: ReferenceDeps): string | undefined {
+  let fault: string;
+  try {
+    const content = readFileSync(resolve(directory, name), "utf8");
+    // Editors and `echo` end a file with a line break that is no part of the secret.
+    const value = content.replace(/(?:\r?\n)+$/, "");
+    if (value !== "" && content.length <= LARGEST_FILE_BYTES) return value;
+    fault = value === "" ? "is empty" : "is larger than 1 MiB";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    fault = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? "error"})`;
+  }
+  problems.push({
+    path: formatPath(path),
+    problem: `refers to a file that ${fault}`,
+    expected: "file:PATH, relative to the configuration file, of a readable text file",
+  });
+  return undefined;
+}

@@ -1,0 +1,182 @@
+/** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
+import { Secret } from "@oauth-broker/oauth-core";
+import type { z } from "zod";
+import { checkCidr, parseBaseUrl, parseKeys, parseStore } from "./addresses.ts";
+import { clientSchema } from "./client-schema.ts";
+import { checkName, flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
+import { checkVendorId, type UrlRules, vendorSchema } from "./vendor-schema.ts";
+
+const ownerSchema = section({
+  id: text(
+    {
+      type: "1 to 64 of A-Z a-z 0-9 . _ -",
+      description: "Names the organization; clients refer to it.",
+      example: "acme",
+    },
+    (value) => (/^[A-Za-z0-9._-]{1,64}$/.test(value) ? undefined : "has characters an owner id must not have"),
+  ),
+  name: text(
+    { type: "text", description: "Shown where a person must tell owners apart.", example: "Acme Corp" },
+    checkName,
+  ).optional(),
+  approved_vendors: listOf(
+    text(
+      { type: "vendor id", description: "A vendor that has approved this organization.", example: "google-workspace" },
+      checkVendorId,
+    ),
+    {
+      type: "list of vendor ids",
+      description: "Vendors with `setup: vendor_approval` that have approved this organization.",
+      default: "[]",
+    },
+  ).default([]),
+  initial_access_token: mapOf(
+    {
+      type: "mapping of vendor id to token",
+      description: "The organization's own initial access tokens for dynamic client registration.",
+      example: "{ notion: env:ACME_NOTION_IAT }",
+    },
+    checkVendorId,
+    text({ type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" }).transform(
+      (value) => new Secret(value),
+    ),
+  ).optional(),
+});
+
+const limitsSchema = section({
+  par_per_minute: integer(
+    {
+      type: "whole number",
+      description: "Pushed requests per client and minute; 0 = no limit.",
+      example: "600",
+      default: "600",
+    },
+    0,
+    1_000_000,
+  ).default(600),
+  body_bytes: integer(
+    { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
+    1024,
+    10_485_760,
+  ).default(65_536),
+});
+
+const egressSchema = section({
+  allow_loopback: flag({
+    description:
+      "Permits http and any port on loopback for vendor endpoints, those in requests included. For tests and sandboxes.",
+    example: "false",
+    default: "false",
+  }).default(false),
+  allow_cidrs: listOf(
+    text({ type: "network in CIDR notation", description: "A private network.", example: "10.20.0.0/16" }, checkCidr),
+    {
+      type: "list of networks",
+      description:
+        "Private networks that endpoints in this file may lie in, on any port. Endpoints in requests never reach them.",
+      example: "[10.20.0.0/16]",
+      default: "[]",
+    },
+  ).default([]),
+  timeout_ms: integer(
+    {
+      type: "milliseconds",
+      description: "For one call to a vendor, from connecting to the last byte.",
+      example: "10000",
+      default: "10000",
+    },
+    100,
+    60_000,
+  ).default(10_000),
+  ca_file: text({
+    type: "path of a PEM file",
+    description: "Certificate authorities trusted besides the usual ones.",
+    example: "/etc/broker/internal-ca.pem",
+  }).optional(),
+});
+
+/** @param rules what endpoints in this file may be; taken from its own egress section */
+export function configurationSchema(rules: UrlRules) {
+  return section({
+    base_url: parsedText(
+      {
+        type: "https origin without path and trailing slash (http on loopback only); or BASE_URL",
+        description: "Where clients and browsers reach the broker; its issuer, byte for byte.",
+        example: "https://broker.example.com",
+      },
+      parseBaseUrl,
+    ),
+    listen: section({
+      host: text(
+        {
+          type: "address or host name; or HOST",
+          description: "The address to listen on.",
+          example: "0.0.0.0",
+          default: "127.0.0.1",
+        },
+        (value) =>
+          /^[A-Za-z0-9.:_-]{1,253}$/.test(value) ? undefined : "must be an address or a host name without port",
+      ).default("127.0.0.1"),
+      port: integer(
+        {
+          type: "port; or PORT",
+          description: "The port to listen on; 0 takes a free one.",
+          example: "8787",
+          default: "8787",
+        },
+        0,
+        65_535,
+      ).default(8787),
+    }).prefault({}),
+    store: parsedText(
+      {
+        type: "sqlite:PATH | memory: | dynamodb:TABLE?region=…; or STORE",
+        description: "Where flows are kept while they last.",
+        example: "sqlite:./data/broker.sqlite",
+        default: "sqlite:./data/broker.sqlite",
+      },
+      parseStore,
+    ).default({ kind: "sqlite", path: "./data/broker.sqlite" }),
+    keys: parsedText(
+      {
+        type: "store | file:PATH | kms:ARN",
+        description:
+          "Where the broker's own keys are: in the store, sealed by a key file beside it, or in a file of their own.",
+        example: "file:/var/lib/broker/keys.json",
+        default: "store",
+      },
+      parseKeys,
+    ).default({ kind: "store" }),
+    cell: text(
+      {
+        type: "1 to 16 of a-z 0-9",
+        description: "Prefix of every id, so that an edge can route a flow to the region that owns it.",
+        example: "eu1",
+      },
+      (value) => (/^[a-z0-9]{1,16}$/.test(value) ? undefined : "must be 1 to 16 of a-z and 0-9"),
+    ).optional(),
+    owners: listOf(ownerSchema, {
+      type: "list",
+      description: "The organizations clients belong to. With more than one, users see which client asks.",
+      default: "[]",
+    }).default([]),
+    clients: listOf(clientSchema(rules), {
+      type: "list",
+      description: "The backends that may use the broker: at least one.",
+    }).default([]),
+    vendors: mapOf(
+      {
+        type: "mapping of vendor id to fields",
+        description: "Credentials and changes for registry vendors, and vendors of your own.",
+        default: "{}",
+      },
+      checkVendorId,
+      vendorSchema(rules),
+    ).default({}),
+    limits: limitsSchema.prefault({}),
+    egress: egressSchema.prefault({}),
+  });
+}
+
+export type ParsedConfiguration = z.infer<ReturnType<typeof configurationSchema>>;
+export type ParsedOwner = ParsedConfiguration["owners"][number];

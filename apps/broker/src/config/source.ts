@@ -1,0 +1,123 @@
+/**
+ * Where the configuration comes from: the file BROKER_CONFIG names, broker.yaml in the start directory, or nowhere.
+ * Answers the tree as written; what it means is schema.ts. No message quotes the file: it may hold secrets.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
+import type { Problem } from "./problems.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Source {
+  /** Absolute path of the file; absent when there is none. */
+  readonly file?: string;
+  /** What relative paths are relative to. */
+  readonly directory: string;
+  readonly sandbox: boolean;
+  readonly tree: Readonly<Record<string, unknown>>;
+}
+
+/** Variables that stand for a field of the file, and win over it. */
+export const OVERRIDES = {
+  BASE_URL: ["base_url"],
+  STORE: ["store"],
+  HOST: ["listen", "host"],
+  PORT: ["listen", "port"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The value of a variable; one that is set to nothing is not set. */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  return value === "" ? undefined : value;
+}
+
+/** @param problems is added to */
+export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
+  const named = variable(env, "BROKER_CONFIG");
+  const file = named === undefined ? join(cwd, "broker.yaml") : resolve(cwd, named);
+  if (named === undefined && !existsSync(file)) return { ...sourceWithoutFile(env, problems), directory: cwd };
+  return { file, directory: dirname(file), sandbox: false, tree: readYaml(file, named !== undefined, problems) };
+}
+
+function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, "sandbox" | "tree"> {
+  const host = variable(env, "HOST");
+  const meant = ["BASE_URL", "STORE"].filter((name) => variable(env, name) !== undefined);
+  if (host !== undefined && !isLoopbackName(host)) meant.push("HOST");
+  if (meant.length === 0) return { sandbox: true, tree: {} };
+  problems.push({
+    path: "BROKER_CONFIG",
+    problem:
+      `is not set and there is no broker.yaml in the start directory; with ${meant.join(" and ")} set ` +
+      "this is a deployment, not the sandbox, and its clients can only come from a file",
+    expected: "the path of a YAML file with at least base_url (or BASE_URL) and clients",
+    example: "/etc/broker/broker.yaml",
+  });
+  return { sandbox: false, tree: {} };
+}
+
+/** A host to listen on that only this machine reaches. */
+export function isLoopbackName(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function readYaml(file: string, isNamed: boolean, problems: Problem[]): Readonly<Record<string, unknown>> {
+  const path = isNamed ? "BROKER_CONFIG" : "broker.yaml";
+  const expected = "a readable YAML file";
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const what = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? "error"})`;
+    problems.push({ path, problem: `names ${file}, which ${what}`, expected, example: "/etc/broker/broker.yaml" });
+    return {};
+  }
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const [document] = documents;
+  if (document === undefined || document.contents === null) return {};
+  const faults: readonly YAMLError[] = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
+  for (const fault of faults) {
+    const { line, col } = lines.linePos(fault.pos[0]);
+    problems.push({
+      path: file,
+      problem: `line ${line}, column ${col}: ${yamlFault(fault.code)}`,
+      expected: "YAML 1.2",
+    });
+  }
+  if (documents.length > 1)
+    problems.push({ path: file, problem: "holds more than one YAML document", expected: "one document" });
+  if (faults.length > 0) return {};
+  return toTree(document, file, problems);
+}
+
+function toTree(
+  document: { toJS: () => unknown },
+  file: string,
+  problems: Problem[],
+): Readonly<Record<string, unknown>> {
+  let tree: unknown;
+  try {
+    tree = document.toJS();
+  } catch {
+    // Aliases that multiply beyond the library's bound.
+  }
+  if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Record<string, unknown>;
+  problems.push({
+    path: file,
+    problem: "does not hold a mapping",
+    expected: "`key: value` lines",
+    example: "base_url: https://broker.example.com",
+  });
+  return {};
+}
+
+/** The library's own messages quote the text. */
+function yamlFault(code: string): string {
+  if (code === "DUPLICATE_KEY") return "the same key twice in one mapping";
+  if (code === "BAD_INDENT" || code === "TAB_AS_INDENT") return "indentation that does not fit";
+  if (code === "MISSING_CHAR") return "a closing quote, bracket or brace is missing, or a space after a colon or comma";
+  if (code === "TAG_RESOLVE_FAILED") return "an unknown tag (a value that begins with ! wants quotes)";
+  return `not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
+}

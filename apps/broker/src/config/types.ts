@@ -1,0 +1,77 @@
+/** The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets wrapped or hashed. */
+import type { Client, PlaceholderSpecs, Secret, Vendor, VendorCredentials } from "@oauth-broker/oauth-core";
+
+export interface Config {
+  /** Absolute path of the file this came from; absent in the sandbox. */
+  readonly file?: string;
+  /** No configuration at all: loopback only, generated keys, one generated client, a vendor of our own. */
+  readonly sandbox: boolean;
+  /** Our issuer, byte for byte: an origin without path and trailing slash. */
+  readonly baseUrl: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly store: StoreConfig;
+  readonly keys: KeysConfig;
+  /** Prefix of every id, 1 to 16 of a-z and 0-9. */
+  readonly cell?: string;
+  readonly owners: readonly OwnerConfig[];
+  readonly clients: readonly ClientConfig[];
+  readonly vendors: ReadonlyMap<string, VendorConfig>;
+  readonly limits: LimitsConfig;
+  readonly egress: EgressConfig;
+  /** What the operator should hear about at start: whole sentences without any secret. */
+  readonly warnings: readonly string[];
+}
+
+export type StoreConfig = { readonly kind: "memory" } | { readonly kind: "sqlite"; readonly path: string };
+
+/** `store`: the keyset lies in the store, sealed by a key file beside it. */
+export type KeysConfig = { readonly kind: "store" } | { readonly kind: "file"; readonly path: string };
+
+export interface OwnerConfig {
+  readonly id: string;
+  readonly name?: string;
+  readonly approvedVendors: readonly string[];
+  /** By vendor id: each token goes to the vendor it was given for, and nowhere else. */
+  readonly initialAccessTokens: ReadonlyMap<string, Secret>;
+}
+
+export interface ClientConfig extends Client {
+  readonly owner?: string;
+  readonly name?: string;
+  /** Vendor ids this client may use; absent = all. */
+  readonly vendors?: readonly string[];
+  readonly browserBinding: "required" | "platform";
+  readonly allowOverrides: boolean;
+  /** The owner's, or without an owner the client's own. */
+  readonly approvedVendors: readonly string[];
+  readonly initiateLoginUri?: string;
+}
+
+export type VendorSetup = "none" | "vendor_approval" | "environment_id";
+
+/** A vendor as the registry knows it, before the operator's file adds to it. */
+export interface VendorTemplate {
+  readonly vendor: Vendor;
+  readonly placeholders: PlaceholderSpecs;
+  readonly setup: VendorSetup;
+}
+
+export interface VendorConfig extends VendorTemplate {
+  /** The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way. */
+  readonly credentials: readonly VendorCredentials[];
+  readonly initialAccessToken?: Secret;
+}
+
+export interface LimitsConfig {
+  /** Per client; 0 = off. */
+  readonly parPerMinute: number;
+  readonly bodyBytes: number;
+}
+
+export interface EgressConfig {
+  readonly allowLoopback: boolean;
+  readonly allowCidrs: readonly string[];
+  readonly timeoutMs: number;
+  /** PEM certificates trusted besides the default roots. */
+  readonly caPem?: string;
+}

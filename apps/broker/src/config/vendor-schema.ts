@@ -1,0 +1,290 @@
+/** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
+import {
+  isReservedAuthorizationParameter,
+  type PlaceholderSpecs,
+  placeholderNames,
+  Secret,
+} from "@oauth-broker/oauth-core";
+import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { z } from "zod";
+import {
+  checkName,
+  choice,
+  type FieldMeta,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  notYet,
+  oneOrList,
+  problemOfThrown,
+  section,
+  structure,
+  text,
+} from "./fields.ts";
+
+/** What the egress section of the same file permits. */
+export interface UrlRules {
+  readonly allowLoopback: boolean;
+  readonly allowCidrs: readonly string[];
+}
+
+const ID_TOKEN_ALGS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const;
+const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  "code",
+  "state",
+  "iss",
+  "error",
+  "error_description",
+  "error_uri",
+]);
+
+export function checkVendorId(value: string): string | undefined {
+  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
+    ? undefined
+    : "must be a vendor id: lower case letters, digits and -";
+}
+
+/** An endpoint, judged by the same rules as every outbound call; placeholders count as one plain label or segment. */
+//= bar#EG-7
+export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
+  const type = "absolute https URL on port 443 (other ports and http only where egress allows it)";
+  return text({ type, ...meta }, (value) =>
+    problemOfThrown(() => {
+      placeholderNames(value);
+      // As a whole host it stands for a domain name, elsewhere for a label, a segment or a query value.
+      requireEgressUrl(
+        value.replace(/^(https?:\/\/)\{[^{}]*\}/, "$1placeholder.example").replace(/\{[^{}]*\}/g, "placeholder"),
+        rules,
+      );
+    })?.replace(/^An endpoint /, ""),
+  );
+}
+
+const SIGNED_SECRET = "client secrets that are signed JWTs come later";
+
+const credentialsSchema = section({
+  id: text(
+    {
+      type: "text of at most 128 characters",
+      description: "Names the entry, in logs and in `connection`; keep it as long as tokens live.",
+      example: "2026-11",
+      default: "its client_id",
+    },
+    (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
+  ).optional(),
+  client_id: text(
+    { type: "text", description: "What the vendor calls us.", example: "env:GITHUB_CLIENT_ID" },
+    checkVisible,
+  ),
+  client_secret: text(
+    {
+      type: "secret",
+      description: "Absent only with `token_endpoint_auth_method: none`.",
+      example: "env:GITHUB_CLIENT_SECRET",
+    },
+    checkVisible,
+  )
+    .transform((value) => new Secret(value))
+    .optional(),
+  team_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
+  key_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
+  private_key: notYet(
+    { type: "secret", description: "For a client secret that is a signed JWT." },
+    SIGNED_SECRET,
+  ).optional(),
+});
+
+/** Line breaks come from a badly pasted secret, and no vendor issues them. */
+function checkVisible(value: string): string | undefined {
+  return /^[^\p{Cc}]{1,2048}$/u.test(value)
+    ? undefined
+    : "must have at most 2048 characters, none of them a control character";
+}
+
+export function vendorSchema(rules: UrlRules) {
+  const url = (description: string, example: string) => endpoint(rules, { description, example }).optional();
+  return section({
+    name: text(
+      { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
+      checkName,
+    ).optional(),
+    issuer: url(
+      "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
+      "https://vendor.example",
+    ),
+    authorization_endpoint: url("Where users are sent.", "https://vendor.example/authorize"),
+    token_endpoint: url("Where codes are redeemed.", "https://vendor.example/token"),
+    refresh_endpoint: url(
+      "Where tokens are refreshed, when that is not the token endpoint.",
+      "https://vendor.example/refresh",
+    ),
+    revocation_endpoint: url("Where tokens are revoked.", "https://vendor.example/revoke"),
+    registration_endpoint: url("Where clients are registered.", "https://vendor.example/register"),
+    jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
+    userinfo_endpoint: url("Says who a token belongs to.", "https://vendor.example/userinfo"),
+    pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [
+      "S256",
+      "plain",
+      "none",
+    ]).optional(),
+    scope_separator: choice({ description: "What stands between scopes.", example: '","', default: '" "' }, [
+      " ",
+      ",",
+      "+",
+      ";",
+    ]).optional(),
+    default_scopes: listOf(text({ type: "scope", description: "One scope.", example: "read" }, checkScope), {
+      type: "list of scopes",
+      description: "Asked for when a request names none.",
+      example: "[read]",
+      default: "[]",
+    }).optional(),
+    authorization_params: mapOf(
+      {
+        type: "mapping of names to texts",
+        description: "Fixed parameters of every authorization request.",
+        example: "{ access_type: offline }",
+        default: "{}",
+      },
+      (name) => (isReservedAuthorizationParameter(name) ? "is a parameter only the broker sets" : undefined),
+      z.string().max(2048),
+    ).optional(),
+    authorization_code_lifetime_seconds: integer(
+      { type: "seconds", description: "How long the vendor's codes live, where it is known.", example: "60" },
+      1,
+      3600,
+    ).optional(),
+    redeem_at: choice(
+      { description: "`callback` for codes that die too fast to be parked.", example: "token", default: "token" },
+      ["token", "callback"],
+    ).optional(),
+    token_endpoint_auth_method: choice(
+      {
+        description: "How we prove ourselves to the vendor.",
+        example: "client_secret_post",
+        default: "client_secret_basic",
+      },
+      ["client_secret_basic", "client_secret_post", "none"],
+    ).optional(),
+    token_request_body: choice({ description: "How token requests are written.", example: "form", default: "form" }, [
+      "form",
+      "json",
+    ]).optional(),
+    iss_required: flag({
+      description: "Whether its callbacks must carry `iss`.",
+      example: "true",
+      default: "as its metadata says",
+    }).optional(),
+    id_token_algs: listOf(
+      choice({ description: "A signature algorithm.", example: "RS256" }, ID_TOKEN_ALGS),
+      {
+        type: "list of asymmetric algorithms",
+        description: "Accepted signatures of ID tokens.",
+        example: "[RS256]",
+        default: "[RS256, ES256, PS256, EdDSA]",
+      },
+      (algs) => (algs.length === 0 ? "must have at least one entry" : undefined),
+    ).optional(),
+    rotates_refresh_tokens: flag({
+      description: "Whether a refresh replaces the refresh token.",
+      example: "true",
+    }).optional(),
+    callback_params: listOf(
+      text({ type: "parameter name", description: "A callback parameter.", example: "realmId" }, (name) =>
+        CALLBACK_OWN_PARAMETERS.has(name) ? "is a parameter the broker reads itself" : undefined,
+      ),
+      {
+        type: "list of names",
+        description: "Further callback parameters handed on in `vendor_data`.",
+        example: "[realmId]",
+        default: "[]",
+      },
+    ).optional(),
+    placeholders: structure<PlaceholderSpecs>(
+      {
+        type: "mapping of names to { pattern, values, default, kind }",
+        description: "The {placeholders} of its endpoints.",
+        example: "{ tenant: { pattern: '[a-z0-9-]{1,40}' } }",
+      },
+      checkPlaceholders,
+    ).optional(),
+    credentials: oneOrList(
+      credentialsSchema,
+      {
+        type: "one entry or a list",
+        description:
+          "What we are registered as. The first is used for new flows, the rest refresh and revoke only. Without any: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET.",
+      },
+      checkCredentialIds,
+    ).optional(),
+    initial_access_token: text(
+      { type: "secret", description: "Sent with dynamic client registration.", example: "env:NOTION_IAT" },
+      checkVisible,
+    )
+      .transform((value) => new Secret(value))
+      .optional(),
+    setup: choice(
+      { description: "What must happen before it works for an organization.", example: "none", default: "none" },
+      ["none", "vendor_approval", "environment_id"],
+    ).optional(),
+    enabled: flag({
+      description: "`false` hides it: as if it were unknown.",
+      example: "true",
+      default: "true",
+    }).optional(),
+    accepts_new_authorizations: flag({
+      description: "`false` refuses new flows; refresh and revoke go on.",
+      example: "true",
+      default: "true",
+    }).optional(),
+  });
+}
+
+export type ParsedVendor = z.infer<ReturnType<typeof vendorSchema>>;
+
+//= rfc6749#3.3
+function checkScope(value: string): string | undefined {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value)
+    ? undefined
+    : "must be one scope without spaces, quotes and backslashes";
+}
+
+function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
+  const ids = entries.map((entry) => entry.id ?? entry.client_id);
+  return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
+}
+
+const placeholderSpec = z.strictObject({
+  pattern: z.string().optional(),
+  values: z.array(z.string().min(1)).min(1).optional(),
+  default: z.string().min(1).optional(),
+  kind: z.enum(["label", "segment", "host"]).optional(),
+});
+
+function checkPlaceholders(value: unknown): string | undefined {
+  const { success, data } = z
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), placeholderSpec)
+    .safeParse(value);
+  if (!success) return "must map names to { pattern, values, default, kind: label | segment | host }";
+  for (const [name, { pattern }] of Object.entries(data)) {
+    try {
+      new RegExp(`^(?:${pattern ?? ""})$`);
+    } catch {
+      return `has a pattern (of ${name}) that is no regular expression`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,177 @@
+/** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
+import {
+  defineVendor,
+  type PlaceholderSpecs,
+  placeholderNames,
+  Secret,
+  type Vendor,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core";
+import { present } from "./present.ts";
+import { formatPath, type Problem } from "./problems.ts";
+import { type Environment, variable } from "./source.ts";
+import type { VendorConfig, VendorTemplate } from "./types.ts";
+import type { ParsedVendor } from "./vendor-schema.ts";
+
+export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
+
+/** A code that must wait for the backend is parked until 5 s before it dies. */
+const PARKING_MARGIN_SECONDS = 5;
+
+/** Problems between the fields of a vendor of the operator's own: it must say who it is and where. Works on the tree as written. */
+export function checkVendors(tree: Readonly<Record<string, unknown>>, registry: VendorRegistry): Problem[] {
+  const { vendors } = tree;
+  if (typeof vendors !== "object" || vendors === null) return [];
+  return Object.entries(vendors).flatMap(([id, entry]: [string, unknown]): Problem[] => {
+    if (registry.has(id) || typeof entry !== "object" || entry === null) return [];
+    const has = (name: string): boolean => Object.hasOwn(entry, name);
+    const located = has("issuer") || (has("authorization_endpoint") && has("token_endpoint"));
+    if (has("name") && located) return [];
+    const missing = [
+      ...(has("name") ? [] : ["name"]),
+      ...(located ? [] : ["issuer, or authorization_endpoint and token_endpoint"]),
+    ];
+    const path = formatPath(["vendors", id]);
+    return [
+      {
+        path,
+        problem: `is not a vendor of the registry, so it is one of your own, and lacks ${missing.join(" and ")}`,
+        expected:
+          "a registry vendor's id (GET /v1/vendors lists them), or a name with either an issuer or both endpoints",
+        example: "{ name: My Vendor, issuer: https://vendor.example }",
+      },
+    ];
+  });
+}
+
+/** @param problems, warnings are added to */
+export function buildVendor(
+  id: string,
+  parsed: ParsedVendor,
+  known: VendorTemplate | undefined,
+  { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
+): VendorConfig {
+  const overrides = vendorFields(parsed);
+  const vendor = defineVendor({ id, name: id, ...known?.vendor, ...overrides });
+  const placeholders = parsed.placeholders ?? known?.placeholders ?? {};
+  const credentials =
+    parsed.credentials === undefined ? environmentCredentials(id, env) : listedCredentials(parsed.credentials);
+  const say = (field: string, problem: string, expected: string): void => {
+    problems.push({ path: formatPath(["vendors", id, field]), problem, expected });
+  };
+
+  const lifetime = vendor.authorizationCodeLifetimeSeconds;
+  if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {
+    say(
+      "authorization_code_lifetime_seconds",
+      "is too short for codes to be parked",
+      "more than 5, or redeem_at: callback",
+    );
+  }
+  for (const [index, { clientSecret, source }] of credentials.entries()) {
+    const isPublic = vendor.tokenEndpointAuthMethod === "none";
+    if (clientSecret === undefined && !isPublic) {
+      const field = source === "environment" ? `(${secretVariable(id)})` : `credentials[${index}].client_secret`;
+      say(field, "is missing", "a secret, or token_endpoint_auth_method: none for a public client");
+    }
+    if (clientSecret !== undefined && isPublic) {
+      warnings.push(`Vendor ${id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
+    }
+  }
+  for (const name of unspecifiedPlaceholders(vendor, placeholders)) {
+    say(
+      "placeholders",
+      `does not say what {${name}} is`,
+      `{ ${name}: { pattern: … } }, or { ${name}: {} } for any label or segment`,
+    );
+  }
+  return {
+    vendor,
+    placeholders,
+    setup: parsed.setup ?? known?.setup ?? "none",
+    credentials,
+    ...present({ initialAccessToken: parsed.initial_access_token }),
+  };
+}
+
+function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
+  return present({
+    name: parsed.name,
+    issuer: parsed.issuer,
+    authorizationEndpoint: parsed.authorization_endpoint,
+    tokenEndpoint: parsed.token_endpoint,
+    refreshEndpoint: parsed.refresh_endpoint,
+    revocationEndpoint: parsed.revocation_endpoint,
+    registrationEndpoint: parsed.registration_endpoint,
+    jwksUri: parsed.jwks_uri,
+    userinfoEndpoint: parsed.userinfo_endpoint,
+    pkce: parsed.pkce,
+    scopeSeparator: parsed.scope_separator,
+    defaultScopes: parsed.default_scopes,
+    authorizationParams: parsed.authorization_params,
+    authorizationCodeLifetimeSeconds: parsed.authorization_code_lifetime_seconds,
+    redeemAt: parsed.redeem_at,
+    tokenEndpointAuthMethod: parsed.token_endpoint_auth_method,
+    tokenRequestBody: parsed.token_request_body,
+    issRequired: parsed.iss_required,
+    idTokenAlgs: parsed.id_token_algs,
+    rotatesRefreshTokens: parsed.rotates_refresh_tokens,
+    callbackParams: parsed.callback_params,
+    enabled: parsed.enabled,
+    acceptsNewAuthorizations: parsed.accepts_new_authorizations,
+  });
+}
+
+function listedCredentials(entries: NonNullable<ParsedVendor["credentials"]>): VendorCredentials[] {
+  return entries.map((entry) => ({
+    id: entry.id ?? entry.client_id,
+    source: "shared",
+    clientId: entry.client_id,
+    ...present({ clientSecret: entry.client_secret }),
+  }));
+}
+
+/** `VENDOR_MY_VENDOR_CLIENT_ID` of `my-vendor`. */
+export function environmentCredentials(id: string, env: Environment): VendorCredentials[] {
+  const clientId = variable(env, `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_ID`);
+  const secret = variable(env, secretVariable(id));
+  if (clientId === undefined) return [];
+  return [
+    {
+      id: "environment",
+      source: "environment",
+      clientId,
+      ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
+    },
+  ];
+}
+
+/** Variables that look like a vendor's credentials but reach none. */
+export function environmentWarnings(env: Environment, ids: readonly string[]): string[] {
+  const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
+  return Object.keys(env).flatMap((name) => {
+    const [, vendor = "", field] = /^VENDOR_([A-Z0-9_]+)_CLIENT_(ID|SECRET)$/.exec(name) ?? [];
+    if (field === undefined || variable(env, name) === undefined) return [];
+    if (!meant.has(vendor)) return [`${name} is set, but no vendor has that id`];
+    const withoutId = field === "SECRET" && variable(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
+    return withoutId ? [`${name} is set without VENDOR_${vendor}_CLIENT_ID and is not used`] : [];
+  });
+}
+
+function secretVariable(id: string): string {
+  return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
+}
+
+function unspecifiedPlaceholders(vendor: Vendor, placeholders: PlaceholderSpecs): string[] {
+  const templates = [
+    vendor.issuer,
+    vendor.authorizationEndpoint,
+    vendor.tokenEndpoint,
+    vendor.refreshEndpoint,
+    vendor.revocationEndpoint,
+    vendor.registrationEndpoint,
+    vendor.jwksUri,
+    vendor.userinfoEndpoint,
+  ].filter((url) => url !== undefined);
+  return [...new Set(templates.flatMap(placeholderNames))].filter((name) => !Object.hasOwn(placeholders, name));
+}
