@@ -20,7 +20,11 @@ export function describeKeyWrapper(
       test: (wrappers: Awaited<ReturnType<typeof factory>>) => Promise<void>,
     ): Promise<void> => {
       const wrappers = await factory();
-      await test(wrappers).finally(() => wrappers.dispose());
+      try {
+        await test(wrappers);
+      } finally {
+        await wrappers.dispose();
+      }
     };
 
     it("makes 32-byte data keys and opens what it wrapped", () =>
@@ -96,7 +100,7 @@ export function describeKeyWrapper(
           wrapped + wrapped,
         ];
         for (const value of [...altered, ...others])
-          await expect(wrapper.unwrap(value, CONTEXT), value).rejects.toThrow(Error);
+          await expect(wrapper.unwrap(value, CONTEXT)).rejects.toThrow(Error);
       }));
 
     it("refuses without showing the data key or the wrapped form", () =>

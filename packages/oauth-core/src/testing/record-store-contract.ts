@@ -26,8 +26,12 @@ export function describeRecordStore(
       test: (store: RecordStore, clock: ReturnType<typeof fixedClock>) => Promise<void>,
     ): Promise<void> => {
       const clock = fixedClock(NOW);
-      const { store, dispose } = await factory(clock);
-      await test(store, clock).finally(dispose);
+      const made = await factory(clock);
+      try {
+        await test(made.store, clock);
+      } finally {
+        await made.dispose();
+      }
     };
 
     describe("get and create", () => {
@@ -87,7 +91,7 @@ export function describeRecordStore(
           await store.create({ ...RECORD, data });
           data.list.push("in");
           const out = await store.get(KEY);
-          (out?.data["list"] as string[]).push("out");
+          (out!.data["list"] as string[]).push("out");
           expect((await store.get(KEY))?.data).toEqual({ list: ["x"] });
         }));
     });

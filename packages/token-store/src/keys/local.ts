@@ -121,7 +121,11 @@ async function makeKeyFile(path: string): Promise<boolean> {
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await openFile(folder, "r");
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch {
     // Windows cannot open a folder; the file itself is already synced.
   }
@@ -140,6 +144,7 @@ function parseKeyFile(text: string, path: string): Buffer {
   return key;
 }
 
+//= bar#TS-4
 /** Sorted by name, so that the order in which a context was written down does not matter. */
 function sealContext(context: KeyContext): string[] {
   const names = Object.keys(context).toSorted();

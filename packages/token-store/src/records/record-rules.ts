@@ -22,19 +22,27 @@ export function requireNewRecord(record: NewRecord): void {
 }
 
 /**
- * @throws TypeError for a bad field name or time, and for a patch that leaves everything in `from` true:
+ * @throws TypeError for a bad field name, value or time, and for a patch that leaves everything in `from` true:
  *   then two calls with the same `from` could both be `moved`, which the port promises never happens
  */
 export function requireAdvance(from: From, patch: Patch): void {
   const expected = Object.keys(from.expect);
   expected.forEach(requireFieldName);
-  Object.keys(patch.set).forEach(requireFieldName);
+  for (const [name, value] of Object.entries(patch.set)) {
+    requireFieldName(name);
+    toJson(value);
+  }
   patch.remove?.forEach(requireFieldName);
   if (patch.expiresAt !== undefined) requireSeconds(patch.expiresAt);
   if (patch.stage !== from.stage) return;
   const changes = (name: string): boolean =>
     Object.hasOwn(patch.set, name) ? patch.set[name] !== from.expect[name] : (patch.remove?.includes(name) ?? false);
   if (!expected.some(changes)) throw new TypeError("an advance leaves its stage or changes a field it expects");
+}
+
+/** Whether every field that `from` expects is there and is that string. */
+export function isAsExpected(data: JsonObject, from: From): boolean {
+  return Object.entries(from.expect).every(([name, value]) => Object.hasOwn(data, name) && data[name] === value);
 }
 
 /** `keepUntil` as stored: never before `expiresAt`. */

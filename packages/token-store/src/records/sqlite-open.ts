@@ -7,6 +7,9 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TokenStoreError } from "../errors.ts";
 
+/** The engine's `synchronous` while it writes a log: `full` waits for the disk at every commit. */
+export type Durability = "normal" | "full";
+
 /** In `pragma user_version`. A release reads its own format and every older one, never a newer one. */
 const FORMAT = 1;
 /** In `pragma application_id`: "OAuR", so that a file given by mistake is not written to. */
@@ -15,7 +18,7 @@ export const APPLICATION_ID = 0x4f417552;
 const BUSY_TIMEOUT_MS = 20;
 
 /** A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation. */
-const SETTINGS = "pragma synchronous = normal; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384";
+const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384;";
 
 /** No index on keep_until: it would cost every create a second page, and every deletion a page of its own. */
 const SCHEMA = `
@@ -36,7 +39,7 @@ const SCHEMA = `
  * @param path absolute
  * @throws TokenStoreError store_foreign, format_unknown; the engine's and the file system's own errors
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, durability: Durability): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivateFile(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -44,7 +47,7 @@ export function openDatabase(path: string): DatabaseSync {
     if (!isOurs(db, path)) makeSchema(db, path);
     const mode = db.prepare("pragma journal_mode = wal").get()?.["journal_mode"];
     if (mode !== "wal") throw new Error(`this file system allows no write-ahead log (journal mode ${String(mode)})`);
-    db.exec(SETTINGS);
+    db.exec(`${SETTINGS} pragma synchronous = ${durability}`);
     return db;
   } catch (error) {
     db.close();

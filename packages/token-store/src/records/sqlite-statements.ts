@@ -18,7 +18,7 @@ export interface Statements {
   remove(key: RecordKey): number | undefined;
   /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
   sweep(now: number, rows: number): boolean;
-  /** Puts everything written so far on the disk. */
+  /** Puts everything written so far on the disk, in a store that otherwise does not wait for it. */
   sync(): void;
 }
 
@@ -69,7 +69,8 @@ export function prepareStatements(db: DatabaseSync): Statements {
       for (const [name, value] of set) values.push(path(name), toJson(value));
       values.push(...times, key.kind, key.id, from.stage, now);
       for (const [name, value] of expected) values.push(path(name), JSON.stringify(value));
-      // Not get(): it would stop at the row and never hear that the commit behind it failed.
+      //= bar#CB-3
+      // all() runs to the end of the statement, so a commit that fails is heard before the row is believed.
       return toRecord(key, statement.all(...values)[0]);
     },
     remove: (key) => (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0],

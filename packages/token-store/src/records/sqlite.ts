@@ -7,20 +7,22 @@
  * the file stays consistent. Longer-lived records (a keyset, refresh families) are on the disk before a call returns.
  * docs/decisions/0003-sqlite-durability.md says why that is enough for single-use objects.
  */
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError } from "@oauth-broker/oauth-core";
-import type { Clock, EpochSeconds, From, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
-import { requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
+import { isAsExpected, requireAdvance, requireNewRecord } from "./record-rules.ts";
 import { openDatabase } from "./sqlite-open.ts";
+import type { Durability } from "./sqlite-open.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
 import type { Statements } from "./sqlite-statements.ts";
+import { storeUnavailable } from "./unavailable.ts";
 
 /** A record with more life than this left is worth waiting for the disk. */
 const SHORT_LIFE_SECONDS = 900;
-/** Between two tries while another process holds the file: about a second and a half in all, the event loop free meanwhile. */
+/** Between two tries while another process holds the file: a second and a half in all, the event loop free meanwhile. */
 const BUSY_WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 250, 500, 500];
 /** Each sweep; 64 writes come before it, so the table is passed four times as fast as it can grow. */
 const SWEEP_ROWS = 256;
@@ -30,22 +32,24 @@ export interface SqliteRecordStoreOptions {
   readonly path: string;
   /** Decides expiry and what housekeeping may delete. */
   readonly now: Clock;
+  /** `full` waits for the disk in every write, not only where a record lives long. Default `normal`. */
+  readonly durability?: Durability;
 }
 
 /**
  * Opens nothing yet: the first call does, and every call tries again while it does not work. So a missing disk makes
  * calls fail with `temporarily_unavailable`, not the start of the process.
  */
-export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): RecordStore {
+export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRecordStoreOptions): RecordStore {
   const file = resolve(path);
-  let engine: { readonly db: DatabaseSync; readonly statements: Statements } | undefined;
+  let engine: { readonly db: DatabaseSync; readonly statements: Statements; readonly inode: bigint } | undefined;
   let closed = false;
 
   const opened = (): Statements => {
     if (closed) throw new Error("the store was closed");
     if (engine === undefined) {
-      const db = openDatabase(file);
-      engine = { db, statements: prepareStatements(db) };
+      const db = openDatabase(file, durability);
+      engine = { db, statements: prepareStatements(db), inode: inodeOf(file) };
       sweeper.start();
     }
     return engine.statements;
@@ -53,7 +57,12 @@ export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): Reco
   const drop = (): void => {
     const { db } = engine ?? {};
     engine = undefined;
-    if (db?.isOpen === true) db.close();
+    sweeper.stop();
+    try {
+      if (db?.isOpen === true) db.close();
+    } catch {
+      // What made us let go of it is the error to tell; this one only says that it is still so.
+    }
   };
   const sweeper = createSweeper(() => engine?.statements.sweep(now(), SWEEP_ROWS) ?? true);
 
@@ -64,15 +73,18 @@ export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): Reco
       } catch (error) {
         const pause = BUSY_WAITS_MS[tries];
         if (!isBusy(error)) drop(); // the next call opens the file anew, which is what a repaired disk needs
-        if (!isBusy(error) || pause === undefined) throw unavailable(error);
+        if (!isBusy(error) || pause === undefined) throw storeUnavailable(error);
         await wait(pause);
       }
     }
   };
-  /** A write is never repeated because the disk was slow to confirm it: it would find itself and call it a replay. */
+  /** Apart from the write itself: repeated with it, a write would meet its own first try and call it a replay. */
   const settle = async (expiresAt: EpochSeconds): Promise<void> => {
     sweeper.wrote();
-    if (expiresAt - now() > SHORT_LIFE_SECONDS) await run((statements) => statements.sync());
+    if (durability === "full" || expiresAt - now() <= SHORT_LIFE_SECONDS) return;
+    await run((statements) => {
+      statements.sync();
+    });
   };
 
   return {
@@ -89,7 +101,6 @@ export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): Reco
     },
     advance: async (key, from, patch) => {
       requireAdvance(from, patch);
-      Object.values(patch.set).forEach(toJson);
       const advanced = await run((statements) => {
         // The read comes after the write, so the record may have come back into `from` meanwhile (a lease given up):
         // then neither answer would be true, and the write is tried again.
@@ -98,8 +109,9 @@ export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): Reco
           const moved = statements.advance(key, from, patch, at);
           if (moved !== undefined) return { outcome: "moved", record: moved } as const;
           const record = statements.read(key);
-          if (record === undefined || record.expiresAt <= at || !matches(record, from))
-            return { outcome: "absent" } as const;
+          if (record === undefined || record.expiresAt <= at) return { outcome: "absent" } as const;
+          if (!isAsExpected(record.data, from)) return { outcome: "absent" } as const;
+          //= bar#CB-4
           if (record.stage !== from.stage) return { outcome: "replayed", record } as const;
         }
         throw new Error("the record kept changing");
@@ -112,28 +124,24 @@ export function sqliteRecordStore({ path, now }: SqliteRecordStoreOptions): Reco
       if (expiresAt !== undefined) await settle(expiresAt);
     },
     ping: async () => {
-      await run((statements) => statements.read({ kind: "", id: "" }));
+      await run((statements) => {
+        statements.read({ kind: "", id: "" });
+        // A file that was deleted or replaced goes on working for who has it open, and for nobody else.
+        if (inodeOf(file) !== engine?.inode) throw new Error("the file is not the one that was opened");
+      });
     },
     close: async () => {
       closed = true;
-      sweeper.stop();
       drop();
     },
   };
 }
 
-function matches(record: StoredRecord, from: From): boolean {
-  return Object.entries(from.expect).every(
-    ([name, value]) => Object.hasOwn(record.data, name) && record.data[name] === value,
-  );
+function inodeOf(path: string): bigint {
+  return statSync(path, { bigint: true }).ino;
 }
 
 /** SQLITE_BUSY in any of its spellings: the low byte of the code is the kind. */
 function isBusy(error: unknown): boolean {
-  return ((error as { errcode?: number } | undefined)?.errcode ?? 0) % 256 === 5;
-}
-
-function unavailable(cause: unknown): OAuthError {
-  const detail = cause instanceof Error ? cause.message : "unknown";
-  return new OAuthError("temporarily_unavailable", "The record store does not answer", { cause, detail });
+  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5;
 }

@@ -1,0 +1,129 @@
+import { fork, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RACE_NOW } from "../testing/racer.ts";
+import type { Order, Tally } from "../testing/racer.ts";
+import { sqliteRecordStore } from "./sqlite.ts";
+
+const RACER = fileURLToPath(new URL("../testing/racer.ts", import.meta.url));
+const ROUNDS = 250;
+const CALLS = 50;
+
+let folder: string;
+let path: string;
+const running: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "race-"));
+  path = join(folder, "made", "records.sqlite");
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((child) => stop(child, "SIGTERM")));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(count: number): Promise<ChildProcess[]> {
+  const children = Array.from({ length: count }, () => fork(RACER, [path], { execArgv: [] }));
+  running.push(...children);
+  await Promise.all(children.map(nextMessage));
+  return children;
+}
+
+/** @throws when the process ends instead */
+function nextMessage(child: ChildProcess): Promise<Tally> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`the process ended with ${code}`));
+    child.once("exit", ended);
+    child.once("message", (message) => {
+      child.off("exit", ended);
+      resolve(message as Tally);
+    });
+  });
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill(signal);
+  await gone;
+}
+
+async function order(children: readonly ChildProcess[], what: Order): Promise<Tally> {
+  const answers = children.map(nextMessage);
+  for (const child of children) child.send(what);
+  const total: Record<string, number> = {};
+  for (const tally of await Promise.all(answers)) {
+    for (const [outcome, count] of Object.entries(tally)) total[outcome] = (total[outcome] ?? 0) + count;
+  }
+  return total;
+}
+
+describe("several processes on one SQLite file", () => {
+  it("make the file and its table at the same moment", { timeout: 60_000 }, async () => {
+    const children = await start(4);
+    expect(await order(children, { what: "open" })).toEqual({ open: 4 });
+    expect(await order(children, { what: "create", key: { kind: "flow", id: "first" }, times: 1 })).toEqual({
+      created: 1,
+      exists: 3,
+    });
+  });
+
+  it("bar#CB-3 two processes, 50 parallel uses each: exactly one wins, every round", { timeout: 120_000 }, async () => {
+    const children = await start(2);
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    const winners = new Set<unknown>();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const key = { kind: "code", id: `round ${round}` };
+      children.reverse(); // or the one that is told first would win every time
+      const created = await order(children, { what: "create", key, times: CALLS });
+      expect(created, `round ${round}`).toEqual({ created: 1, exists: 2 * CALLS - 1 });
+      const advanced = await order(children, { what: "advance", key, times: CALLS });
+      expect(advanced, `round ${round}`).toEqual({ moved: 1, replayed: 2 * CALLS - 1 });
+      winners.add((await store.get(key))?.data["by"]);
+    }
+    await store.close();
+    expect(winners.size).toBe(2);
+  });
+
+  it("lose nothing that was answered when one is killed", { timeout: 60_000 }, async () => {
+    const [child] = await start(1);
+    const keys = Array.from({ length: 20 }, (_, at) => ({ kind: "code", id: `c${at}` }));
+    for (const key of keys) {
+      await order([child!], { what: "create", key, times: 1 });
+      await order([child!], { what: "advance", key, times: 1 });
+    }
+    await stop(child!, "SIGKILL");
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    for (const key of keys) expect((await store.get(key))?.stage).toBe("spent");
+    await store.close();
+  });
+
+  it("answers `moved` for no write that a full disk undid", { timeout: 60_000 }, async () => {
+    const key = { kind: "lease", id: "l1" };
+    const before = sqliteRecordStore({ path, now: () => RACE_NOW });
+    await before.create({ key, stage: "live", data: { version: "0" }, expiresAt: RACE_NOW + 60 });
+    await before.close();
+    // No file of this process may grow past 256 blocks: the log meets its end in the middle of a commit.
+    const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, RACER, path], {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    running.push(limited);
+    await nextMessage(limited);
+    const tally = await order([limited], { what: "fill", key });
+    expect(tally).toEqual({
+      moved: expect.any(Number),
+      "OAuthError: temporarily_unavailable: The record store does not answer": 1,
+    });
+    expect(tally["moved"]).toBeGreaterThan(10);
+    await stop(limited, "SIGTERM");
+    const after = sqliteRecordStore({ path, now: () => RACE_NOW });
+    expect((await after.get(key))?.data).toEqual({ version: String(tally["moved"]) });
+    await after.close();
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * One of several processes on one store file. Started by records/sqlite-processes.test.ts with the file's path; does
+ * what each message says and answers with what happened.
+ */
+import type { RecordKey } from "@oauth-broker/oauth-core";
+import { sqliteRecordStore } from "../records/sqlite.ts";
+
+export const RACE_NOW = 1_700_000_000;
+
+export type Order =
+  | { readonly what: "open" }
+  /** Advances one record over and over until that fails. */
+  | { readonly what: "fill"; readonly key: RecordKey }
+  | { readonly what: "create" | "advance"; readonly key: RecordKey; readonly times: number };
+
+/** How many of the calls had which outcome; `error` where one was thrown. */
+export type Tally = Readonly<Record<string, number>>;
+
+if (import.meta.main) {
+  const store = sqliteRecordStore({ path: process.argv[2] ?? "", now: () => RACE_NOW });
+  const name = String(process.pid);
+
+  const fill = async (key: RecordKey): Promise<Tally> => {
+    for (let moved = 0; ; moved += 1) {
+      const from = { stage: "live", expect: { version: `${moved}` } };
+      const patch = { stage: "live", set: { version: `${moved + 1}` } };
+      const outcome = await store.advance(key, from, patch).then(({ outcome }) => outcome, String);
+      if (outcome !== "moved") return { moved, [outcome]: 1 };
+    }
+  };
+  const obey = async (order: Exclude<Order, { what: "fill" }>): Promise<string> => {
+    if (order.what === "open") return store.ping().then(() => "open");
+    const { key } = order;
+    if (order.what === "create") {
+      return store.create({ key, stage: "issued", data: { by: name, code: "c1" }, expiresAt: RACE_NOW + 60 });
+    }
+    const from = { stage: "issued", expect: { code: "c1" } };
+    return (await store.advance(key, from, { stage: "spent", set: { by: name } })).outcome;
+  };
+
+  const repeat = async (order: Exclude<Order, { what: "fill" }>): Promise<Tally> => {
+    const times = order.what === "open" ? 1 : order.times;
+    const all = Array.from({ length: times }, () => obey(order).catch((error: unknown) => `error ${String(error)}`));
+    const tally: Record<string, number> = {};
+    for (const outcome of await Promise.all(all)) tally[outcome] = (tally[outcome] ?? 0) + 1;
+    return tally;
+  };
+  process.on("message", (order: Order) => {
+    void (order.what === "fill" ? fill(order.key) : repeat(order)).then((tally) => process.send?.(tally));
+  });
+  process.send?.({ ready: 1 });
+}
