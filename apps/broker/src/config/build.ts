@@ -8,7 +8,8 @@ import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema.ts";
 import { type Environment, isLoopbackName, type Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
-import { type UrlRules, vendorSchema } from "./vendor-schema.ts";
+import type { UrlRules } from "./endpoint.ts";
+import { vendorSchema } from "./vendor-schema.ts";
 import { buildVendor, environmentWarnings, type VendorRegistry } from "./vendors.ts";
 
 export interface BuiltVendors {
@@ -39,20 +40,14 @@ export function buildVendors(
   return { ids, vendors, problems, warnings };
 }
 
-/** @param problems is added to: files that cannot be used */
 export function buildConfig(
   parsed: ParsedConfiguration,
-  { source, vendors, problems }: { source: Source; vendors: BuiltVendors; problems: Problem[] },
+  { source, vendors, caPem }: { source: Source; vendors: BuiltVendors; caPem: string | undefined },
 ): Config {
   const owners = parsed.owners.map(buildOwner);
   const store = absoluteStore(parsed.store, source);
   const keys = absoluteKeys(parsed.keys, source);
-  const {
-    allow_loopback: allowLoopback,
-    allow_cidrs: allowCidrs,
-    timeout_ms: timeoutMs,
-    ca_file: caFile,
-  } = parsed.egress;
+  const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
   return {
     ...present({ file: source.file, cell: parsed.cell }),
     sandbox: source.sandbox,
@@ -64,7 +59,7 @@ export function buildConfig(
     clients: parsed.clients.map((client) => buildClient(client, owners)),
     vendors: vendors.vendors,
     limits: { parPerMinute: parsed.limits.par_per_minute, bodyBytes: parsed.limits.body_bytes },
-    egress: { allowLoopback, allowCidrs, timeoutMs, ...present({ caPem: readCertificates(caFile, source, problems) }) },
+    egress: { allowLoopback, allowCidrs, timeoutMs, ...present({ caPem }) },
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
       ...vendors.warnings,
@@ -107,13 +102,13 @@ function isReadableByOthers(path: string): boolean {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-function readCertificates(file: string | undefined, { directory }: Source, problems: Problem[]): string | undefined {
-  if (file === undefined) return undefined;
+/** @param file `egress.ca_file` as written. @param problems is added to */
+export function readCertificates(file: unknown, { directory }: Source, problems: Problem[]): string | undefined {
+  if (typeof file !== "string" || file === "") return undefined;
   let fault: string;
   try {
     const pem = readFileSync(resolve(directory, file), "utf8");
-    const certificates = pem.match(CERTIFICATE) ?? [];
-    for (const certificate of certificates) new X509Certificate(certificate);
+    const certificates = Array.from(pem.match(CERTIFICATE) ?? [], (one) => new X509Certificate(one));
     if (certificates.length > 0) return pem;
     fault = "names a file without a PEM certificate";
   } catch (error) {

@@ -14,7 +14,7 @@ import {
   structure,
   text,
 } from "./fields.ts";
-import { checkVendorId, endpoint, type UrlRules } from "./vendor-schema.ts";
+import { checkVendorId, endpoint, type UrlRules } from "./endpoint.ts";
 
 type ClientKeys = NonNullable<Client["jwks"]>;
 
@@ -33,7 +33,7 @@ const clientSecret = text(
 const checkRedirectUri = (uri: string): string | undefined =>
   problemOfThrown(() => requireRegistrableRedirectUri(uri))?.replace(/^redirect_uri /, "");
 
-const FOR_JWE = "this release answers plain JSON";
+const FOR_JWE = "/v1/token answers plain JSON";
 
 export function clientSchema(rules: UrlRules) {
   return section({

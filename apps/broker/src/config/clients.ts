@@ -2,6 +2,7 @@
 import type { ParsedClient } from "./client-schema.ts";
 import { formatPath, nearest, type Path, type Problem } from "./problems.ts";
 import type { ParsedOwner } from "./schema.ts";
+import type { Tree } from "./source.ts";
 import type { ClientConfig, OwnerConfig } from "./types.ts";
 import { present } from "./present.ts";
 
@@ -13,7 +14,7 @@ const SHORTEST_SECRET = 32;
  *
  * @param vendorIds every vendor that will exist
  */
-export function checkClients(tree: Readonly<Record<string, unknown>>, vendorIds: ReadonlySet<string>): Problem[] {
+export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Problem[] {
   const owners = entriesOf(tree["owners"]);
   const clients = entriesOf(tree["clients"]);
   const ownerIds = new Set(owners.map(({ id }) => id));
@@ -35,6 +36,7 @@ export function checkClients(tree: Readonly<Record<string, unknown>>, vendorIds:
   };
 
   for (const [index, client] of clients.entries()) {
+    if (client === NO_MAPPING) continue;
     const path = ["clients", index];
     const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
     if (ways.length !== 1) {
@@ -67,8 +69,7 @@ export function clientWarnings(
 ): string[] {
   const warnings: string[] = [];
   for (const { client_id: id, client_secret: secrets } of clients) {
-    //= bar#OB-6
-    if (secrets?.some(({ length }) => length < SHORTEST_SECRET)) {
+    if ((secrets ?? []).some(({ length }) => length < SHORTEST_SECRET)) {
       warnings.push(
         `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
       );
@@ -110,9 +111,14 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
   };
 }
 
+/** Stands for an entry that is no mapping: the schema has said so already. */
+const NO_MAPPING: Readonly<Record<string, unknown>> = {};
+
 function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
-  return list.map((entry) => (typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {}));
+  return list.map((entry) =>
+    typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : NO_MAPPING,
+  );
 }
 
 function duplicates(entries: readonly Readonly<Record<string, unknown>>[], section: string, key: string): Problem[] {

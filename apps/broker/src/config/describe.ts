@@ -1,6 +1,7 @@
 /** Every field of the file as a list, read from the schema itself: for docs/configuration.md and for messages. */
 import { z } from "zod";
 import { type FieldMeta, fieldMeta } from "./fields.ts";
+import type { Path } from "./problems.ts";
 import { configurationSchema } from "./schema.ts";
 
 export interface FieldDescription extends FieldMeta {
@@ -36,18 +37,29 @@ function inside(schema: z.core.$ZodType, path: string): FieldDescription[] {
 }
 
 /** The description of a concrete path: list positions and keys of mappings are any. */
-export function descriptionOf(
-  path: readonly (string | number)[],
-  all: readonly FieldDescription[],
-): FieldDescription | undefined {
-  const pattern = path
-    .map((step) => (typeof step === "number" ? "[]" : `.${step}`))
-    .join("")
-    .slice(1);
-  return all.find((one) => one.path === pattern) ?? all.find((one) => patternOf(one.path).test(pattern));
+export function descriptionOf(path: Path, all: readonly FieldDescription[]): FieldDescription | undefined {
+  const steps = path.map(String);
+  return all.find((one) => {
+    const pattern = stepsOf(one.path);
+    return pattern.length === steps.length && startsWith(steps, pattern);
+  });
 }
 
-function patternOf(path: string): RegExp {
-  const escaped = path.replace(/[[\].]/g, "\\$&").replaceAll("<id>", "[^.]+");
-  return new RegExp(`^${escaped}$`);
+/** The names a mapping at `parent` may have. */
+export function fieldNamesIn(parent: Path, all: readonly FieldDescription[]): string[] {
+  const steps = parent.map(String);
+  const names = all.map(({ path }) => stepsOf(path)).filter((pattern) => startsWith(steps, pattern));
+  return [...new Set(names.flatMap((pattern) => pattern[steps.length] ?? []))];
+}
+
+/** `vendors.<id>.credentials[].id` → vendors, <id>, credentials, [], id. */
+function stepsOf(pattern: string): string[] {
+  return pattern.replaceAll("[]", ".[]").split(".");
+}
+
+function startsWith(steps: readonly string[], pattern: readonly string[]): boolean {
+  return steps.every(
+    (step, index) =>
+      pattern[index] === step || pattern[index] === "<id>" || (pattern[index] === "[]" && /^\d+$/.test(step)),
+  );
 }

@@ -60,12 +60,10 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   meta: Omit<FieldMeta, "type">,
   values: Values,
 ) {
-  return z
-    .enum(values)
-    .register(fieldMeta, {
-      type: values.map((value) => (/^[\w-]+$/.test(value) ? value : JSON.stringify(value))).join(" | "),
-      ...meta,
-    });
+  return z.enum(values).register(fieldMeta, {
+    type: values.map((value) => (/^[\w-]+$/.test(value) ? value : JSON.stringify(value))).join(" | "),
+    ...meta,
+  });
 }
 
 export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, check?: Check<readonly z.infer<Item>[]>) {

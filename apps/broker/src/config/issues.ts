@@ -1,6 +1,6 @@
 /** Translates what zod found into problems: our words, our paths, and no values. */
 import type { z } from "zod";
-import { descriptionOf, type FieldDescription } from "./describe.ts";
+import { descriptionOf, type FieldDescription, fieldNamesIn } from "./describe.ts";
 import { formatPath, nearest, type Path, type Problem } from "./problems.ts";
 
 /** @param tree what was parsed, references resolved */
@@ -43,11 +43,7 @@ export function valueAt(tree: unknown, path: Path): unknown {
 }
 
 function unknownKey(parent: Path, key: string, fields: readonly FieldDescription[]): Problem {
-  const known = fields.flatMap(({ path }) => {
-    const name = path.split(".").at(-1) ?? "";
-    const isHere = descriptionOf([...parent, name], fields)?.path === path;
-    return isHere ? [name] : [];
-  });
+  const known = fieldNamesIn(parent, fields);
   const near = nearest(key, known);
   return {
     path: formatPath([...parent, key]),
@@ -57,30 +53,25 @@ function unknownKey(parent: Path, key: string, fields: readonly FieldDescription
 }
 
 function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
-  switch (issue.code) {
-    case "custom":
-      return issue.message;
-    case "invalid_type":
-      if (value === undefined) return "is missing";
-      return issue.expected === "string" && (typeof value === "number" || typeof value === "boolean")
-        ? "must be text: put it in quotes"
-        : `must be ${WORDS[issue.expected] ?? issue.expected}`;
-    case "too_small":
-      if (value === "") return "must not be empty";
-      return issue.origin === "array" ? "must have at least one entry" : `must be at least ${issue.minimum}`;
-    case "too_big":
-      return issue.origin === "string"
-        ? `must have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`;
-    case "invalid_value":
-      return value === undefined
-        ? "is missing"
-        : `must be one of ${issue.values.map((one) => JSON.stringify(one)).join(", ")}`;
-    case "invalid_key":
-      return issue.issues[0]?.message ?? "is not a usable name";
-    default:
-      return "is not usable";
+  if (issue.code === "custom") return issue.message;
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? "is not a usable name";
+  if (value === undefined) return "is missing";
+  if (value === "") return "must not be empty";
+  if (issue.code === "invalid_type") {
+    const isUnquoted = issue.expected === "string" && (typeof value === "number" || typeof value === "boolean");
+    return isUnquoted ? "must be text: put it in quotes" : `must be ${WORDS[issue.expected] ?? issue.expected}`;
   }
+  if (issue.code === "too_small") {
+    return issue.origin === "array" ? "must have at least one entry" : `must be at least ${issue.minimum}`;
+  }
+  if (issue.code === "too_big") {
+    return issue.origin === "string"
+      ? `must have at most ${issue.maximum} characters`
+      : `must be at most ${issue.maximum}`;
+  }
+  if (issue.code === "invalid_value")
+    return `must be one of ${issue.values.map((one) => JSON.stringify(one)).join(", ")}`;
+  return "is not usable";
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,18 +1,16 @@
 /** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
 import { checkClients } from "./clients.ts";
-import { buildConfig, buildVendors } from "./build.ts";
+import { buildConfig, buildVendors, readCertificates } from "./build.ts";
 import { checkCidr } from "./addresses.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema.ts";
-import { type Environment, OVERRIDES, readSource, type Source, variable } from "./source.ts";
+import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
 import type { Config } from "./types.ts";
-import type { UrlRules } from "./vendor-schema.ts";
+import type { UrlRules } from "./endpoint.ts";
 import { checkVendors, type VendorRegistry } from "./vendors.ts";
-
-type Tree = Readonly<Record<string, unknown>>;
 
 /**
  * @param env `readEnvironment()`, or any other in tests
@@ -47,9 +45,10 @@ export function loadConfig(
   const told = new Set(problems.map(({ path }) => path));
   problems.push(...found.filter(({ path }) => !told.has(path)).map((problem) => namedByVariable(problem, env)));
 
-  const config = success ? buildConfig(data, { source, vendors, problems }) : undefined;
-  if (config === undefined || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return config;
+  const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
+
+  if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
+  return buildConfig(data, { source, vendors, caPem });
 }
 
 /** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */

@@ -26,11 +26,11 @@ export function configError(source: string, problems: readonly Problem[]): Confi
   const listed = problems.map(({ path, problem, expected, example }) => {
     const lines = [`  ${path} ${problem}`];
     if (expected !== undefined) lines.push(`      expected: ${expected}`);
-    if (example !== undefined) lines.push(`      example:  ${path.replace(/^.*[.\]](?=[a-z_]+$)/, "")}: ${example}`);
+    if (example !== undefined) lines.push(`      example:  ${example}`);
     return lines.join("\n");
   });
   const next =
-    "Correct these, then run `main.js check` to see whether anything is left. Every field: docs/configuration.md";
+    "Correct these, then run `main.js check` to see whether anything is left. Every field is described in docs/configuration.md.";
   const message = `The broker cannot start: ${count} in ${source}\n\n${listed.join("\n\n")}\n\n${next}`;
   const error = Object.assign(new Error(message), { name: "ConfigError" as const, problems });
   // Nothing to debug here: a stack would only hide the list.

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { formatPath, type Path, type Problem } from "./problems.ts";
-import { type Environment, variable } from "./source.ts";
+import { type Environment, type Tree, variable } from "./source.ts";
 
 export interface ReferenceDeps {
   readonly env: Environment;
@@ -21,11 +21,7 @@ const LARGEST_FILE_BYTES = 1024 * 1024;
  *
  * @param problems is added to
  */
-export function resolveReferences(
-  tree: Readonly<Record<string, unknown>>,
-  problems: Problem[],
-  deps: ReferenceDeps,
-): Record<string, unknown> {
+export function resolveReferences(tree: Tree, problems: Problem[], deps: ReferenceDeps): Record<string, unknown> {
   const resolveIn = (value: unknown, path: Path): unknown => {
     if (typeof value === "string") return resolveText(value, path, problems, deps);
     if (Array.isArray(value)) return value.map((item: unknown, index) => resolveIn(item, [...path, index]));

@@ -4,7 +4,8 @@ import type { z } from "zod";
 import { checkCidr, parseBaseUrl, parseKeys, parseStore } from "./addresses.ts";
 import { clientSchema } from "./client-schema.ts";
 import { checkName, flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
-import { checkVendorId, type UrlRules, vendorSchema } from "./vendor-schema.ts";
+import { vendorSchema } from "./vendor-schema.ts";
+import { checkVendorId, type UrlRules } from "./endpoint.ts";
 
 const ownerSchema = section({
   id: text(
@@ -115,7 +116,7 @@ export function configurationSchema(rules: UrlRules) {
           default: "127.0.0.1",
         },
         (value) =>
-          /^[A-Za-z0-9.:_-]{1,253}$/.test(value) ? undefined : "must be an address or a host name without port",
+          /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value) ? undefined : "must be an address or a host name without port",
       ).default("127.0.0.1"),
       port: integer(
         {

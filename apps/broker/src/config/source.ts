@@ -5,9 +5,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
-import type { Problem } from "./problems.ts";
+import { configError, type Problem } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The file as written: mappings, lists and plain values. */
+export type Tree = Readonly<Record<string, unknown>>;
 
 export interface Source {
   /** Absolute path of the file; absent when there is none. */
@@ -15,7 +18,7 @@ export interface Source {
   /** What relative paths are relative to. */
   readonly directory: string;
   readonly sandbox: boolean;
-  readonly tree: Readonly<Record<string, unknown>>;
+  readonly tree: Tree;
 }
 
 /** Variables that stand for a field of the file, and win over it. */
@@ -32,12 +35,18 @@ export function variable(env: Environment, name: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
-/** @param problems is added to */
+/**
+ * @param cwd the start directory, absolute
+ * @param problems is added to
+ * @throws ConfigError at once when there is a file that cannot be read or is not YAML: nothing more can be said about it
+ */
 export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
   const named = variable(env, "BROKER_CONFIG");
   const file = named === undefined ? join(cwd, "broker.yaml") : resolve(cwd, named);
   if (named === undefined && !existsSync(file)) return { ...sourceWithoutFile(env, problems), directory: cwd };
-  return { file, directory: dirname(file), sandbox: false, tree: readYaml(file, named !== undefined, problems) };
+  const tree = readYaml(file, named !== undefined, problems);
+  if (tree === undefined) throw configError(file, problems);
+  return { file, directory: dirname(file), sandbox: false, tree };
 }
 
 function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, "sandbox" | "tree"> {
@@ -61,7 +70,8 @@ export function isLoopbackName(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-function readYaml(file: string, isNamed: boolean, problems: Problem[]): Readonly<Record<string, unknown>> {
+/** @returns undefined, and problems, when there is nothing to go on with */
+function readYaml(file: string, isNamed: boolean, problems: Problem[]): Tree | undefined {
   const path = isNamed ? "BROKER_CONFIG" : "broker.yaml";
   const expected = "a readable YAML file";
   let text: string;
@@ -71,12 +81,12 @@ function readYaml(file: string, isNamed: boolean, problems: Problem[]): Readonly
     const { code } = error as NodeJS.ErrnoException;
     const what = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? "error"})`;
     problems.push({ path, problem: `names ${file}, which ${what}`, expected, example: "/etc/broker/broker.yaml" });
-    return {};
+    return undefined;
   }
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, strict: true })];
   const [document] = documents;
-  if (document === undefined || document.contents === null) return {};
+  if (document === undefined) return {};
   const faults: readonly YAMLError[] = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   for (const fault of faults) {
     const { line, col } = lines.linePos(fault.pos[0]);
@@ -86,31 +96,28 @@ function readYaml(file: string, isNamed: boolean, problems: Problem[]): Readonly
       expected: "YAML 1.2",
     });
   }
-  if (documents.length > 1)
+  if (documents.length > 1) {
     problems.push({ path: file, problem: "holds more than one YAML document", expected: "one document" });
-  if (faults.length > 0) return {};
-  return toTree(document, file, problems);
+  }
+  if (problems.length > 0) return undefined;
+  return document.contents === null ? {} : toTree(document, file, problems);
 }
 
-function toTree(
-  document: { toJS: () => unknown },
-  file: string,
-  problems: Problem[],
-): Readonly<Record<string, unknown>> {
+function toTree(document: { toJS: () => unknown }, file: string, problems: Problem[]): Tree | undefined {
   let tree: unknown;
   try {
     tree = document.toJS();
   } catch {
     // Aliases that multiply beyond the library's bound.
   }
-  if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Record<string, unknown>;
+  if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Tree;
   problems.push({
     path: file,
     problem: "does not hold a mapping",
     expected: "`key: value` lines",
     example: "base_url: https://broker.example.com",
   });
-  return {};
+  return undefined;
 }
 
 /** The library's own messages quote the text. */

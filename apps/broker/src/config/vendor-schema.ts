@@ -1,33 +1,9 @@
 /** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
-import {
-  isReservedAuthorizationParameter,
-  type PlaceholderSpecs,
-  placeholderNames,
-  Secret,
-} from "@oauth-broker/oauth-core";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { isReservedAuthorizationParameter, type PlaceholderSpecs, Secret } from "@oauth-broker/oauth-core";
 import { z } from "zod";
-import {
-  checkName,
-  choice,
-  type FieldMeta,
-  flag,
-  integer,
-  listOf,
-  mapOf,
-  notYet,
-  oneOrList,
-  problemOfThrown,
-  section,
-  structure,
-  text,
-} from "./fields.ts";
-
-/** What the egress section of the same file permits. */
-export interface UrlRules {
-  readonly allowLoopback: boolean;
-  readonly allowCidrs: readonly string[];
-}
+import { endpoint, type UrlRules } from "./endpoint.ts";
+import { checkName, choice, flag, integer, listOf, mapOf, oneOrList, section, structure, text } from "./fields.ts";
+import { checkCredentialIds, checkPlaceholders, checkVisible, credentialsSchema } from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
   "RS256",
@@ -50,69 +26,6 @@ const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
   "error_description",
   "error_uri",
 ]);
-
-export function checkVendorId(value: string): string | undefined {
-  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
-    ? undefined
-    : "must be a vendor id: lower case letters, digits and -";
-}
-
-/** An endpoint, judged by the same rules as every outbound call; placeholders count as one plain label or segment. */
-//= bar#EG-7
-export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
-  const type = "absolute https URL on port 443 (other ports and http only where egress allows it)";
-  return text({ type, ...meta }, (value) =>
-    problemOfThrown(() => {
-      placeholderNames(value);
-      // As a whole host it stands for a domain name, elsewhere for a label, a segment or a query value.
-      requireEgressUrl(
-        value.replace(/^(https?:\/\/)\{[^{}]*\}/, "$1placeholder.example").replace(/\{[^{}]*\}/g, "placeholder"),
-        rules,
-      );
-    })?.replace(/^An endpoint /, ""),
-  );
-}
-
-const SIGNED_SECRET = "client secrets that are signed JWTs come later";
-
-const credentialsSchema = section({
-  id: text(
-    {
-      type: "text of at most 128 characters",
-      description: "Names the entry, in logs and in `connection`; keep it as long as tokens live.",
-      example: "2026-11",
-      default: "its client_id",
-    },
-    (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
-  ).optional(),
-  client_id: text(
-    { type: "text", description: "What the vendor calls us.", example: "env:GITHUB_CLIENT_ID" },
-    checkVisible,
-  ),
-  client_secret: text(
-    {
-      type: "secret",
-      description: "Absent only with `token_endpoint_auth_method: none`.",
-      example: "env:GITHUB_CLIENT_SECRET",
-    },
-    checkVisible,
-  )
-    .transform((value) => new Secret(value))
-    .optional(),
-  team_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
-  key_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
-  private_key: notYet(
-    { type: "secret", description: "For a client secret that is a signed JWT." },
-    SIGNED_SECRET,
-  ).optional(),
-});
-
-/** Line breaks come from a badly pasted secret, and no vendor issues them. */
-function checkVisible(value: string): string | undefined {
-  return /^[^\p{Cc}]{1,2048}$/u.test(value)
-    ? undefined
-    : "must have at most 2048 characters, none of them a control character";
-}
 
 export function vendorSchema(rules: UrlRules) {
   const url = (description: string, example: string) => endpoint(rules, { description, example }).optional();
@@ -260,31 +173,4 @@ function checkScope(value: string): string | undefined {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value)
     ? undefined
     : "must be one scope without spaces, quotes and backslashes";
-}
-
-function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
-  const ids = entries.map((entry) => entry.id ?? entry.client_id);
-  return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
-}
-
-const placeholderSpec = z.strictObject({
-  pattern: z.string().optional(),
-  values: z.array(z.string().min(1)).min(1).optional(),
-  default: z.string().min(1).optional(),
-  kind: z.enum(["label", "segment", "host"]).optional(),
-});
-
-function checkPlaceholders(value: unknown): string | undefined {
-  const { success, data } = z
-    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), placeholderSpec)
-    .safeParse(value);
-  if (!success) return "must map names to { pattern, values, default, kind: label | segment | host }";
-  for (const [name, { pattern }] of Object.entries(data)) {
-    try {
-      new RegExp(`^(?:${pattern ?? ""})$`);
-    } catch {
-      return `has a pattern (of ${name}) that is no regular expression`;
-    }
-  }
-  return undefined;
 }

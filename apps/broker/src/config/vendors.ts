@@ -9,7 +9,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
-import { type Environment, variable } from "./source.ts";
+import { type Environment, type Tree, variable } from "./source.ts";
 import type { VendorConfig, VendorTemplate } from "./types.ts";
 import type { ParsedVendor } from "./vendor-schema.ts";
 
@@ -19,7 +19,7 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 const PARKING_MARGIN_SECONDS = 5;
 
 /** Problems between the fields of a vendor of the operator's own: it must say who it is and where. Works on the tree as written. */
-export function checkVendors(tree: Readonly<Record<string, unknown>>, registry: VendorRegistry): Problem[] {
+export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;
   if (typeof vendors !== "object" || vendors === null) return [];
   return Object.entries(vendors).flatMap(([id, entry]: [string, unknown]): Problem[] => {
@@ -28,8 +28,8 @@ export function checkVendors(tree: Readonly<Record<string, unknown>>, registry: 
     const located = has("issuer") || (has("authorization_endpoint") && has("token_endpoint"));
     if (has("name") && located) return [];
     const missing = [
-      ...(has("name") ? [] : ["name"]),
-      ...(located ? [] : ["issuer, or authorization_endpoint and token_endpoint"]),
+      ...(has("name") ? [] : ["a name"]),
+      ...(located ? [] : ["an issuer (or authorization_endpoint and token_endpoint)"]),
     ];
     const path = formatPath(["vendors", id]);
     return [
@@ -56,14 +56,14 @@ export function buildVendor(
   const placeholders = parsed.placeholders ?? known?.placeholders ?? {};
   const credentials =
     parsed.credentials === undefined ? environmentCredentials(id, env) : listedCredentials(parsed.credentials);
-  const say = (field: string, problem: string, expected: string): void => {
-    problems.push({ path: formatPath(["vendors", id, field]), problem, expected });
+  const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
+    problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
 
   const lifetime = vendor.authorizationCodeLifetimeSeconds;
   if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {
     say(
-      "authorization_code_lifetime_seconds",
+      ["authorization_code_lifetime_seconds"],
       "is too short for codes to be parked",
       "more than 5, or redeem_at: callback",
     );
@@ -71,8 +71,9 @@ export function buildVendor(
   for (const [index, { clientSecret, source }] of credentials.entries()) {
     const isPublic = vendor.tokenEndpointAuthMethod === "none";
     if (clientSecret === undefined && !isPublic) {
-      const field = source === "environment" ? `(${secretVariable(id)})` : `credentials[${index}].client_secret`;
-      say(field, "is missing", "a secret, or token_endpoint_auth_method: none for a public client");
+      const expected = "a secret, or token_endpoint_auth_method: none for a public client";
+      if (source === "environment") problems.push({ path: secretVariable(id), problem: "is not set", expected });
+      else say(["credentials", index, "client_secret"], "is missing", expected);
     }
     if (clientSecret !== undefined && isPublic) {
       warnings.push(`Vendor ${id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
@@ -80,7 +81,7 @@ export function buildVendor(
   }
   for (const name of unspecifiedPlaceholders(vendor, placeholders)) {
     say(
-      "placeholders",
+      ["placeholders"],
       `does not say what {${name}} is`,
       `{ ${name}: { pattern: … } }, or { ${name}: {} } for any label or segment`,
     );

@@ -1,0 +1,72 @@
+/** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
+import { Secret } from "@oauth-broker/oauth-core";
+import { z } from "zod";
+import { notYet, section, text } from "./fields.ts";
+
+const SIGNED_SECRET = "client secrets that are signed JWTs come later";
+
+export const credentialsSchema = section({
+  id: text(
+    {
+      type: "text of at most 128 characters",
+      description: "Names the entry, in logs and in `connection`; keep it as long as tokens live.",
+      example: "2026-11",
+      default: "its client_id",
+    },
+    (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
+  ).optional(),
+  client_id: text(
+    { type: "text", description: "What the vendor calls us.", example: "env:GITHUB_CLIENT_ID" },
+    checkVisible,
+  ),
+  client_secret: text(
+    {
+      type: "secret",
+      description: "Absent only with `token_endpoint_auth_method: none`.",
+      example: "env:GITHUB_CLIENT_SECRET",
+    },
+    checkVisible,
+  )
+    .transform((value) => new Secret(value))
+    .optional(),
+  team_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
+  key_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
+  private_key: notYet(
+    { type: "secret", description: "For a client secret that is a signed JWT." },
+    SIGNED_SECRET,
+  ).optional(),
+});
+
+/** Line breaks come from a badly pasted secret, and no vendor issues them. */
+export function checkVisible(value: string): string | undefined {
+  return /^[^\p{Cc}]{1,2048}$/u.test(value)
+    ? undefined
+    : "must have at most 2048 characters, none of them a control character";
+}
+
+export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
+  const ids = entries.map((entry) => entry.id ?? entry.client_id);
+  return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
+}
+
+const placeholderSpec = z.strictObject({
+  pattern: z.string().optional(),
+  values: z.array(z.string().min(1)).min(1).optional(),
+  default: z.string().min(1).optional(),
+  kind: z.enum(["label", "segment", "host"]).optional(),
+});
+
+export function checkPlaceholders(value: unknown): string | undefined {
+  const { success, data } = z
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), placeholderSpec)
+    .safeParse(value);
+  if (!success) return "must map names to { pattern, values, default, kind: label | segment | host }";
+  for (const [name, { pattern }] of Object.entries(data)) {
+    try {
+      RegExp(`^(?:${pattern ?? ""})$`);
+    } catch {
+      return `has a pattern (of ${name}) that is no regular expression`;
+    }
+  }
+  return undefined;
+}
