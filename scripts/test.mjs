@@ -1,10 +1,14 @@
 // `npm test`: turbo runs the tests of every workspace; this adds up what they left in coverage/results.json.
 // Arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`, `npm test -- --force`).
 // The last line is always `N passed, N failed, N skipped`; the exit code is 0 only when something passed and nothing failed.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+
+const shell = process.platform === "win32";
+const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
 /** One workspace's numbers from vitest's JSON report. A file that did not load, or an error outside any test, is a failure too. */
 export function countTests(report) {
@@ -19,24 +23,18 @@ export function countTests(report) {
   };
 }
 
-/** @returns the workspaces turbo would test with these arguments */
+/** @returns the workspaces turbo will test with these arguments; none when it refuses them, which its run then explains */
 function plannedWorkspaces(args) {
-  const { stdout, stderr, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], {
-    encoding: "utf8",
-    shell,
-  });
-  if (status !== 0) throw new Error(`turbo could not plan the tests:\n${stdout}${stderr}`);
+  const { stdout, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], { encoding: "utf8", shell });
+  if (status !== 0) return [];
   return JSON.parse(stdout)
     .tasks.filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>")
     .map(({ package: name, directory }) => ({ name, results: join(directory, "coverage", "results.json") }));
 }
 
-function main(args) {
-  const workspaces = plannedWorkspaces(args);
-  // What is there afterwards was made, or restored from turbo's cache, by this run.
-  for (const { results } of workspaces) rmSync(results, { force: true });
-
-  // Each vitest brings workers of its own; one workspace per two cores keeps timing tests honest.
+/** @returns turbo's exit code */
+async function runTurbo(args) {
+  // Each vitest brings workers of its own: one workspace per two cores, two at least.
   const concurrency = Math.max(2, Math.floor(availableParallelism() / 2));
   const flags = [
     "--continue=dependencies-successful",
@@ -44,27 +42,40 @@ function main(args) {
     "--output-logs=new-only",
     `--concurrency=${concurrency}`,
   ];
-  const turbo = spawnSync("turbo", ["run", "test", ...flags, ...args], { stdio: "inherit", shell });
+  const turbo = spawn("turbo", ["run", "test", ...flags, ...args], { stdio: "inherit", shell });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => turbo.kill(signal));
+  const [code] = await once(turbo, "exit");
+  return code ?? 1;
+}
+
+function readCounts(results) {
+  try {
+    return countTests(JSON.parse(readFileSync(results, "utf8")));
+  } catch {
+    return undefined; // Not written, or not to its end.
+  }
+}
+
+async function main(args) {
+  const workspaces = plannedWorkspaces(args);
+  // What is there afterwards was made, or restored from turbo's cache, by this run.
+  for (const { results } of workspaces) rmSync(results, { force: true });
+  const code = await runTurbo(args);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   console.log("");
   for (const { name, results } of workspaces) {
-    const made = existsSync(results);
-    const counts = made ? countTests(JSON.parse(readFileSync(results, "utf8"))) : { passed: 0, failed: 1, skipped: 0 };
-    for (const key of Object.keys(total)) total[key] += counts[key];
-    console.log(
-      `${name}: ${made ? line(counts) : "no results, which counts as 1 failed: its run ended before the report"}`,
-    );
+    const counts = readCounts(results);
+    console.log(`${name}: ${counts === undefined ? "no results, which counts as 1 failed" : line(counts)}`);
+    for (const [key, count] of Object.entries(counts ?? { failed: 1 })) total[key] += count;
   }
-  if (turbo.status !== 0 && total.failed === 0) {
+  if (code !== 0 && total.failed === 0) {
     total.failed = 1;
-    console.log(
-      `turbo ended with ${turbo.status ?? turbo.signal} although no test failed, which counts as 1 failed: see above`,
-    );
+    console.log(`turbo ended with ${code} although no test failed, which counts as 1 failed: see above`);
   }
   if (total.skipped > 0) {
     console.log(
-      "Skipped tests need a browser: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium fonts-liberation",
+      "Browser tests are skipped without Chromium: set CHROMIUM_PATH, or apt-get install chromium fonts-liberation",
     );
   }
   if (total.passed === 0) console.log("No test passed, so this run proves nothing.");
@@ -72,7 +83,4 @@ function main(args) {
   return total.passed > 0 && total.failed === 0 ? 0 : 1;
 }
 
-const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
-const shell = process.platform === "win32";
-
-if (import.meta.main) process.exit(main(process.argv.slice(2)));
+if (import.meta.main) process.exit(await main(process.argv.slice(2)));
