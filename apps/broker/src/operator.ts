@@ -1,7 +1,7 @@
 /** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
 import { isFlowId, type RecordStore } from "@oauth-broker/oauth-core";
 import { keysetStorage, openStore } from "./app.ts";
-import { type Command, HELP, VERSION } from "./cli.ts";
+import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { readTimeline, type Timeline } from "./flows/timeline.ts";
@@ -22,6 +22,9 @@ export async function runOperatorCommand(
     case "version":
       print(VERSION);
       return 0;
+    case "invalid":
+      say(command.message);
+      return USAGE_EXIT_CODE;
     case "check":
       return check(load());
     case "flow":
