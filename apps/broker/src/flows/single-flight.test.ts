@@ -1,0 +1,91 @@
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { beforeEach, expect, it } from "vitest";
+import { createSingleFlight, type SingleFlight, singleFlightId } from "./single-flight.ts";
+import type { TokenAnswer } from "./token-answer.ts";
+
+const NOW = 1_700_000_000;
+const SECRET = "the refresh token all of them present";
+let now: ReturnType<typeof fixedClock>;
+let records: ReturnType<typeof memoryRecordStore>;
+let calls: number;
+/** Two of them on one store are two processes as far as the record is concerned. */
+const flight = (): SingleFlight => createSingleFlight({ records, now });
+const answer = (n: number): TokenAnswer => ({
+  access_token: `access-${n}`,
+  token_type: "Bearer",
+  vendor: "v",
+  connection: "c",
+  vendor_data: {},
+});
+const call = async (): Promise<TokenAnswer> => answer(++calls);
+
+beforeEach(() => {
+  now = fixedClock(NOW);
+  records = memoryRecordStore({ now });
+  calls = 0;
+});
+
+it("bar#RF-1 makes one call for 200 equal requests over two processes", async () => {
+  const [one, two] = [flight(), flight()];
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? one : two).run("id", SECRET, call)),
+  );
+  expect(calls).toBe(1);
+  expect(new Set(answers.map(({ access_token }) => access_token))).toEqual(new Set(["access-1"]));
+});
+
+it("replays the answer for 60 s and no longer", async () => {
+  await flight().run("id", SECRET, call);
+  now.advance(59);
+  expect((await flight().run("id", SECRET, call)).access_token).toBe("access-1");
+  now.advance(1);
+  expect((await flight().run("id", SECRET, call)).access_token).toBe("access-2");
+});
+
+it("keeps the answer sealed: the record holds nothing of it, and another secret does not open it", async () => {
+  await flight().run("id", SECRET, call);
+  const record = await records.get({ kind: "refresh", id: "id" });
+  expect(JSON.stringify(record)).not.toContain("access-1");
+  await expect(flight().run("id", "another token", call)).rejects.toThrow("sealed value");
+});
+
+it("replays a failure no longer than its Retry-After, else only to those who wait", async () => {
+  const failing = (error: OAuthError) => async (): Promise<TokenAnswer> => {
+    calls++;
+    throw error;
+  };
+  const down = new OAuthError("temporarily_unavailable", "down", { retryAfterSeconds: 7 });
+  await expect(flight().run("down", SECRET, failing(down))).rejects.toMatchObject({ code: down.code });
+  now.advance(6);
+  await expect(flight().run("down", SECRET, call)).rejects.toMatchObject({ code: down.code, retryAfterSeconds: 7 });
+  now.advance(1);
+  expect((await flight().run("down", SECRET, call)).access_token).toBe("access-2");
+
+  const dead = new OAuthError("invalid_grant", "dead", { vendorError: "invalid_grant" });
+  await expect(flight().run("dead", SECRET, failing(dead))).rejects.toMatchObject({ code: "invalid_grant" });
+  await expect(flight().run("dead", SECRET, call)).rejects.toMatchObject({ extras: { vendorError: "invalid_grant" } });
+  now.advance(2);
+  expect((await flight().run("dead", SECRET, call)).access_token).toBe("access-4");
+});
+
+it("takes over from a holder that died, once its lease is over", async () => {
+  await records.create({ key: { kind: "refresh", id: "id" }, stage: "calling", data: { v: 1 }, expiresAt: NOW + 30 });
+  const waiting = flight().run("id", SECRET, call);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(calls).toBe(0);
+  now.advance(30);
+  expect((await waiting).access_token).toBe("access-1");
+});
+
+it("hands out the answer even when it cannot be kept", async () => {
+  const broken = { ...records, advance: async () => Promise.reject(new Error("store is gone")) };
+  const answered = await createSingleFlight({ records: broken, now }).run("id", SECRET, call);
+  expect(answered.access_token).toBe("access-1");
+});
+
+it("has one id per list of parts, however they are cut", () => {
+  expect(singleFlightId(["ab", "c"])).not.toBe(singleFlightId(["a", "bc"]));
+  expect(singleFlightId(["ab", "c"])).toBe(singleFlightId(["ab", "c"]));
+});
