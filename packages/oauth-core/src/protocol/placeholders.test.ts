@@ -24,6 +24,31 @@ describe("expandTemplate", () => {
     expect(expandTemplate(template, values, {})).toBe(expected);
   });
 
+  it("fills as much as a place can hold, and not more", () => {
+    const fits = (template: string, x: string, kind: "label" | "host" = "label"): boolean => {
+      try {
+        return expandTemplate(template, { x }, kind === "host" ? { x: { kind } } : {}).includes(x);
+      } catch {
+        return false;
+      }
+    };
+    const host = (length: number): string => `${"a.".repeat(length / 2 - 2)}${"b".repeat(4 + (length % 2))}`;
+    expect([63, 64].map((length) => fits("https://{x}.v.example/", "a".repeat(length)))).toEqual([true, false]);
+    expect([61, 62].map((length) => fits("https://a-{x}.v.example/", "a".repeat(length)))).toEqual([true, false]);
+    expect([252, 253, 254].map((length) => host(length).length)).toEqual([252, 253, 254]);
+    expect([252, 253, 254].map((length) => fits("https://{x}/", host(length), "host"))).toEqual([true, true, false]);
+    expect([243, 244].map((length) => fits("https://{x}.v.example/", host(length), "host"))).toEqual([true, false]);
+    expect([255, 256].map((length) => fits("https://v.example/{x}", "a".repeat(length)))).toEqual([true, false]);
+    expect([1024, 1025].map((length) => fits("https://v.example/?x={x}", "a".repeat(length)))).toEqual([true, false]);
+    expect(fits("https://v.example/{x}/", "...")).toBe(true);
+  });
+
+  it("takes names of up to 64 characters", () => {
+    const name = "n".repeat(64);
+    expect(expandTemplate(`https://v.example/{${name}}`, { [name]: "x" }, {})).toBe("https://v.example/x");
+    expect(() => placeholderNames(`https://v.example/{${name}n}`)).toThrow(REFUSED);
+  });
+
   it("gives a template without placeholders back as it is", () => {
     expect(expandTemplate("https://v.example/%7Ex?a=1#b", { unused: "x" }, {})).toBe("https://v.example/%7Ex?a=1#b");
   });

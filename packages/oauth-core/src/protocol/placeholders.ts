@@ -76,7 +76,7 @@ export function expandTemplate(
   const filledHost = fill(host, "host");
   const filledPath = fill(path, "path");
   const url = scheme + filledHost + port + filledPath + fill(query, "query") + fragment;
-  requireSameShape(url, { host: filledHost, path: filledPath, fixedSuffix: host.slice(host.lastIndexOf("}") + 1) });
+  requireSameShape(url, filledHost, filledPath);
   return url;
 }
 
@@ -146,17 +146,14 @@ function matches(pattern: string, name: string, value: string): boolean {
   }
 }
 
-/** The last word: whatever the pieces were, a URL parser must see the host and path we meant to write. */
-function requireSameShape(expanded: string, meant: { host: string; path: string; fixedSuffix: string }): void {
+/** The last word: whatever the pieces were, a URL parser must see the very host and path we meant to write. */
+function requireSameShape(expanded: string, filledHost: string, filledPath: string): void {
   const url = URL.parse(expanded);
-  const host = meant.host.toLowerCase();
+  const host = filledHost.toLowerCase();
   const same =
     url?.hostname === host &&
-    url.hostname.endsWith(meant.fixedSuffix.toLowerCase()) &&
     host.length <= 253 &&
     host.split(".").every((label) => label.length <= 63) &&
-    url.username === "" &&
-    url.password === "" &&
-    url.pathname === (meant.path === "" ? "/" : meant.path);
+    url.pathname === (filledPath === "" ? "/" : filledPath);
   if (!same) throw new OAuthError("invalid_request", "placeholders do not give a plain URL of this vendor");
 }

@@ -107,6 +107,12 @@ describe("verifyNativeRedirectUri", () => {
     expect(() => verifyNativeRedirectUri(requested, ["http://127.0.0.1:8080/cb"])).toThrow(REFUSED);
   });
 
+  it("looks at every registered URI", () => {
+    const list = ["https://a.example/cb", "http://[::1]/cb", "http://127.0.0.1:8080/cb"];
+    expect(verifyNativeRedirectUri("http://127.0.0.1:9999/cb", list).uri).toBe("http://127.0.0.1:9999/cb");
+    expect(() => verifyNativeRedirectUri("http://127.0.0.1:9999/other", list)).toThrow(REFUSED);
+  });
+
   it("gives no freedom of port outside the loopback addresses", () => {
     for (const registered of [
       "http://localhost:8080/cb",

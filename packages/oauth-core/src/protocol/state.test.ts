@@ -65,7 +65,23 @@ describe("a state of ours", () => {
 
   it("is short enough for any vendor", () => {
     expect(codec.sign({ ...CLAIMS, jti: "a".repeat(43), contextHash: "b".repeat(43) }).length).toBeLessThan(400);
-    expect(() => codec.sign({ ...CLAIMS, jti: "a".repeat(1024) })).toThrow(RangeError);
+  });
+
+  it("has at most 1024 characters, which is what is read", async () => {
+    const padded = (length: number): string => codec.sign({ ...CLAIMS, contextHash: "a".repeat(length) });
+    // Three characters of payload are four of base64url: walk up to the last length that fits.
+    const lengths = Array.from({ length: 800 }, (_, index) => index).filter((length) => {
+      try {
+        return padded(length).length > 0;
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+        return false;
+      }
+    });
+    const longest = padded(lengths.at(-1) ?? 0);
+    expect(longest.length).toBeGreaterThan(1020);
+    expect(longest.length).toBeLessThanOrEqual(1024);
+    await expect(codec.verify(longest)).resolves.toBeDefined();
   });
 });
 
