@@ -140,13 +140,14 @@ async function burnOnRefusal<T>(
     return await checks();
   } catch (error) {
     const known = toOAuthError(error);
-    if (known.code === "invalid_request") await fail(flowId, expect, known.extras.reason ?? "refused", deps);
+    if (known.code === "invalid_request") await fail("started", flowId, expect, known.extras.reason ?? "refused", deps);
     trace.reason ??= known.code;
     throw known;
   }
 }
 
 async function fail(
+  stage: "started" | "redeeming",
   flowId: string,
   expect: Readonly<Record<string, string>>,
   reason: string,
@@ -155,7 +156,7 @@ async function fail(
   const failed = { at: now(), checks: [], leg: "callback", reason };
   const { outcome } = await records.advance(
     flowKey(flowId),
-    { stage: "started", expect },
+    { stage, expect },
     { stage: "failed", set: asData({ failed }), remove: FORGOTTEN_AT_END },
   );
   return outcome === "moved";
@@ -163,7 +164,7 @@ async function fail(
 
 async function relayError(vendorError: string, open: OpenFlow, to: ClientReturn, deps: Deps, trace: Trace): Promise<Answer> {
   const { code, vendorError: safeCode } = mapCallbackError(vendorError);
-  if (!(await fail(open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
+  if (!(await fail("started", open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
   trace.reason = code;
   const error = new OAuthError(code, describeRelayed(code), {
     vendorError: safeCode,
@@ -194,12 +195,20 @@ async function parkAndReturn(
     } catch (error) {
       const known = toOAuthError(error);
       if (known.extras.reason === "state_replayed") throw known;
-      return withClearedCookie(errorRedirect(known, to), open.flowId, deps);
+      await fail("redeeming", open.flowId, open.expect, known.code, deps);
+      trace.reason = known.code;
+      return withClearedCookie(errorRedirect(flowIsOver(known), to), open.flowId, deps);
     }
   } else {
     await parkVendorCode({ ...open, answer, code, lifetimeSeconds: codeLifetimeSeconds(vendor) }, deps, trace);
   }
   return codeRedirect(code.value, to, clearBindingCookie(deps.issuer, open.flowId));
+}
+
+/** The state is spent: whatever the vendor saw, only a new flow helps. */
+function flowIsOver(error: OAuthError): OAuthError {
+  if (error.code !== "temporarily_unavailable") return error;
+  return new OAuthError(error.code, error.description, { ...error.extras, retry: "restart", cause: error });
 }
 
 /** Only what the vendor's entry declares is handed on. */

@@ -127,33 +127,49 @@ async function redeem(
   } catch (error) {
     const known = toOAuthError(error);
     const nothingWasSent = known.code === "temporarily_unavailable" && known.extras.retry === undefined;
-    await (nothingWasSent ? unspend(code, record, flow, deps) : recordFailure(code, known, deps));
-    throw known;
+    if (nothingWasSent && (await unspend(code, record, flow, deps))) throw known;
+    await recordFailure(code, known, deps);
+    throw nothingWasSent ? codeLost(known) : known;
   }
 }
 
 /** Nothing left us, so the vendor's code still lives: the caller may try again until it expires. */
 //= bar#VR-5
-async function unspend(code: Handle, record: StoredRecord, flow: Flow, { records }: Pick<Deps, "records">): Promise<void> {
+async function unspend(
+  code: Handle,
+  record: StoredRecord,
+  flow: Flow,
+  { records }: Pick<Deps, "records">,
+): Promise<boolean> {
   const { sealed, state, loginHint, vendorParams } = flow;
   const set = Object.fromEntries(
     Object.entries({ sealed, state, loginHint, vendorParams }).filter(([, value]) => value !== undefined),
   );
-  await records.advance(
-    flowKey(code.flowId),
-    { stage: "spent", expect: { codeHash: code.hash } },
-    { stage: "parked", set: asData(set), remove: ["spent"], expiresAt: record.expiresAt },
-  );
+  const restored = await records
+    .advance(
+      flowKey(code.flowId),
+      { stage: "spent", expect: { codeHash: code.hash } },
+      { stage: "parked", set: asData(set), remove: ["spent"], expiresAt: record.expiresAt },
+    )
+    .catch(() => undefined);
+  return restored?.outcome === "moved";
 }
 
-/** For the timeline; the code is gone either way. */
+/** The vendor saw nothing, but our own record could not be put back: the caller must not wait for this code. */
+function codeLost(cause: OAuthError): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The code was lost: start again", { retry: "restart", cause });
+}
+
+/** For the timeline only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
 async function recordFailure(code: Handle, error: OAuthError, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
   const failed = { at: now(), checks: [], leg: "token", reason: error.code };
-  await records.advance(
-    flowKey(code.flowId),
-    { stage: "spent", expect: { codeHash: code.hash } },
-    { stage: "failed", set: asData({ failed }), expiresAt: now() + CODE_SECONDS },
-  );
+  await records
+    .advance(
+      flowKey(code.flowId),
+      { stage: "spent", expect: { codeHash: code.hash } },
+      { stage: "failed", set: asData({ failed }), expiresAt: now() + CODE_SECONDS },
+    )
+    .catch(() => undefined);
 }
 
 /** One answer for unknown, foreign, used and malformed codes; the log knows which. */
