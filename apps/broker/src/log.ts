@@ -185,18 +185,20 @@ function causesOf(error: Error): string | undefined {
 
 const FRAME = /^ {4}at (?:.* \()?(?:file:\/\/)?((?:node:|\/|[A-Za-z]:\\)[^()]*):(\d+):\d+\)?$/;
 
-/** The first three frames as `folder/file.ts:line`. A message that looks like a frame is no frame: it is cut off first. */
+/** The first three frames as `folder/file.ts:line`. */
 function stackTop(error: Error): string | undefined {
-  const { stack, message } = error;
-  if (typeof stack !== "string" || typeof message !== "string") return undefined;
-  const end = stack.indexOf(message) + message.length;
-  if (!stack.includes(message)) return undefined;
-  const frames = stack
-    .slice(end)
+  const frames = framesOf(error)
     .split("\n")
     .map((line) => FRAME.exec(line))
     .flatMap((match) => (match === null ? [] : [`${lastTwo(match[1] ?? "")}:${match[2]}`]));
   return frames.length === 0 ? undefined : frames.slice(0, 3).join(" < ");
+}
+
+/** What follows name and message in a stack. A line of the message that looks like a frame is none, so both must be found first. */
+function framesOf({ stack, message }: Error): string {
+  if (typeof stack !== "string" || typeof message !== "string") return "";
+  const head = (message === "" ? /^[\w$. [\]]*(?=\n)/ : /^[\w$. [\]]*: /).exec(stack)?.[0];
+  return head !== undefined && stack.startsWith(message, head.length) ? stack.slice(head.length + message.length) : "";
 }
 
 function lastTwo(path: string): string {

@@ -82,7 +82,11 @@ export function createMetrics({ vendors = [], processMetrics = true }: MetricsOp
       refusals.inc({ leg: legLabel(leg), reason: reasonLabel(reason) });
     },
     countVendorCall: (vendor, operation, outcome) => {
-      vendorCalls.inc({ vendor: vendorLabel.has(vendor) ? vendor : "other", operation, outcome: outcomeLabel(outcome) });
+      vendorCalls.inc({
+        vendor: vendorLabel.has(vendor) ? vendor : "other",
+        operation,
+        outcome: outcomeLabel(outcome),
+      });
     },
     countRefreshReplay: () => {
       refreshReplays.inc();
