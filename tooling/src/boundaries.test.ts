@@ -48,6 +48,7 @@ describe("arrows", () => {
     [`${BROKER}/sandbox.ts`, `import type { X } from "@oauth-broker/simulators";`],
     [`${BROKER}/sandbox.ts`, `const { x } = await import("@oauth-broker/simulators");`],
     [`${BROKER}/start.ts`, `import { startSandbox } from "./sandbox.ts";`],
+    [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/hono";`],
     [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../hono/b.ts"';`],

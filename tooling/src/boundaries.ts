@@ -16,8 +16,12 @@ export interface Violation {
   readonly warning?: true;
 }
 
-/** Zones, most specific first, and what product code of each may import. Its own zone is always allowed; tests may import anything. */
-const CORE = "packages/oauth-core/src/";
+const CORE_ENTRY = "packages/oauth-core/src/index.ts";
+
+/**
+ * Zones, most specific first, and what product code of each may import. Its own zone is always allowed; tests and
+ * testing/ may import anything.
+ */
 const ZONES: readonly { readonly zone: string; readonly files: RegExp; readonly mayImport: readonly string[] }[] = [
   { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
   { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports"] },
@@ -38,21 +42,11 @@ const ZONES: readonly { readonly zone: string; readonly files: RegExp; readonly 
     mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
   {
-    zone: "core testing",
-    files: /^packages\/oauth-core\/src\/testing\//,
-    mayImport: ["ports", "protocol", "vendors", "vendor-client"],
-  },
-  {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
     mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
   // Types only: see TYPES_ONLY.
-  {
-    zone: "token-store testing",
-    files: /^packages\/token-store\/src\/testing\//,
-    mayImport: ["token-store", "core index", "ports"],
-  },
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
   {
     zone: "mcp-auth",
@@ -83,8 +77,8 @@ const ON_DEMAND: readonly string[] = ["simulators"];
 
 /** What the packages' root entries must not reach, over any number of imports. */
 const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
-  { entry: `${CORE}index.ts`, specifier: /^@?hono(\/|$)/ },
-  { entry: `${CORE}index.ts`, specifier: /^(node:sqlite|@aws-sdk\/.*)$/ },
+  { entry: CORE_ENTRY, specifier: /^@?hono(\/|$)/ },
+  { entry: CORE_ENTRY, specifier: /^(node:sqlite|@aws-sdk\/.*)$/ },
 ];
 
 interface Confined {
@@ -187,27 +181,27 @@ type Target = (file: SourceFile, one: Import) => string | undefined;
 
 const zoneOf = (path: string): (typeof ZONES)[number] | undefined => ZONES.find(({ files }) => files.test(path));
 
+const isForTests = (path: string): boolean => path.includes("/testing/");
+
 function arrows(file: SourceFile, target: Target): Violation[] {
   const from = zoneOf(file.path);
-  if (file.kind === "test" || from === undefined) return [];
+  if (file.kind === "test" || isForTests(file.path) || from === undefined) return [];
   return file.imports.flatMap((one) => {
     const path = target(file, one);
-    const to = path === undefined ? undefined : zoneOf(path);
-    if (path === undefined || to === undefined) return [];
-    const at = { rule: "arrows", path: file.path, line: one.line };
-    if (file.kind === "product" && path.includes("/testing/")) {
-      return [{ ...at, message: `imports ${one.specifier}, which is for tests only` }];
-    }
-    if (to === from) return [];
-    if (!from.mayImport.includes(to.zone)) {
-      return [{ ...at, message: `${from.zone} must not import ${to.zone} (${one.specifier})` }];
-    }
+    if (path === undefined) return [];
+    const to = zoneOf(path);
+    const refuse = (message: string): Violation[] => [
+      { rule: "arrows", path: file.path, line: one.line, message: `${message} (${one.specifier})` },
+    ];
+    if (isForTests(path)) return refuse("this is for tests only");
+    if (to === undefined || to === from) return [];
+    if (!from.mayImport.includes(to.zone)) return refuse(`${from.zone} must not import ${to.zone}`);
     const typesOnly = TYPES_ONLY.find((arrow) => arrow.from === from.zone && arrow.to === to.zone);
     if (typesOnly !== undefined && !one.values.every((name) => typesOnly.except.has(name))) {
-      return [{ ...at, message: `${from.zone} may import only types of ${to.zone} (${one.values.join(", ")})` }];
+      return refuse(`${from.zone} may import only types of ${to.zone}`);
     }
     if (ON_DEMAND.includes(to.zone) && !one.dynamic && one.values.length > 0) {
-      return [{ ...at, message: `${to.zone} is loaded by import() only (${one.specifier})` }];
+      return refuse(`${to.zone} is loaded by import() only`);
     }
     return [];
   });
