@@ -1,0 +1,162 @@
+/**
+ * The structural rules, as tables: which folder may import which, and where each thing that touches the world may stand.
+ * To permit something, add a line here and say why. boundaries.ts applies them; boundaries.test.ts plants a violation of each.
+ */
+
+const CORE_ENTRY = "packages/oauth-core/src/index.ts";
+
+/**
+ * Zones, most specific first, and what product code of each may import. Its own zone is always allowed; tests and
+ * testing/ may import anything.
+ */
+export const ZONES: readonly {
+  readonly zone: string;
+  readonly files: RegExp;
+  readonly mayImport: readonly string[];
+}[] = [
+  { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
+  { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports"] },
+  { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "protocol"] },
+  {
+    zone: "vendor-client",
+    files: /^packages\/oauth-core\/src\/vendor-client\//,
+    mayImport: ["ports", "protocol", "vendors"],
+  },
+  {
+    zone: "authorization-server",
+    files: /^packages\/oauth-core\/src\/authorization-server\//,
+    mayImport: ["ports", "protocol", "vendors", "vendor-client"],
+  },
+  {
+    zone: "hono",
+    files: /^packages\/oauth-core\/src\/hono\//,
+    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
+  },
+  {
+    zone: "core index",
+    files: /^packages\/oauth-core\/src\/[^/]+$/,
+    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
+  },
+  // Types only: see TYPES_ONLY.
+  { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
+  {
+    zone: "mcp-auth",
+    files: /^packages\/mcp-auth\//,
+    mayImport: ["token-store", "core index", "hono", "vendor-client"],
+  },
+  { zone: "broker-client", files: /^packages\/broker-client\//, mayImport: ["core index", "vendor-client"] },
+  { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
+  {
+    zone: "sandbox",
+    files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
+    mayImport: ["app", "simulators", "mcp-auth", "broker-client", "token-store", "core index", "hono", "vendor-client"],
+  },
+  {
+    zone: "app",
+    files: /^apps\//,
+    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", "core index", "hono", "vendor-client"],
+  },
+];
+
+/** Arrows that only types may travel, and the values excepted. OAuthError: the ports say that adapters throw it. */
+export const TYPES_ONLY: readonly {
+  readonly from: string;
+  readonly to: string;
+  readonly except: ReadonlySet<string>;
+}[] = [{ from: "token-store", to: "core index", except: new Set(["OAuthError"]) }];
+
+/** Zones that load only on demand: `import()` of them is fine, a static import of values is not. */
+export const ON_DEMAND: readonly string[] = ["simulators"];
+
+/** What the packages' root entries must not reach, over any number of imports. */
+export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
+  { entry: CORE_ENTRY, specifier: /^@?hono(\/|$)/ },
+  { entry: CORE_ENTRY, specifier: /^(node:sqlite|@aws-sdk\/.*)$/ },
+];
+
+export interface Confined {
+  readonly rule: string;
+  readonly what: RegExp;
+  readonly allowed: readonly RegExp[];
+  readonly instead: string;
+}
+
+const EGRESS = /^packages\/oauth-core\/src\/vendor-client\/egress[^/]*\.ts$/;
+/** Listens; opens nothing outbound. */
+const SERVES = /^apps\/[^/]+\/src\/(main|serve)\.ts$/;
+
+/** External modules and the files that may import them. Type imports are free. */
+export const CONFINED_MODULES: readonly Confined[] = [
+  {
+    rule: "hono stays at the rim",
+    what: /^(hono|@hono\/.*)(\/|$)/,
+    allowed: [
+      /^packages\/(oauth-core|mcp-auth)\/src\/hono\//,
+      /^apps\/[^/]+\/src\/(app|main|serve)\.ts$/,
+      /^apps\/[^/]+\/src\/(routes|pages)\//,
+    ],
+    instead: "decide in a function of plain values and call it from hono/, app.ts or routes/",
+  },
+  {
+    rule: "only egress opens connections",
+    what: /^(undici|axios|(node:)?(net|tls|http|https|http2|dgram|dns|dns\/promises))$/,
+    allowed: [EGRESS, SERVES],
+    instead: "take a Fetch as dependency; vendor-client/egress.ts makes it",
+  },
+  {
+    rule: "only the adapters import the AWS SDK",
+    what: /^@aws-sdk\//,
+    allowed: [/\/records\/dynamodb\.ts$/, /\/keys\/kms\.ts$/],
+    instead: "use RecordStore or KeyWrapper",
+  },
+  {
+    rule: "only records/sqlite.ts imports node:sqlite",
+    what: /^node:sqlite$/,
+    allowed: [/\/records\/sqlite(-[a-z]+)?\.ts$/],
+    instead: "use RecordStore",
+  },
+  {
+    rule: "only config.ts reads process.env",
+    what: /^(node:)?process$/,
+    allowed: [],
+    instead: "use the global `process`, so that this rule sees it",
+  },
+];
+
+/** Names that read an address or compare one, and open nothing. */
+export const PURE_NAMES: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "BlockList", "SocketAddress"]);
+
+/** Globals and the files that may use them. */
+export const CONFINED_GLOBALS: readonly Confined[] = [
+  {
+    rule: "only config.ts reads process.env",
+    what: /^process(\.env\b|$)/,
+    allowed: [/^apps\/[^/]+\/src\/config\.ts$/],
+    instead: "take the value from Config",
+  },
+  {
+    rule: "only egress opens connections",
+    what: /^(fetch|WebSocket|EventSource)$/,
+    allowed: [EGRESS],
+    instead: "take a Fetch as dependency",
+  },
+  {
+    rule: "time comes from a Clock",
+    what: /^(Date\.now|new Date\(\))$/,
+    allowed: [/(^|\/)clock\.ts$/],
+    instead: "take a Clock as dependency",
+  },
+  {
+    rule: "no console",
+    what: /^console(\.|$)/,
+    allowed: [],
+    instead: "log through log.ts, or write to process.stderr",
+  },
+];
+
+/** Redirects are 303: a 307 or 308 would send the browser's POST body on. */
+export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
+
+/** A file longer than this fails; longer than the next is a warning. */
+export const MAX_LINES = 400;
+export const MANY_LINES = 250;
