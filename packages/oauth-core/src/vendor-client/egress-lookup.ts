@@ -9,19 +9,24 @@ import { lookup as getAddressInfo, Resolver } from "node:dns/promises";
 /** All addresses of a name. Rejects when it has none. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 
+/** Milliseconds and attempts. Both together stay well under the time for connecting. */
+export const PATIENCE = { timeout: 700, tries: 2, maxTimeout: 700 };
+
 /** For names the operator vouches for: the machine's own way of resolving, hosts file and search domains included. */
 export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all: true }));
 
 /** For names from request parameters: DNS only, off the thread pool, with a short patience. */
-export const dnsLookup: Lookup = shared(async (host) => {
-  const resolver = new Resolver({ timeout: 1_000, tries: 2 });
+export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(PATIENCE)));
+
+/** Both address families in full; one that does not answer does not take the other with it. */
+export async function askDns(host: string, resolver: Pick<Resolver, "resolve4" | "resolve6">): Promise<LookupAddress[]> {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
   return [
     ...(v4.status === "fulfilled" ? v4.value : []).map((address) => ({ address, family: 4 })),
     ...(v6.status === "fulfilled" ? v6.value : []).map((address) => ({ address, family: 6 })),
   ];
-});
+}
 
 /** Callers that ask for a name while it is being asked for get the same answer; nothing is kept afterwards. */
 export function shared(lookup: Lookup): Lookup {
