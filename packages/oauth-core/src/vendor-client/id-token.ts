@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
+import { OAuthError } from "../protocol/errors.ts";
 import { parseJsonStrict } from "../protocol/strict-json.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { isObject } from "./vendor-answer.ts";
@@ -142,6 +143,21 @@ export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: str
   const bits = alg.startsWith("Ed") ? "512" : alg.slice(-3);
   const digest = createHash(`sha${bits}`).update(accessToken).digest();
   if (atHash !== digest.subarray(0, digest.length / 2).toString("base64url")) throw refused("at_hash is of another token");
+}
+
+/** A refreshed ID token is of the same user at the same issuer as the first. */
+//= oidc-core#12.2
+//= bar#RF-6
+export function requireSameSubject(
+  idToken: { readonly issuer: string; readonly subject: string } | undefined,
+  first: { readonly issuer: string; readonly subject: string } | undefined,
+): void {
+  if (idToken === undefined || first === undefined) return;
+  if (idToken.issuer === first.issuer && idToken.subject === first.subject) return;
+  throw new OAuthError("vendor_response_invalid", "The refreshed ID token names another user", {
+    reason: "subject_mismatch",
+    detail: "refresh: iss or sub differs from the first",
+  });
 }
 
 export function refused(detail: string): Error {

@@ -3,10 +3,10 @@
  * Callers: the broker's /v1/token, the template's token store.
  */
 import { refreshTokenGrantRequest } from "oauth4webapi";
-import { OAuthError } from "../protocol/errors.ts";
 import { formatScope } from "../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { type AcceptDeps, acceptTokens } from "./accept-tokens.ts";
+import { requireSameSubject } from "./id-token.ts";
 import { discardTokens } from "./revoke-tokens.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 import { translateVendorError, type VendorCall } from "./vendor-error.ts";
@@ -34,7 +34,7 @@ export async function refreshTokens(
   const answer = await requestTokens(vendor, credentials, request, call, deps);
   try {
     const tokens = await acceptTokens(answer, { vendor, credentials, call }, deps);
-    requireSameSubject(tokens, request.expected);
+    requireSameSubject(tokens.idToken, request.expected);
     return tokens;
   } catch (error) {
     // Where the old refresh token lives on, ending the new tokens could end the grant with them.
@@ -65,15 +65,4 @@ async function requestTokens(
   } catch (error) {
     throw translateVendorError(error, call);
   }
-}
-
-//= oidc-core#12.2
-//= bar#RF-6
-export function requireSameSubject({ idToken }: Pick<VendorTokens, "idToken">, expected: RefreshRequest["expected"]): void {
-  if (idToken === undefined || expected === undefined) return;
-  if (idToken.issuer === expected.issuer && idToken.subject === expected.subject) return;
-  throw new OAuthError("vendor_response_invalid", "The refreshed ID token names another user", {
-    reason: "subject_mismatch",
-    detail: "refresh: iss or sub differs from the first",
-  });
 }

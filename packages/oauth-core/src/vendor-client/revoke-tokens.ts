@@ -60,17 +60,24 @@ const UNKNOWN_TOKEN: ReadonlySet<string> = new Set(["invalid_token", "invalid_gr
 
 async function readRevocation(response: Response, call: VendorCall, { now }: RevokeDeps): Promise<Revoked> {
   requireAnswer(response, call, now);
-  if (response.status < 300) {
+  const isRefusal = response.status >= 400;
+  const error = await refusalCode(response, call);
+  if (error === undefined && !isRefusal) {
     await processRevocationResponse(new Response(null, { status: 200 }));
     return "token";
   }
-  const { error } = await readObject(response, call).catch((): { error?: undefined } => ({}));
-  if (typeof error === "string" && UNKNOWN_TOKEN.has(error)) return "already";
+  if (error !== undefined && UNKNOWN_TOKEN.has(error)) return "already";
   //= rfc7009#2.2.1
   if (error === "unsupported_token_type") throw noWay(error);
-  if (typeof error === "string" && error !== "") throw vendorRefusal(error, call);
+  if (error !== undefined) throw vendorRefusal(error, call);
   if (response.status === 404) return "already";
   throw response.status === 401 ? vendorRefusedClient(call) : invalidVendorResponse(`revocation: status ${response.status}`);
+}
+
+/** The body of a success is of no interest, unless it says that it is none. */
+async function refusalCode(response: Response, call: VendorCall): Promise<string | undefined> {
+  const { error } = await readObject(response, call).catch((): { error?: undefined } => ({}));
+  return typeof error === "string" && error !== "" ? error : undefined;
 }
 
 function noWay(vendorError?: string): OAuthError {

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { mapCallbackError, requireIssuer } from "./receive-callback.ts";
+
+const ISSUER = "https://vendor.example/tenant";
+const KNOWN = { issuer: ISSUER, issExpected: true };
+
+describe("requireIssuer", () => {
+  it("rfc9207#2.4 accepts exactly the issuer, advertised or not", () => {
+    expect(() => requireIssuer(KNOWN, ISSUER)).not.toThrow();
+    expect(() => requireIssuer({ ...KNOWN, issExpected: false }, ISSUER)).not.toThrow();
+  });
+
+  it("bar#CB-16 V-45 refuses an answer without iss where one is due", () => {
+    expect(() => requireIssuer(KNOWN, undefined)).toThrow(expect.objectContaining({ code: "invalid_request", extras: { reason: "missing_issuer" } }));
+    expect(() => requireIssuer({ ...KNOWN, issExpected: false }, undefined)).not.toThrow();
+  });
+
+  it.each([
+    ["another", "https://honest.example/tenant"],
+    ["empty", ""],
+    ["with a slash more", `${ISSUER}/`],
+    ["in another case", ISSUER.toUpperCase()],
+    ["with the port spelled out", "https://vendor.example:443/tenant"],
+    ["with an escape", "https://vendor.example/t%65nant"],
+    ["with white space", ` ${ISSUER}`],
+  ])("bar#CB-16 V-44 refuses an iss that is %s", (_title, iss) => {
+    for (const issExpected of [true, false]) {
+      expect(() => requireIssuer({ issuer: ISSUER, issExpected }, iss)).toThrow(
+        expect.objectContaining({ code: "invalid_request", extras: { reason: "issuer_mismatch" } }),
+      );
+    }
+  });
+
+  it("rfc9207#2.4 refuses any iss where no issuer is known", () => {
+    expect(() => requireIssuer({ issExpected: false }, "https://honest.example")).toThrow(
+      expect.objectContaining({ extras: { reason: "issuer_mismatch" } }),
+    );
+    expect(() => requireIssuer({ issExpected: false }, undefined)).not.toThrow();
+  });
+
+  it("does not repeat what it was sent", () => {
+    expect(() => requireIssuer(KNOWN, "https://canary.example")).toThrow(expect.not.objectContaining({ description: expect.stringContaining("canary") }));
+  });
+});
+
+describe("mapCallbackError", () => {
+  it.each(
+    [
+      "access_denied",
+      "ACCESS_DENIED",
+      "user_denied",
+      "user_cancelled_login",
+      "user_cancelled_authorize",
+      "user_canceled",
+      "UserCancel",
+      "user-cancelled",
+      "cancelled",
+      "cancel",
+      "consent_declined",
+      "consent_required",
+      "request_denied",
+      "authorization_declined",
+    ].map((error) => [error]),
+  )("%s is access_denied", (error) => {
+    expect(mapCallbackError(error)).toEqual({ code: "access_denied", vendorError: error });
+  });
+
+  it.each([
+    ["temporarily_unavailable", "temporarily_unavailable"],
+    ["invalid_scope", "invalid_scope"],
+    ["invalid_client", "vendor_credentials_rejected"],
+    ["unauthorized_client", "vendor_credentials_rejected"],
+    ["server_error", "server_error"],
+    ["invalid_request", "server_error"],
+    ["login_required", "server_error"],
+    ["scancelled", "server_error"],
+    ["", "server_error"],
+  ])("%s is %s", (error, code) => {
+    expect(mapCallbackError(error)).toEqual({ code, vendorError: error });
+  });
+
+  it("bar#CB-10 cuts the vendor's code", () => {
+    const { vendorError } = mapCallbackError(`a"b\\c\r\nd<script>é${"x".repeat(100_000)}`);
+    expect(vendorError).toMatch(/^a b c {2}d<script> x+$/);
+    expect(vendorError).toHaveLength(64);
+  });
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, REFRESH_TOKEN, soundAnswer, SUBJECT } from "../testing/faulty-vendor.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab({ timeoutMs: 300 });
+});
+afterEach(() => lab.close());
+
+const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
+const expected = (): { issuer: string; subject: string } => ({ issuer: lab.vendor.issuer, subject: SUBJECT });
+
+describe("refreshTokens", () => {
+  it("V-37 V-54 rfc6749#6 asks with the refresh token and answers the new ones", async () => {
+    lab.vendor.answers.set("/token", { body: { ...soundAnswer(), access_token: "second", refresh_token: "rotated" } });
+    const tokens = await lab.refresh({ request: { scope: ["a", "b"] } });
+    expect(tokens).toMatchObject({ accessToken: "second", refreshToken: "rotated", expiresInSeconds: 3600 });
+    const request = lab.vendor.received.at(-1);
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({ grant_type: "refresh_token", refresh_token: REFRESH_TOKEN, scope: "a b" });
+    expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`);
+  });
+
+  it("bar#RF-2 V-61 has no refresh token where the vendor sends none: the old one goes on", async () => {
+    lab.vendor.answers.set("/token", { body: { access_token: "second", token_type: "bearer" } });
+    await expect(lab.refresh()).resolves.toEqual({ accessToken: "second", tokenType: "Bearer", vendorData: {} });
+  });
+
+  it("asks the vendor's refresh endpoint where it has one", async () => {
+    lab.vendor.answers.set("/refresh", { body: soundAnswer() });
+    await lab.refresh({ entry: { refreshEndpoint: `${lab.vendor.issuer}/refresh`, scopeSeparator: "," }, request: { scope: ["a", "b"] } });
+    expect(times("/token")).toBe(0);
+    expect(lab.vendor.received.at(-1)?.form.get("scope")).toBe("a,b");
+  });
+
+  it("needs no ID token, and checks one that comes", async () => {
+    lab.vendor.answers.set("/token", { body: soundAnswer() });
+    await expect(lab.refresh({ request: { expected: expected() } })).resolves.not.toHaveProperty("idToken");
+    await lab.vendor.grant({ claims: { nonce: undefined } });
+    await expect(lab.refresh({ request: { expected: expected() } })).resolves.toMatchObject({ idToken: expected() });
+    await lab.vendor.grant({ claims: { aud: "another" } });
+    await expect(lab.refresh()).rejects.toMatchObject({ code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } });
+  });
+
+  it.each([
+    ["V-38", "iss", () => ({ issuer: "https://first.example", subject: SUBJECT })],
+    ["V-39", "sub", () => ({ issuer: lab.vendor.issuer, subject: "user-0" })],
+  ])("%s bar#RF-6 discards an answer with another %s than the first, and ends nothing", async (_row, _claim, first) => {
+    await lab.vendor.grant();
+    await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      extras: { reason: "subject_mismatch" },
+    });
+    expect(times("/revoke")).toBe(0);
+  });
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+    ["V-62 the answer is lost", (response) => void response.writeHead(200, { "content-length": "99" }).write("{", () => response.destroy())],
+    ["no answer comes", () => undefined],
+  ])("bar#RF-9 %s: a new flow is due only where the vendor rotates", async (_title, answer) => {
+    lab.vendor.answers.set("/token", answer);
+    const lost = { code: "temporarily_unavailable", status: 503 };
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({ ...lost, extras: { retry: "restart" } });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({ ...lost, extras: {} });
+    await expect(lab.refresh()).rejects.toMatchObject({ ...lost, extras: {} });
+    expect(times("/token")).toBe(3);
+  });
+
+  it("bar#RF-9 an answer that is an outage spends nothing", async () => {
+    lab.vendor.answers.set("/token", { status: 503, headers: { "retry-after": "8" } });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      retryAfterSeconds: 8,
+      extras: {},
+    });
+  });
+
+  it("keys that cannot be had: restart and revocation where the vendor rotates, patience elsewhere", async () => {
+    lab.vendor.answers.set("/jwks", { status: 503 });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({ code: "temporarily_unavailable", extras: {} });
+    expect(times("/revoke")).toBe(0);
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({ extras: { retry: "restart" } });
+    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+  });
+
+  it.each([
+    ["invalid_grant", "invalid_grant"],
+    ["bad_refresh_token", "invalid_grant"],
+    ["invalid_client", "vendor_credentials_rejected"],
+    ["invalid_scope", "invalid_scope"],
+  ])("%s is %s", async (error, code) => {
+    lab.vendor.answers.set("/token", { status: 400, body: { error } });
+    await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error } });
+  });
+
+  it("never shows a token", async () => {
+    lab.vendor.answers.set("/token", { status: 400, body: { error: "x", access_token: ACCESS_TOKEN } });
+    const error = await lab.refresh().catch((thrown: unknown) => thrown);
+    expect(JSON.stringify([error, String(error)])).not.toMatch(new RegExp(`${ACCESS_TOKEN}|${REFRESH_TOKEN}`));
+  });
+});

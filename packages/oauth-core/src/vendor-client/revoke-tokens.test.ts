@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CLIENT_ID, CLIENT_SECRET } from "../testing/faulty-vendor.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import type { RevokeRequest } from "./revoke-tokens.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab({ timeoutMs: 300 });
+});
+afterEach(() => lab.close());
+
+const revoke = async (request: RevokeRequest = { token: "t" }): Promise<string> =>
+  lab.client.revokeToken(await lab.resolve(), lab.vendor.credentials, request);
+
+describe("revokeToken", () => {
+  it("rfc7009#2.1 sends token, hint and client authentication", async () => {
+    await expect(revoke({ token: "t", tokenTypeHint: "refresh_token" })).resolves.toBe("token");
+    const request = lab.vendor.received.at(-1);
+    expect(request).toMatchObject({ method: "POST", path: "/revoke" });
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({ token: "t", token_type_hint: "refresh_token" });
+    expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`);
+  });
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
+    ["200", { status: 200 }, "token"],
+    ["200 and some text", { status: 200, body: "done" }, "token"],
+    ["204", { status: 204 }, "token"],
+    ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
+    ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
+    ["404", { status: 404 }, "already"],
+  ])("bar#RV-2 rfc7009#2.2 takes %s as the end of it", async (_title, answer, outcome) => {
+    lab.vendor.answers.set("/revoke", answer);
+    await expect(revoke()).resolves.toBe(outcome);
+  });
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+    ["rfc7009#2.2.1 unsupported_token_type", { status: 400, body: { error: "unsupported_token_type" } }, { code: "unsupported_token_type" }],
+    ["rfc7009#2.2.1 503", { status: 503, headers: { "retry-after": "7" } }, { code: "temporarily_unavailable", retryAfterSeconds: 7, extras: {} }],
+    ["no answer", () => undefined, { code: "temporarily_unavailable", extras: {} }],
+    ["invalid_client", { status: 401, body: { error: "invalid_client" } }, { code: "vendor_credentials_rejected" }],
+    ["401", { status: 401 }, { code: "vendor_credentials_rejected" }],
+    ["invalid_request", { status: 400, body: { error: "invalid_request" } }, { code: "vendor_response_invalid" }],
+    ["a page", { status: 400, body: "<html>" }, { code: "vendor_response_invalid" }],
+    ["a redirect", { status: 302, headers: { location: "/login" } }, { code: "vendor_response_invalid" }],
+    ["a 200 that is an error", { status: 200, body: { ok: false, error: "invalid_request" } }, { code: "vendor_response_invalid" }],
+  ])("bar#RV-2 says what is wrong with %s", async (_title, answer, error) => {
+    lab.vendor.answers.set("/revoke", answer);
+    await expect(revoke()).rejects.toMatchObject(error);
+    expect(lab.vendor.asked().filter((path) => path === "/revoke")).toHaveLength(1);
+  });
+
+  it("tells a person what to do where the vendor has no way", async () => {
+    lab.vendor.describe({ revocation_endpoint: undefined });
+    await expect(revoke()).rejects.toMatchObject({
+      code: "unsupported_token_type",
+      status: 400,
+      extras: { help: expect.stringContaining("settings") },
+    });
+  });
+});

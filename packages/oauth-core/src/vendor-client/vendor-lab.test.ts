@@ -1,0 +1,218 @@
+/**
+ * The misbehaving-vendor lab, one row per fault (docs: the bar's section 4), first the OpenID relying-party modules.
+ * A real OpenID provider on loopback, one thing wrong with it, and what it received in the end.
+ */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/faulty-vendor.ts";
+import { newIdTokenKey, signText, unsigned, withBrokenSignature } from "../testing/id-tokens.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.close());
+
+const SECOND = newIdTokenKey("RS256", "key-2");
+const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
+
+/** The vendor's tokens are of no use to anybody then: it is asked to end them. */
+async function expectRefusedAndRevoked(): Promise<void> {
+  await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
+  expect(lab.vendor.asked().filter((path) => path === "/token")).toHaveLength(1);
+  await vi.waitFor(() => expect(lab.vendor.asked()).toContain("/revoke"));
+}
+
+describe("an ID token that is sound", () => {
+  it("V-1 V-10 V-18 redeems the code for the vendor's tokens", async () => {
+    const { idToken, ...tokens } = await lab.redeem();
+    expect(tokens).toEqual({
+      accessToken: "access-token-of-the-vendor",
+      tokenType: "Bearer",
+      expiresInSeconds: 3600,
+      refreshToken: "refresh-token-of-the-vendor",
+      scope: ["openid"],
+      vendorData: {},
+    });
+    expect(idToken).toMatchObject({ issuer: lab.vendor.issuer, subject: "user-1" });
+    expect(lab.vendor.asked()).toEqual(["/.well-known/openid-configuration", "/token", "/jwks"]);
+  });
+
+  it("V-2 authenticates with Basic, and V-60 puts secret, code and verifier in no other place", async () => {
+    await lab.redeem();
+    const [, token] = lab.vendor.received;
+    const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64");
+    expect(token?.headers.authorization).toBe(`Basic ${basic}`);
+    expect(Object.fromEntries(token?.form ?? [])).toEqual({
+      grant_type: "authorization_code",
+      code: lab.request.code,
+      redirect_uri: lab.request.redirectUri,
+      code_verifier: lab.request.codeVerifier,
+    });
+    const others = lab.vendor.received.filter((request) => request !== token);
+    for (const secret of [CLIENT_SECRET, basic, lab.request.code, "verifier"]) expect(JSON.stringify(others)).not.toContain(secret);
+  });
+
+  it("V-8 may leave out kid where there is one key", async () => {
+    await lab.vendor.grant({ header: { kid: undefined } });
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+  });
+
+  it.each(["ES256", "PS256", "EdDSA"] as const)("V-10 may be signed with %s", async (alg) => {
+    const key = newIdTokenKey(alg, "other");
+    lab.vendor.keys.push(key);
+    await lab.vendor.grant({ key });
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+  });
+
+  it("V-48 may name us as the only member of an array", async () => {
+    await lab.vendor.grant({ claims: { aud: [CLIENT_ID] } });
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+  });
+
+  it("V-40 V-41 may point to claims elsewhere, which nobody fetches", async () => {
+    const elsewhere = { endpoint: `${lab.vendor.issuer}/claims`, access_token: "x" };
+    await lab.vendor.grant({ claims: { _claim_names: { address: "s" }, _claim_sources: { s: elsewhere } } });
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+    expect(lab.vendor.asked()).not.toContain("/claims");
+  });
+
+  it("V-23 may leave out at_hash", async () => {
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+  });
+
+  it.each([
+    ["bar#ID-6", { iat: at(10), nbf: at(10) }],
+    ["bar#ID-6", { iat: at(60), nbf: at(60) }],
+    ["bar#ID-6", { exp: at(-59) }],
+  ])("%s a clock that is a little off is fine: %o", async (_row, claims) => {
+    await lab.vendor.grant({ claims });
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+  });
+});
+
+function at(offset: number): number {
+  return 1_700_000_000 + offset;
+}
+
+describe("an ID token with a wrong claim is refused, and the tokens are revoked", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["V-3 iss is another issuer", { iss: "https://honest.example" }],
+    ["V-3 iss differs by a slash", { iss: "slash" }],
+    ["V-50 iss is missing", { iss: undefined }],
+    ["V-4 bar#ID-8 sub is missing", { sub: undefined }],
+    ["bar#ID-8 sub is empty", { sub: "" }],
+    ["bar#ID-8 sub is a number", { sub: 7 }],
+    ["bar#ID-8 sub is 300 characters long", { sub: "s".repeat(300) }],
+    ["bar#ID-8 sub holds NUL", { sub: "user\0" }],
+    ["V-5 aud is another client", { aud: "another" }],
+    ["V-6 aud is missing", { aud: undefined }],
+    ["V-47 bar#ID-7 aud has a second member", { aud: [CLIENT_ID, "another"] }],
+    ["V-47 bar#ID-7 aud has a second member and azp is us", { aud: [CLIENT_ID, "another"], azp: CLIENT_ID }],
+    ["bar#ID-7 azp is another client", { azp: "another" }],
+    ["V-7 iat is missing", { iat: undefined }],
+    ["V-16 nonce is another", { nonce: "another" }],
+    ["V-50 nonce is missing", { nonce: undefined }],
+    ["V-22 bar#ID-9 at_hash is of another token", { at_hash: "AAAAAAAAAAAAAAAAAAAAAA" }],
+    ["V-49 bar#ID-6 exp is five minutes past", { exp: at(-300) }],
+    ["V-49 bar#ID-6 exp is missing", { exp: undefined }],
+    ["bar#ID-6 exp is a string", { exp: `${at(3600)}` }],
+    ["bar#ID-6 exp is 1e20", { exp: 1e20 }],
+    ["V-55 bar#ID-6 iat is a week past", { iat: at(-604_800) }],
+    ["bar#ID-6 iat is 61 s ahead", { iat: at(61) }],
+    ["bar#ID-6 nbf is 61 s ahead", { nbf: at(61) }],
+  ])("%s", async (_title, claims) => {
+    await lab.vendor.grant({ claims: claims.iss === "slash" ? { iss: `${lab.vendor.issuer}/` } : claims });
+    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    await vi.waitFor(() => expect(lab.vendor.asked()).toContain("/revoke"));
+  });
+});
+
+describe("an ID token with a wrong signature is refused, and the tokens are revoked", () => {
+  const claims = (): object => ({ iss: lab.vendor.issuer, sub: "user-1", aud: CLIENT_ID, iat: at(0), exp: at(60), nonce: NONCE });
+  const answerWith = (idToken: string): void => {
+    lab.vendor.answers.set("/token", { body: { ...soundAnswer(), id_token: idToken } });
+  };
+  const first = (): (typeof lab.vendor.keys)[number] => lab.vendor.keys[0] ?? SECOND;
+  const sign = (header: Record<string, unknown>, key: Parameters<typeof signText>[2] = first().privateKey): Promise<string> =>
+    signText(JSON.stringify(claims()), { kid: first().kid, ...header }, key);
+
+  it("V-9 kid is absent and several keys fit", async () => {
+    lab.vendor.keys.push(SECOND);
+    await lab.vendor.grant({ header: { kid: undefined } });
+    await expectRefusedAndRevoked();
+  });
+
+  it.each(["none", "None", ""])("V-11 V-50 alg is %j and there is no signature", async (alg) => {
+    answerWith(unsigned(claims(), { alg, kid: first().kid }));
+    await expectRefusedAndRevoked();
+  });
+
+  it("V-50 alg is absent", async () => {
+    answerWith(withHeader(await sign({ alg: "RS256" }), { kid: first().kid }));
+    await expectRefusedAndRevoked();
+  });
+
+  it("V-12 the RS256 signature is broken", async () => {
+    answerWith(withBrokenSignature(await sign({ alg: "RS256" })));
+    await expectRefusedAndRevoked();
+  });
+
+  it("V-13 the ES256 signature is broken", async () => {
+    const key = newIdTokenKey("ES256", "ec");
+    lab.vendor.keys.push(key);
+    answerWith(withBrokenSignature(await sign({ alg: "ES256", kid: "ec" }, key.privateKey)));
+    await expectRefusedAndRevoked();
+  });
+
+  it.each([
+    ["V-14 our secret", Buffer.from(CLIENT_SECRET.repeat(2))],
+    ["bar#ID-4 the vendor's public key", Buffer.from(JSON.stringify(SECOND.publicJwk))],
+  ])("%s signs with HS256", async (_title, key) => {
+    answerWith(await sign({ alg: "HS256" }, key));
+    await expectRefusedAndRevoked();
+  });
+
+  it("bar#ID-4 HS256 stays refused where an entry lists it", async () => {
+    answerWith(await sign({ alg: "HS256" }, Buffer.from(CLIENT_SECRET.repeat(2))));
+    await expect(lab.redeem({ entry: { idTokenAlgs: ["HS256", "none"] } })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("V-50 alg is one the entry does not list", async () => {
+    await expect(lab.redeem({ entry: { idTokenAlgs: ["ES256"] } })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("V-57 bar#ID-3 kid is right and the key is another", async () => {
+    answerWith(await sign({ alg: "RS256" }, SECOND.privateKey));
+    await expectRefusedAndRevoked();
+  });
+
+  it("bar#ID-3 the token brings its own key", async () => {
+    answerWith(await sign({ alg: "RS256", jwk: SECOND.publicJwk, jku: `${lab.vendor.issuer}/own-keys` }, SECOND.privateKey));
+    await expectRefusedAndRevoked();
+    expect(lab.vendor.asked()).not.toContain("/own-keys");
+  });
+
+  it.each([{ zip: "DEF" }, { b64: true, crit: ["b64"] }])("bar#ID-5 the header has %o", async (header) => {
+    answerWith(await sign({ alg: "RS256", ...header }));
+    await expectRefusedAndRevoked();
+  });
+
+  it.each(["a.b.c.d.e", "a.b", "", "x".repeat(70_000), "Zm9v.Zm9v.Zm9v"].map((text) => [text.slice(0, 16), text]))(
+    "bar#ID-5 it is no JWS: %s",
+    async (_title, idToken) => {
+      answerWith(idToken);
+      await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    },
+  );
+
+  it("V-69 sub stands in it twice", async () => {
+    const payload = JSON.stringify(claims()).replace("{", '{"sub":"admin",');
+    answerWith(await signText(payload, { alg: "RS256", kid: first().kid }, first().privateKey));
+    await expectRefusedAndRevoked();
+  });
+});
+
+function withHeader(token: string, header: object): string {
+  return [Buffer.from(JSON.stringify(header)).toString("base64url"), ...token.split(".").slice(1)].join(".");
+}

@@ -1,0 +1,96 @@
+/** The twin of the vendor-lab tests: with one named defence switched off, the same attack succeeds. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CLIENT_ID, SUBJECT } from "../testing/faulty-vendor.ts";
+import { newIdTokenKey } from "../testing/id-tokens.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import type * as oauth from "oauth4webapi";
+import type * as idToken from "./id-token.ts";
+import type * as document from "./metadata-document.ts";
+import type * as callback from "./receive-callback.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+const unless = vi.hoisted(
+  () =>
+    <A extends unknown[], R>(name: string, defence: (...args: A) => R, instead: (...args: A) => R) =>
+    (...args: A): R =>
+      off.has(name) ? instead(...args) : defence(...args),
+);
+
+vi.mock("./id-token.ts", async (original) => {
+  const known = await original<typeof idToken>();
+  return {
+    ...known,
+    verifySignature: unless("signature", known.verifySignature, () => Promise.resolve()),
+    requireIssuerClaim: unless("issuer", known.requireIssuerClaim, () => undefined),
+    requireAudience: unless("audience", known.requireAudience, () => undefined),
+    requireTimes: unless("times", known.requireTimes, () => undefined),
+    requireSameSubject: unless("same subject", known.requireSameSubject, () => undefined),
+    requireAccessTokenHash: unless("at_hash", known.requireAccessTokenHash, () => undefined),
+  };
+});
+vi.mock("oauth4webapi", async (original) => {
+  const known = await original<typeof oauth>();
+  return {
+    ...known,
+    processAuthorizationCodeResponse: unless("library", known.processAuthorizationCodeResponse, async (_server, _client, response) =>
+      (await response.json()) as oauth.TokenEndpointResponse,
+    ),
+  };
+});
+vi.mock("./receive-callback.ts", async (original) => {
+  const known = await original<typeof callback>();
+  return { ...known, requireIssuer: unless("callback issuer", known.requireIssuer, () => undefined) };
+});
+vi.mock("./metadata-document.ts", async (original) => {
+  const known = await original<typeof document>();
+  return { ...known, requireMetadataOf: unless("metadata issuer", known.requireMetadataOf, () => Promise.resolve()) };
+});
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(async () => {
+  off.clear();
+  await lab.close();
+});
+
+const FOREIGN = newIdTokenKey("RS256", "key-1");
+const NOW = 1_700_000_000;
+
+describe("without the defence the attack succeeds, with it it does not:", () => {
+  it.each<[string, string[], Parameters<Lab["vendor"]["grant"]>[0]]>([
+    ["V-57 the signature check", ["signature"], { key: FOREIGN }],
+    ["V-16 the nonce check", ["library"], { claims: { nonce: "another" } }],
+    ["V-3 the issuer check, ours and the library's", ["issuer", "library"], { claims: { iss: "https://honest.example" } }],
+    ["V-47 the check for further audiences", ["audience"], { claims: { aud: [CLIENT_ID, "another"], azp: CLIENT_ID } }],
+    ["V-55 the age of iat", ["times"], { claims: { iat: NOW - 604_800 } }],
+    ["V-22 at_hash", ["at_hash"], { claims: { at_hash: "AAAAAAAAAAAAAAAAAAAAAA" } }],
+  ])("%s", async (_title, defences, changes) => {
+    await lab.vendor.grant(changes);
+    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    for (const defence of defences) off.add(defence);
+    await expect(lab.redeem()).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it("V-44 the iss of the callback", async () => {
+    const request = { iss: "https://honest.example" };
+    await expect(lab.redeem({ request })).rejects.toMatchObject({ code: "invalid_request" });
+    off.add("callback issuer");
+    await expect(lab.redeem({ request })).resolves.toHaveProperty("idToken");
+  });
+
+  it("V-39 the subject of a refreshed ID token", async () => {
+    const request = { expected: { issuer: lab.vendor.issuer, subject: "user-0" } };
+    await expect(lab.refresh({ request })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("same subject");
+    await expect(lab.refresh({ request })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it("V-29 the issuer of metadata", async () => {
+    lab.vendor.describe({ issuer: "https://honest.example" });
+    await expect(lab.resolve()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("metadata issuer");
+    await expect(lab.resolve()).resolves.toHaveProperty("tokenEndpoint");
+  });
+});
