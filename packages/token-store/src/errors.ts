@@ -23,6 +23,7 @@ export class TokenStoreError extends Error {
   /** For the operator: what was expected, or which file. Never a value. */
   readonly detail: string | undefined;
 
+  //= bar#TS-17
   constructor(code: TokenStoreErrorCode, options: { readonly detail?: string; readonly cause?: unknown } = {}) {
     const { detail, cause } = options;
     super(`${SENTENCE[code]}${detail === undefined ? "" : `: ${detail}`}`, cause === undefined ? undefined : { cause });

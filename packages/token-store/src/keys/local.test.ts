@@ -1,15 +1,149 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeKeyWrapper } from "@oauth-broker/oauth-core/testing";
+import type { KeyRaceResult } from "../testing/key-racer.ts";
+import { orderAll, startProcesses, stopProcess } from "../testing/processes.ts";
 import { localKeyWrapper } from "./local.ts";
 
-describeKeyWrapper("local", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "keys-"));
-  return {
-    wrapper: localKeyWrapper({ path: join(folder, "key") }),
-    reopen: localKeyWrapper({ path: join(folder, "key") }),
-    stranger: localKeyWrapper({ path: join(folder, "other") }),
-    dispose: () => rm(folder, { recursive: true }),
-  };
+const CONTEXT = { purpose: "keyset" };
+const VALID = `oauth-broker key file 1\n${Buffer.alloc(32, 7).toString("base64url")}\n`;
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "keys-"));
+  path = join(folder, "data", "key");
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function provision(text: string | Buffer, mode = 0o600): Promise<void> {
+  await mkdir(join(folder, "data"), { recursive: true });
+  await writeFile(path, text);
+  await chmod(path, mode);
+}
+
+describeKeyWrapper("local", async () => ({
+  wrapper: localKeyWrapper({ path }),
+  reopen: localKeyWrapper({ path }),
+  stranger: localKeyWrapper({ path: join(folder, "other") }),
+  dispose: async () => {},
+}));
+
+describe("the key file", () => {
+  it("is made on first use, for its owner alone, with nothing left beside it", async () => {
+    const wrapper = localKeyWrapper({ path });
+    expect(await readdir(folder)).toEqual([]);
+    await wrapper.newDataKey(CONTEXT);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, "data"))).mode & 0o777).toBe(0o700);
+    expect(await readdir(join(folder, "data"))).toEqual(["key"]);
+    expect(await readFile(path, "utf8")).toMatch(/^oauth-broker key file 1\n[A-Za-z0-9_-]{43}\n$/);
+    expect(await wrapper.load()).toEqual({ path, created: true, readableByOthers: false });
+    expect(await localKeyWrapper({ path }).load()).toEqual({ path, created: false, readableByOthers: false });
+  });
+
+  it("is never written again", async () => {
+    await provision(VALID);
+    const { wrapped } = await localKeyWrapper({ path }).newDataKey(CONTEXT);
+    expect(await readFile(path, "utf8")).toBe(VALID);
+    await localKeyWrapper({ path, create: false }).unwrap(wrapped, CONTEXT);
+  });
+
+  it.each([
+    [0o640, true],
+    [0o604, true],
+    [0o644, true],
+    [0o400, false],
+    [0o600, false],
+  ])("of mode %o works, and says whether others can read it", async (mode, readableByOthers) => {
+    await provision(VALID, mode);
+    expect(await localKeyWrapper({ path }).load()).toEqual({ path, created: false, readableByOthers });
+  });
+
+  it("may have Windows line ends, or none at the end", async () => {
+    await provision(VALID.replaceAll("\n", "\r\n"));
+    const { wrapped } = await localKeyWrapper({ path }).newDataKey(CONTEXT);
+    await provision(VALID.trimEnd());
+    expect(await localKeyWrapper({ path }).unwrap(wrapped, CONTEXT)).toHaveLength(32);
+  });
+
+  it("that was to be provisioned and is not there is an error, and is not made", async () => {
+    const refused = localKeyWrapper({ path, create: false }).load();
+    await expect(refused).rejects.toThrow(expect.objectContaining({ code: "key_file_unavailable" }));
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("that is missing at first is found when it comes", async () => {
+    const wrapper = localKeyWrapper({ path, create: false });
+    await expect(wrapper.newDataKey(CONTEXT)).rejects.toThrow(
+      expect.objectContaining({ code: "key_file_unavailable", detail: path }),
+    );
+    await provision(VALID);
+    await wrapper.newDataKey(CONTEXT);
+  });
+
+  const KEY_LINE = VALID.split("\n")[1]!;
+  it.each([
+    ["an empty file", ""],
+    ["another file", "client_secret: abc\n"],
+    ["another format's header", VALID.replace("file 1", "file 2")],
+    ["no key", "oauth-broker key file 1\n"],
+    ["a key of 31 bytes", `oauth-broker key file 1\n${Buffer.alloc(31).toString("base64url")}\n`],
+    ["a key of 33 bytes", `oauth-broker key file 1\n${Buffer.alloc(33).toString("base64url")}\n`],
+    ["a cut key", VALID.slice(0, -5)],
+    ["a key in another encoding", `oauth-broker key file 1\n${Buffer.alloc(32, 7).toString("hex")}\n`],
+    ["a key with padding", `oauth-broker key file 1\n${KEY_LINE}=\n`],
+    ["a third line", `${VALID}${KEY_LINE}\n`],
+    ["raw bytes", Buffer.alloc(32, 7)],
+    ["a large file", VALID + "\n".repeat(5000)],
+  ])("with %s is refused, named but not shown, and left as it is", async (_what, content) => {
+    await provision(content);
+    const error: unknown = await localKeyWrapper({ path })
+      .newDataKey(CONTEXT)
+      .catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ name: "TokenStoreError", code: "key_file_invalid" });
+    expect(String(error)).toContain(path);
+    expect(String(error)).not.toContain(KEY_LINE.slice(0, 20));
+    expect(await readFile(path)).toEqual(Buffer.from(content));
+  });
+
+  it("that cannot be made is an error of each call", async () => {
+    await writeFile(join(folder, "data"), "a file where the folder should be");
+    const wrapper = localKeyWrapper({ path });
+    await expect(wrapper.newDataKey(CONTEXT)).rejects.toThrow(
+      expect.objectContaining({ code: "key_file_unavailable" }),
+    );
+    await rm(join(folder, "data"));
+    await wrapper.newDataKey(CONTEXT);
+  });
+
+  it("is one for all that meet at a missing one in one process", async () => {
+    const wrappers = Array.from({ length: 20 }, () => localKeyWrapper({ path }));
+    const files = await Promise.all(wrappers.map((wrapper) => wrapper.load()));
+    expect(files.filter(({ created }) => created)).toHaveLength(1);
+    const { wrapped } = await wrappers[0]!.newDataKey(CONTEXT);
+    for (const wrapper of wrappers) await wrapper.unwrap(wrapped, CONTEXT);
+    expect(await readdir(join(folder, "data"))).toEqual(["key"]);
+  });
+
+  it("is one for two processes that start at the same moment", { timeout: 60_000 }, async () => {
+    const children = await startProcesses("./key-racer.ts", [], 2);
+    try {
+      for (let round = 0; round < 20; round += 1) {
+        const at = join(folder, `round ${round}`, "key");
+        const results = await orderAll<KeyRaceResult>(children, { path: at });
+        expect(results.filter(({ created }) => created)).toHaveLength(1);
+        const mine = localKeyWrapper({ path: at, create: false });
+        for (const { wrapped, dataKey } of results) {
+          expect((await mine.unwrap(wrapped, { purpose: "race" })).toString("base64url")).toBe(dataKey);
+        }
+      }
+    } finally {
+      await Promise.all(children.map((child) => stopProcess(child)));
+    }
+  });
 });

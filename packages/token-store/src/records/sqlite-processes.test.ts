@@ -1,16 +1,15 @@
-import { fork, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RACE_NOW } from "../testing/racer.ts";
-import type { Order, Tally } from "../testing/racer.ts";
+import { nextMessage, orderAll, startProcesses, stopProcess } from "../testing/processes.ts";
+import { RACE_NOW } from "../testing/record-racer.ts";
+import type { Order, Tally } from "../testing/record-racer.ts";
 import { sqliteRecordStore } from "./sqlite.ts";
 
-const RACER = fileURLToPath(new URL("../testing/racer.ts", import.meta.url));
 const ROUNDS = 250;
 const CALLS = 50;
 
@@ -24,41 +23,19 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((child) => stop(child, "SIGTERM")));
+  await Promise.all(running.splice(0).map((child) => stopProcess(child)));
   rmSync(folder, { recursive: true });
 });
 
 async function start(count: number): Promise<ChildProcess[]> {
-  const children = Array.from({ length: count }, () => fork(RACER, [path], { execArgv: [] }));
+  const children = await startProcesses("./record-racer.ts", [path], count);
   running.push(...children);
-  await Promise.all(children.map(nextMessage));
   return children;
 }
 
-/** @throws when the process ends instead */
-function nextMessage(child: ChildProcess): Promise<Tally> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`the process ended with ${code}`));
-    child.once("exit", ended);
-    child.once("message", (message) => {
-      child.off("exit", ended);
-      resolve(message as Tally);
-    });
-  });
-}
-
-async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill(signal);
-  await gone;
-}
-
 async function order(children: readonly ChildProcess[], what: Order): Promise<Tally> {
-  const answers = children.map(nextMessage);
-  for (const child of children) child.send(what);
   const total: Record<string, number> = {};
-  for (const tally of await Promise.all(answers)) {
+  for (const tally of await orderAll<Tally>(children, what)) {
     for (const [outcome, count] of Object.entries(tally)) total[outcome] = (total[outcome] ?? 0) + count;
   }
   return total;
@@ -98,7 +75,7 @@ describe("several processes on one SQLite file", () => {
       await order([child!], { what: "create", key, times: 1 });
       await order([child!], { what: "advance", key, times: 1 });
     }
-    await stop(child!, "SIGKILL");
+    await stopProcess(child!, "SIGKILL");
     const store = sqliteRecordStore({ path, now: () => RACE_NOW });
     for (const key of keys) expect((await store.get(key))?.stage).toBe("spent");
     await store.close();
@@ -110,7 +87,8 @@ describe("several processes on one SQLite file", () => {
     await before.create({ key, stage: "live", data: { version: "0" }, expiresAt: RACE_NOW + 60 });
     await before.close();
     // No file of this process may grow past 256 blocks: the log meets its end in the middle of a commit.
-    const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, RACER, path], {
+    const racer = fileURLToPath(new URL("../testing/record-racer.ts", import.meta.url));
+    const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, racer, path], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     running.push(limited);
@@ -121,7 +99,7 @@ describe("several processes on one SQLite file", () => {
       "OAuthError: temporarily_unavailable: The record store does not answer": 1,
     });
     expect(tally["moved"]).toBeGreaterThan(10);
-    await stop(limited, "SIGTERM");
+    await stopProcess(limited);
     const after = sqliteRecordStore({ path, now: () => RACE_NOW });
     expect((await after.get(key))?.data).toEqual({ version: String(tally["moved"]) });
     await after.close();

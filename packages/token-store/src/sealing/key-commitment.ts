@@ -1,0 +1,40 @@
+/**
+ * What one key becomes inside an envelope: the key that encrypts, and a value that names it. GCM alone is not committing:
+ * one ciphertext can be made to open under several keys, each giving another text. The named key rules that out.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { TokenStoreError } from "../errors.ts";
+import { requireKey } from "./aes-gcm.ts";
+
+export const COMMITMENT_BYTES = 32;
+
+const INFO = Buffer.from("oauth-broker envelope 1: commitment, key\x01");
+
+export interface Subkeys {
+  /** 32 bytes beside the ciphertext. Shows nothing of the key but that it is the same one. */
+  readonly commitment: Buffer;
+  /** 32 bytes for AES. */
+  readonly encryption: Buffer;
+}
+
+/**
+ * One HMAC-SHA-512, its 64 bytes cut in two: the expand step of HKDF with a single block. The extract step is left out, as
+ * rfc5869#3.3 allows, because the key is already 32 uniformly random bytes.
+ *
+ * @throws TokenStoreError key_invalid unless the key has 32 bytes
+ */
+export function deriveSubkeys(key: Buffer): Subkeys {
+  requireKey(key);
+  const block = createHmac("sha512", key).update(INFO).digest();
+  return { commitment: block.subarray(0, COMMITMENT_BYTES), encryption: block.subarray(COMMITMENT_BYTES) };
+}
+
+/**
+ * Compares the key named in an envelope with the key at hand, in constant time.
+ *
+ * @throws TokenStoreError unreadable when they differ
+ */
+export function requireCommitment(expected: Buffer, actual: Buffer): void {
+  //= bar#TS-5
+  if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) throw new TokenStoreError("unreadable");
+}
