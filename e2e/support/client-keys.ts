@@ -1,0 +1,45 @@
+/** Key pairs of clients that authenticate with private_key_jwt, and a place that publishes the public half. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+
+export interface ClientKeys {
+  readonly privateKey: CryptoKey;
+  readonly kid: string;
+  /** Public, as JSON: YAML reads it as a mapping. */
+  readonly jwks: string;
+}
+
+export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "ES256"): Promise<ClientKeys> {
+  const { privateKey, publicKey } = await generateKeyPair(alg);
+  const jwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: "sig" };
+  return { privateKey, kid, jwks: JSON.stringify({ keys: [jwk] }) };
+}
+
+export interface PublishedKeys {
+  readonly jwksUri: string;
+  /** Times it was asked for. */
+  count(): number;
+  close(): Promise<void>;
+}
+
+export async function publishKeys(jwks: string): Promise<PublishedKeys> {
+  let count = 0;
+  const server = createServer((_request, response) => {
+    count += 1;
+    response.writeHead(200, { "Content-Type": "application/json" }).end(jwks);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port");
+  return {
+    jwksUri: `http://127.0.0.1:${address.port}/jwks.json`,
+    count: () => count,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

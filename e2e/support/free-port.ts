@@ -1,0 +1,36 @@
+/**
+ * Ports nobody listens on. A base_url names its port before anything listens, so the port must be known first. Taken from
+ * below the range the system hands to outgoing connections, from a stretch of this process's own: two test files at once,
+ * or a connection of this one, do not meet there.
+ */
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+const FIRST = 15_000;
+const STRETCH = 20;
+const STRETCHES = 800;
+
+let next = FIRST + (process.pid % STRETCHES) * STRETCH;
+
+/** @returns a port on 127.0.0.1 that could be listened on a moment ago; another one at each call */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const port = next;
+    next = port + 1 < FIRST + STRETCHES * STRETCH ? port + 1 : FIRST;
+    if (await isFree(port)) return port;
+  }
+  throw new Error("No free port below the ephemeral range");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

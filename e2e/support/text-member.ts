@@ -1,0 +1,6 @@
+/** A member of a JSON answer that has to be a text. @throws Error when it is not */
+export function textMember(members: Readonly<Record<string, unknown>>, name: string): string {
+  const value = members[name];
+  if (typeof value !== "string") throw new Error(`${name} is no text: ${typeof value}`);
+  return value;
+}
