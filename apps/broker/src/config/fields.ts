@@ -32,12 +32,15 @@ export function text(meta: FieldMeta, check?: Check<string>) {
 
 /** Text that becomes something else; `parse` answers the value or what is wrong. */
 export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value: T } | { problem: string }) {
-  const schema = z.string().transform((value, context): T => {
-    const parsed = parse(value);
-    if ("value" in parsed) return parsed.value;
-    context.addIssue({ code: "custom", message: parsed.problem });
-    return z.NEVER;
-  });
+  const schema = z
+    .string()
+    .min(1)
+    .transform((value, context): T => {
+      const parsed = parse(value);
+      if ("value" in parsed) return parsed.value;
+      context.addIssue({ code: "custom", message: parsed.problem });
+      return z.NEVER;
+    });
   return schema.register(fieldMeta, meta);
 }
 

@@ -116,7 +116,9 @@ export function configurationSchema(rules: UrlRules) {
           default: "127.0.0.1",
         },
         (value) =>
-          /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value) ? undefined : "must be an address or a host name without port",
+          /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value)
+            ? undefined
+            : "must be an address or a host name without port",
       ).default("127.0.0.1"),
       port: integer(
         {

@@ -1,0 +1,235 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../config.ts";
+import { folderOf, load, MINIMAL, problemsOf, refusalOf } from "./testing/config-file.ts";
+
+describe("where the configuration comes from", () => {
+  it("starts the sandbox without any", () => {
+    const folder = folderOf();
+    expect(loadConfig({ PATH: "/bin", HOST: "", BASE_URL: "" }, folder)).toEqual({
+      sandbox: true,
+      baseUrl: "http://127.0.0.1:8787",
+      listen: { host: "127.0.0.1", port: 8787 },
+      store: { kind: "sqlite", path: join(folder, "data/broker.sqlite") },
+      keys: { kind: "store" },
+      owners: [],
+      clients: [],
+      vendors: new Map(),
+      limits: { parPerMinute: 600, bodyBytes: 65_536 },
+      egress: { allowLoopback: true, allowCidrs: [], timeoutMs: 10_000 },
+      warnings: [],
+    });
+  });
+
+  it.each([
+    [{ PORT: "9001" }, "http://127.0.0.1:9001", "127.0.0.1"],
+    [{ HOST: "localhost", PORT: "9001" }, "http://localhost:9001", "localhost"],
+    [{ HOST: "::1" }, "http://[::1]:8787", "::1"],
+    [{ HOST: "[::1]", PORT: "80" }, "http://[::1]", "::1"],
+    [{ HOST: "127.8.9.1" }, "http://127.8.9.1:8787", "127.8.9.1"],
+  ])("keeps the sandbox on loopback with %j", (env, baseUrl, host) => {
+    const config = loadConfig(env, folderOf());
+    expect(config).toMatchObject({ sandbox: true, baseUrl, listen: { host } });
+  });
+
+  it.each([
+    [{ BASE_URL: "https://broker.example.com" }, "BASE_URL", ["clients"]],
+    [{ STORE: "memory:" }, "STORE", ["base_url", "clients"]],
+    [{ HOST: "0.0.0.0" }, "HOST", ["base_url", "clients"]],
+    [{ HOST: "10.0.0.1", STORE: "memory:" }, "STORE and HOST", ["base_url", "clients"]],
+  ])("refuses a deployment without a file: %j", (env, named, missing) => {
+    const { problems } = refusalOf(() => loadConfig(env, folderOf()));
+    expect(problems.map(({ path }) => path)).toEqual(["BROKER_CONFIG", ...missing]);
+    expect(problems[0]?.problem).toContain(`with ${named} set`);
+  });
+
+  it("refuses PORT 0 in the sandbox, whose base_url names the port", () => {
+    expect(refusalOf(() => loadConfig({ PORT: "0" }, folderOf())).problems).toMatchObject([{ path: "PORT" }]);
+  });
+
+  it("refuses a BROKER_CONFIG that names no file, or a folder", () => {
+    const folder = folderOf({ "broker.yaml": "", "sub/x": "" });
+    expect(refusalOf(() => loadConfig({ BROKER_CONFIG: "gone.yaml" }, folder)).message).toContain(
+      `BROKER_CONFIG names ${join(folder, "gone.yaml")}, which does not exist`,
+    );
+    expect(refusalOf(() => loadConfig({ BROKER_CONFIG: "sub" }, folder)).message).toContain("cannot be read (EISDIR)");
+  });
+
+  it("reads the file BROKER_CONFIG names, relative to the start directory, and paths in it relative to the file", () => {
+    const text = JSON.stringify({ ...MINIMAL, keys: "file:keys.json", store: "sqlite:../db" });
+    const folder = folderOf({ "conf/b.yaml": text, "broker.yaml": "not: read" });
+    expect(loadConfig({ BROKER_CONFIG: "conf/b.yaml" }, folder)).toMatchObject({
+      file: join(folder, "conf/b.yaml"),
+      sandbox: false,
+      keys: { kind: "file", path: join(folder, "conf/keys.json") },
+      store: { kind: "sqlite", path: join(folder, "db") },
+    });
+  });
+
+  it("lets BASE_URL, HOST, PORT and STORE win over the file", () => {
+    const env = { BASE_URL: "https://other.example.com", HOST: "0.0.0.0", PORT: "8080", STORE: "memory:" };
+    expect(load({ ...MINIMAL, listen: { host: "127.0.0.1", port: 1 }, store: "sqlite:x" }, { env })).toMatchObject({
+      baseUrl: "https://other.example.com",
+      listen: { host: "0.0.0.0", port: 8080 },
+      store: { kind: "memory" },
+    });
+    expect(load({ ...MINIMAL, listen: { host: "127.0.0.9" } }, { env: { PORT: "1" } }).listen).toEqual({
+      host: "127.0.0.9",
+      port: 1,
+    });
+  });
+
+  it("names the variable, not the field, when a variable is wrong", () => {
+    const env = { BASE_URL: "broker", HOST: "a b", PORT: "eighty", STORE: "redis:x" };
+    expect(refusalOf(() => load(MINIMAL, { env })).problems.map(({ path }) => path)).toEqual([
+      "BASE_URL",
+      "HOST",
+      "PORT",
+      "STORE",
+    ]);
+  });
+});
+
+describe("the file as YAML", () => {
+  it.each([
+    ["base_url: a\nbase_url: b", "line 2, column 1: the same key twice in one mapping"],
+    [
+      'base_url: "a',
+      "line 1, column 13: a closing quote, bracket or brace is missing, or a space after a colon or comma",
+    ],
+    ["base_url: !secret a", "line 1, column 11: an unknown tag (a value that begins with ! wants quotes)"],
+    ["a: 1\n---\nb: 2", "holds more than one YAML document"],
+    ["- a\n- b", "does not hold a mapping"],
+    ["just text", "does not hold a mapping"],
+  ])("refuses %j", (text, problem) => {
+    expect(refusalOf(() => load(text)).message).toContain(`broker.yaml ${problem}\n`);
+  });
+
+  it("tells nothing but the YAML when that is broken", () => {
+    expect(refusalOf(() => load("clients: [")).problems.map(({ problem }) => problem)).toEqual([
+      expect.stringMatching(/^line 1/),
+    ]);
+  });
+
+  it("takes an empty file for one in which everything is missing", () => {
+    expect(refusalOf(() => load("# nothing yet")).problems.map(({ path }) => path)).toEqual(["base_url", "clients"]);
+  });
+
+  it("stops aliases that multiply", () => {
+    const bomb = [
+      "a: &a [x,x,x,x,x,x,x,x,x]",
+      ...["b", "c", "d", "e", "f"].map(
+        (name, index) => `${name}: &${name} [${Array<string>(9).fill(`*${"abcde"[index]}`).join(",")}]`,
+      ),
+    ];
+    expect(refusalOf(() => load(bomb.join("\n"))).message).toContain("does not hold a mapping");
+  });
+
+  it("refuses a field named __proto__", () => {
+    expect(refusalOf(() => load("__proto__: { sandbox: true }\nclients: []")).message).toContain(
+      "__proto__ is not a name a field can have",
+    );
+  });
+});
+
+describe("problems", () => {
+  it("are told all at once, each with path, expected shape and an example", () => {
+    const error = refusalOf(() =>
+      load({
+        base_url: "https://broker.example.com/",
+        listen: { port: 70_000 },
+        cell: "EU",
+        clients: [{ client_id: "a", client_secrt: "x", redirect_uris: [] }, { client_id: "a" }],
+        vendors: { own: {}, mine: { name: "M", issuer: "http://vendor.example", pkce: "S512" } },
+        limits: { body_bytes: 1 },
+        egress: { allow_cidrs: ["10.0.0.0/33"], ca_file: "gone.pem" },
+      }),
+    );
+    expect(error.problems.map(({ path }) => path)).toEqual([
+      "base_url",
+      "listen.port",
+      "cell",
+      "clients[0].redirect_uris",
+      "clients[0].client_secrt",
+      "clients[1].redirect_uris",
+      "vendors.mine.issuer",
+      "vendors.mine.pkce",
+      "limits.body_bytes",
+      "egress.allow_cidrs[0]",
+      "clients[1].client_id",
+      "clients[0]",
+      "clients[1]",
+      "vendors.own",
+      "egress.ca_file",
+    ]);
+    expect(error.message).toMatch(/^The broker cannot start: 15 problems in .*broker\.yaml\n/);
+    expect(error.message).toContain(
+      "  cell must be 1 to 16 of a-z and 0-9\n      expected: 1 to 16 of a-z 0-9\n      example:  eu1\n",
+    );
+    expect(error.message).toContain("clients[0].client_secrt is not a known field: did you mean client_secret?");
+    expect(error.message).toMatch(/then run `main\.js check` .*docs\/configuration\.md\.$/);
+    expect(error.stack).toBe(error.message);
+  });
+
+  it("bar#OB-2 never repeat a value, which may be a secret in the wrong place", () => {
+    const canary = "CANARY-9f2c";
+    const message = refusalOf(() =>
+      load({
+        base_url: canary,
+        listen: { host: `${canary} `, port: canary },
+        store: canary,
+        keys: canary,
+        cell: canary,
+        owners: [{ id: `${canary} `, approved_vendors: [canary], initial_access_token: canary }],
+        clients: [
+          {
+            client_id: `${canary} `,
+            owner: canary,
+            client_secret: `${canary}\n`,
+            jwks: canary,
+            redirect_uris: [canary],
+            vendors: [canary],
+          },
+          {
+            client_id: "b",
+            client_secret: { value: canary },
+            redirect_uris: canary,
+            browser_binding: canary,
+            allow_overrides: canary,
+          },
+          { client_id: "c", jwks: `{"keys":["${canary}"]}`, redirect_uris: [`https://user:${canary}@x.example/`] },
+          canary,
+        ],
+        vendors: {
+          own: {
+            issuer: `https://x.example/?a=${canary}#`,
+            token_endpoint: canary,
+            credentials: canary,
+            pkce: canary,
+            placeholders: canary,
+          },
+          other: canary,
+        },
+        limits: { par_per_minute: canary },
+        egress: { allow_loopback: canary, allow_cidrs: [canary], timeout_ms: canary, ca_file: canary },
+      }),
+    ).message;
+    expect(message).not.toContain(canary);
+  });
+
+  it("suggest the known field near a misspelt one and list the others", () => {
+    expect(problemsOf({ limit: {} })).toEqual(["limit is not a known field: did you mean limits?"]);
+    expect(problemsOf({ egress: { alow_loopback: true } })).toEqual([
+      "egress.alow_loopback is not a known field: did you mean allow_loopback?",
+    ]);
+    const [problem] = refusalOf(() => load({ ...MINIMAL, zzz: 1 })).problems;
+    expect(problem).toMatchObject({
+      problem: "is not a known field",
+      expected: "one of base_url, listen, store, keys, cell, owners, clients, vendors, limits, egress",
+    });
+  });
+
+  it("say that a bare number or boolean wants quotes", () => {
+    expect(problemsOf({ cell: 12 })).toEqual(["cell must be text: put it in quotes"]);
+  });
+});

@@ -1,0 +1,158 @@
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../config.ts";
+import { CLIENT, folderOf, load, MINIMAL, problemsOf } from "./testing/config-file.ts";
+
+describe("base_url", () => {
+  it.each([
+    "https://broker.example.com",
+    "https://broker.example.com:8443",
+    "http://127.0.0.1:8787",
+    "http://localhost:8787",
+    "http://[::1]:8787",
+  ])("accepts %s", (url) => {
+    expect(load({ ...MINIMAL, base_url: url }).baseUrl).toBe(url);
+  });
+
+  it.each([
+    ["http://broker.example.com", "must be https: http is for loopback only"],
+    ["https://broker.example.com/", "must not end in a slash: clients compare the issuer byte for byte"],
+    ["https://broker.example.com/oauth", "must not have a path: the broker owns the whole host"],
+    ["https://broker.example.com?x=1", "must not have a query or a fragment"],
+    ["https://broker.example.com#x", "must not have a query or a fragment"],
+    ["https://user@broker.example.com", "must not have user information"],
+    ["https://Broker.example.com", "must be in canonical form: lower case, no default port"],
+    ["https://broker.example.com:443", "must be in canonical form: lower case, no default port"],
+    ["https:broker.example.com", "must be in canonical form: lower case, no default port"],
+    ["broker.example.com", "must be an absolute https URL"],
+    ["ftp://broker.example.com", "must be an absolute https URL"],
+    ["", "must not be empty"],
+  ])("rfc8414#2 refuses %j", (url, problem) => {
+    expect(problemsOf({ base_url: url })).toEqual([`base_url ${problem}`]);
+  });
+});
+
+describe("store, keys and cell", () => {
+  it("have defaults", () => {
+    const config = load(MINIMAL);
+    expect(config.store).toEqual({ kind: "sqlite", path: join(config.file ?? "", "../data/broker.sqlite") });
+    expect(config.keys).toEqual({ kind: "store" });
+    expect("cell" in config).toBe(false);
+  });
+
+  it.each([
+    [{ store: "memory:" }, { store: { kind: "memory" } }],
+    [{ store: "sqlite:/var/lib/broker/b.sqlite" }, { store: { kind: "sqlite", path: "/var/lib/broker/b.sqlite" } }],
+    [{ keys: "file:/var/lib/broker/keys.json" }, { keys: { kind: "file", path: "/var/lib/broker/keys.json" } }],
+    [{ cell: "eu1" }, { cell: "eu1" }],
+  ])("accept %j", (fields, expected) => {
+    expect(load({ ...MINIMAL, ...fields })).toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      { store: "dynamodb:flows?region=eu-west-1" },
+      "store comes with the DynamoDB store, which this release does not have yet: use sqlite:PATH",
+    ],
+    [{ store: "dynamodb:" }, "store must name a table after dynamodb:"],
+    [{ store: "sqlite:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
+    [{ store: "sqlite::memory:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
+    [{ store: "memory" }, "store must be sqlite:PATH or memory:"],
+    [
+      { keys: "kms:arn:aws:kms:eu-west-1:000000000000:key/x" },
+      "keys comes with the KMS key service, which this release does not have yet: use store or file:PATH",
+    ],
+    [{ keys: "file:" }, "keys must be store or file:PATH"],
+    [{ keys: "stor" }, "keys must be store or file:PATH"],
+    [{ cell: "EU-1" }, "cell must be 1 to 16 of a-z and 0-9"],
+    [{ cell: "a".repeat(17) }, "cell must be 1 to 16 of a-z and 0-9"],
+  ])("refuse %j", (fields, problem) => {
+    expect(problemsOf(fields)).toEqual([problem]);
+  });
+});
+
+describe("limits and egress", () => {
+  it("are read, numbers and booleans also through the environment", () => {
+    const env = { PAR: "0", LOOPBACK: "true" };
+    const config = load(
+      {
+        ...MINIMAL,
+        base_url: "http://127.0.0.1:1",
+        limits: { par_per_minute: "env:PAR", body_bytes: 2048 },
+        egress: {
+          allow_loopback: "env:LOOPBACK",
+          timeout_ms: 500,
+          allow_cidrs: ["10.1.0.0/16", "fd00::/8"],
+          ca_file: null,
+        },
+      },
+      { env },
+    );
+    expect(config.limits).toEqual({ parPerMinute: 0, bodyBytes: 2048 });
+    expect(config.egress).toEqual({ allowLoopback: true, allowCidrs: ["10.1.0.0/16", "fd00::/8"], timeoutMs: 500 });
+    expect(config.warnings).toEqual([]);
+  });
+
+  it.each([
+    [{ limits: { par_per_minute: -1 } }, "limits.par_per_minute must be at least 0"],
+    [{ limits: { par_per_minute: 1.5 } }, "limits.par_per_minute must be a whole number"],
+    [{ limits: { body_bytes: 1e9 } }, "limits.body_bytes must be at most 10485760"],
+    [{ limits: [] }, "limits must be a mapping"],
+    [{ egress: { timeout_ms: "10s" } }, "egress.timeout_ms must be a number"],
+    [{ egress: { allow_loopback: "yes" } }, "egress.allow_loopback must be true or false"],
+    [{ egress: { allow_cidrs: "10.0.0.0/8" } }, "egress.allow_cidrs must be a list"],
+    [{ egress: { allow_cidrs: ["10.0.0.0"] } }, "egress.allow_cidrs[0] must be a network such as 10.20.0.0/16"],
+    [{ egress: { ca_file: "gone.pem" } }, "egress.ca_file names a file that does not exist"],
+    [{ egress: { ca_file: "broker.yaml" } }, "egress.ca_file names a file without a PEM certificate"],
+  ])("refuse %j", (fields, problem) => {
+    expect(problemsOf(fields)).toEqual([problem]);
+  });
+
+  it("reads the certificates of ca_file, relative to the file, and refuses broken ones", () => {
+    const pem = `${rootCertificates[0]}\n`;
+    const egress = { ca_file: "ca.pem" };
+    expect(load({ ...MINIMAL, egress }, { files: { "ca.pem": pem } }).egress.caPem).toBe(pem);
+    const broken = pem.replace(/\n[A-Za-z0-9+/]{20}/, "\nAAAAAAAAAAAAAAAAAAAA");
+    expect(broken).not.toBe(pem);
+    expect(problemsOf({ egress }, { files: { "ca.pem": broken } })).toEqual([
+      expect.stringMatching(/^egress\.ca_file names a file that cannot be used/),
+    ]);
+  });
+});
+
+describe("warnings", () => {
+  it("speak of what is allowed but dangerous", () => {
+    const { warnings } = load({
+      ...MINIMAL,
+      store: "memory:",
+      egress: { allow_loopback: true, allow_cidrs: ["0.0.0.0/0"] },
+    });
+    expect(warnings).toEqual([
+      "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine",
+      "egress.allow_cidrs holds a network of every address: name the private networks you mean",
+      "store is memory: flows under way and the broker's keys are lost at every restart",
+    ]);
+  });
+
+  it("speak of a key file that others can read", () => {
+    const folder = folderOf({
+      "broker.yaml": JSON.stringify({ ...MINIMAL, keys: "file:keys.json" }),
+      "keys.json": "{}",
+    });
+    const path = join(folder, "keys.json");
+    chmodSync(path, 0o640);
+    expect(loadConfig({}, folder).warnings).toEqual([
+      `The keys in ${path} can be read by others on this machine: chmod 600`,
+    ]);
+    chmodSync(path, 0o600);
+    expect(loadConfig({}, folder).warnings).toEqual([]);
+  });
+
+  it("speak of a secret under 32 characters, without it", () => {
+    const config = load({ ...MINIMAL, clients: [{ ...CLIENT, client_secret: "short-canary" }] });
+    expect(config.warnings).toEqual([expect.stringMatching(/^Client platform has a secret under 32 characters/)]);
+    expect(JSON.stringify(config)).not.toContain("short-canary");
+  });
+});

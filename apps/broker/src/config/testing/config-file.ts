@@ -1,0 +1,68 @@
+/** Configuration files for tests: each in a folder of its own, removed afterwards. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { stringify } from "yaml";
+import {
+  type Config,
+  type ConfigError,
+  type Environment,
+  isConfigError,
+  loadConfig,
+  type VendorRegistry,
+} from "../../config.ts";
+
+export const SECRET = "0123456789abcdef0123456789abcdef";
+
+export const CLIENT = {
+  client_id: "platform",
+  client_secret: SECRET,
+  redirect_uris: ["https://acme.platform.example/oauth/vendor-callback"],
+};
+
+export const MINIMAL = { base_url: "https://broker.example.com", clients: [CLIENT] };
+
+/** @param files by path relative to the folder, which is also the start directory of `loadConfig` */
+export function folderOf(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), "broker-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+export interface LoadOptions {
+  readonly env?: Environment;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly registry?: VendorRegistry;
+}
+
+/** Loads these fields (or this text) as broker.yaml in a folder of its own. */
+export function load(
+  fields: object | string,
+  { env = {}, files = {}, registry = new Map() }: LoadOptions = {},
+): Config {
+  const text = typeof fields === "string" ? fields : stringify(fields);
+  return loadConfig(env, folderOf({ ...files, "broker.yaml": text }), { registry });
+}
+
+/** The error `run` throws; fails the test when there is none, or another. */
+export function refusalOf(run: () => unknown): ConfigError {
+  try {
+    run();
+  } catch (error) {
+    if (isConfigError(error)) return error;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+/** `path problem` of everything wrong with these fields over a minimal good configuration. */
+export function problemsOf(fields: object, options?: LoadOptions): string[] {
+  return refusalOf(() => load({ ...MINIMAL, ...fields }, options)).problems.map(
+    ({ path, problem }) => `${path} ${problem}`,
+  );
+}

@@ -1,0 +1,340 @@
+import { defineVendor } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import type { VendorRegistry } from "../config.ts";
+import { CLIENT, load, type LoadOptions, MINIMAL, problemsOf } from "./testing/config-file.ts";
+
+const OWN = {
+  name: "My Vendor",
+  authorization_endpoint: "https://vendor.example/authorize",
+  token_endpoint: "https://vendor.example/token",
+};
+const REGISTRY: VendorRegistry = new Map([
+  [
+    "github",
+    {
+      vendor: defineVendor({
+        id: "github",
+        name: "GitHub",
+        authorizationEndpoint: "https://github.com/login/oauth/authorize",
+        tokenEndpoint: "https://github.com/login/oauth/access_token",
+        tokenEndpointAuthMethod: "client_secret_post",
+        scopeSeparator: ",",
+      }),
+      placeholders: {},
+      setup: "vendor_approval",
+    },
+  ],
+]);
+
+const ownVendor = (fields: object, { egress = {}, ...options }: LoadOptions & { egress?: object } = {}) =>
+  load({ ...MINIMAL, vendors: { "my-vendor": { ...OWN, ...fields } }, egress }, options).vendors.get("my-vendor");
+const problemsOfOwn = (fields: object, options?: LoadOptions): string[] =>
+  problemsOf({ vendors: { "my-vendor": { ...OWN, ...fields } } }, options).map((problem) =>
+    problem.replace("vendors.my-vendor", "…"),
+  );
+
+describe("a vendor of the operator's own", () => {
+  it("needs a name and an issuer or both endpoints, and gets the standard for the rest", () => {
+    expect(ownVendor({})).toEqual({
+      vendor: defineVendor({
+        id: "my-vendor",
+        name: "My Vendor",
+        authorizationEndpoint: "https://vendor.example/authorize",
+        tokenEndpoint: "https://vendor.example/token",
+      }),
+      placeholders: {},
+      setup: "none",
+      credentials: [],
+    });
+    const { vendors } = load({ ...MINIMAL, vendors: { v: { name: "V", issuer: "https://vendor.example/tenant" } } });
+    expect(vendors.get("v")?.vendor).toMatchObject({ id: "v", name: "V", issuer: "https://vendor.example/tenant" });
+  });
+
+  it("takes every field of the registry in snake_case", () => {
+    const url = (path: string): string => `https://vendor.example/${path}`;
+    const fields = {
+      issuer: url("i"),
+      refresh_endpoint: url("f"),
+      revocation_endpoint: url("r"),
+      registration_endpoint: url("g"),
+      jwks_uri: url("j"),
+      userinfo_endpoint: url("u"),
+      pkce: "none",
+      scope_separator: ",",
+      default_scopes: ["read", "write:all"],
+      authorization_params: { access_type: "offline", prompt: "consent" },
+      authorization_code_lifetime_seconds: 60,
+      redeem_at: "callback",
+      token_endpoint_auth_method: "client_secret_post",
+      token_request_body: "json",
+      iss_required: true,
+      id_token_algs: ["ES256"],
+      rotates_refresh_tokens: true,
+      callback_params: ["realmId"],
+      enabled: false,
+      accepts_new_authorizations: false,
+      setup: "environment_id",
+      initial_access_token: "iat",
+    };
+    const entry = ownVendor(fields);
+    expect(entry?.vendor).toEqual({
+      id: "my-vendor",
+      name: "My Vendor",
+      issuer: url("i"),
+      authorizationEndpoint: url("authorize"),
+      tokenEndpoint: url("token"),
+      refreshEndpoint: url("f"),
+      revocationEndpoint: url("r"),
+      registrationEndpoint: url("g"),
+      jwksUri: url("j"),
+      userinfoEndpoint: url("u"),
+      pkce: "none",
+      scopeSeparator: ",",
+      defaultScopes: ["read", "write:all"],
+      authorizationParams: { access_type: "offline", prompt: "consent" },
+      authorizationCodeLifetimeSeconds: 60,
+      redeemAt: "callback",
+      tokenEndpointAuthMethod: "client_secret_post",
+      tokenRequestBody: "json",
+      issRequired: true,
+      idTokenAlgs: ["ES256"],
+      rotatesRefreshTokens: true,
+      callbackParams: ["realmId"],
+      enabled: false,
+      acceptsNewAuthorizations: false,
+    });
+    expect(entry?.setup).toBe("environment_id");
+    expect(entry?.initialAccessToken?.reveal()).toBe("iat");
+  });
+
+  it.each([
+    [{}, "lacks a name and an issuer (or authorization_endpoint and token_endpoint)"],
+    [{ name: "V" }, "lacks an issuer (or authorization_endpoint and token_endpoint)"],
+    [
+      { name: "V", token_endpoint: "https://v.example/t" },
+      "lacks an issuer (or authorization_endpoint and token_endpoint)",
+    ],
+    [{ issuer: "https://v.example" }, "lacks a name"],
+    [null, "lacks a name and an issuer (or authorization_endpoint and token_endpoint)"],
+  ])("is refused as %j", (fields, lacks) => {
+    expect(problemsOf({ vendors: { v: fields } })).toEqual([
+      `vendors.v is not a vendor of the registry, so it is one of your own, and ${lacks}`,
+    ]);
+  });
+
+  it.each([
+    [{ pkce: "S512" }, '….pkce must be one of "S256", "plain", "none"'],
+    [{ id_token_algs: ["HS256"] }, expect.stringMatching(/^….id_token_algs\[0\] must be one of "RS256"/)],
+    [{ id_token_algs: ["none"] }, expect.stringMatching(/^….id_token_algs\[0\] must be one of/)],
+    [{ id_token_algs: [] }, "….id_token_algs must have at least one entry"],
+    [
+      { token_endpoint_auth_method: "private_key_jwt" },
+      '….token_endpoint_auth_method must be one of "client_secret_basic", "client_secret_post", "none"',
+    ],
+    [
+      { authorization_params: { Redirect_URI: "x" } },
+      "….authorization_params.Redirect_URI is a parameter only the broker sets",
+    ],
+    [{ authorization_params: { audience: 1 } }, "….authorization_params.audience must be text: put it in quotes"],
+    [{ callback_params: ["code"] }, "….callback_params[0] is a parameter the broker reads itself"],
+    [{ authorization_code_lifetime_seconds: 0 }, "….authorization_code_lifetime_seconds must be at least 1"],
+    [
+      { authorization_code_lifetime_seconds: 5 },
+      "….authorization_code_lifetime_seconds is too short for codes to be parked",
+    ],
+    [{ scope_seperator: "," }, "….scope_seperator is not a known field: did you mean scope_separator?"],
+    [{ setup: "approval" }, '….setup must be one of "none", "vendor_approval", "environment_id"'],
+    [
+      { placeholders: { tenant: { kind: "any" } } },
+      "….placeholders must map names to { pattern, values, default, kind: label | segment | host }",
+    ],
+    [
+      { placeholders: { tenant: { pattern: "(" } } },
+      "….placeholders has a pattern (of tenant) that is no regular expression",
+    ],
+  ])("is refused with %j", (fields, problem) => {
+    expect(problemsOfOwn(fields)).toEqual([problem]);
+  });
+
+  it.each(["read write", 'say"hi"', "back\\slash", "ä"])("rfc6749#3.3 has no default scope %j", (scope) => {
+    expect(problemsOfOwn({ default_scopes: [scope] })).toEqual([
+      "….default_scopes[0] must be one scope without spaces, quotes and backslashes",
+    ]);
+  });
+
+  it("has an id of lower case letters, digits and -", () => {
+    const problem = "must be a vendor id: lower case letters, digits and -";
+    expect(problemsOf({ vendors: { My_Vendor: OWN, "-x": OWN } })).toEqual([
+      `vendors.My_Vendor ${problem}`,
+      `vendors.-x ${problem}`,
+    ]);
+  });
+});
+
+describe("endpoints", () => {
+  it.each([
+    ["http://vendor.example/token", "must use https"],
+    ["https://vendor.example:8443/token", "must use port 443"],
+    [
+      "https://user@vendor.example/token",
+      "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
+    ],
+    [
+      "https://vendor.example/token#x",
+      "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
+    ],
+    ["https://10.1.2.3/token", "must name a host of the public internet"],
+    ["https://169.254.169.254/token", "must name a host of the public internet"],
+    ["https://localhost/token", "must name a host of the public internet"],
+    ["http://127.0.0.1:9000/token", "must use https"],
+    ["/token", "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling"],
+  ])("bar#EG-7 refuses %s", (url, problem) => {
+    expect(problemsOfOwn({ token_endpoint: url })).toEqual([`….token_endpoint ${problem}`]);
+    expect(problemsOf({ clients: [{ client_id: "a", jwks_uri: url, redirect_uris: CLIENT.redirect_uris }] })).toEqual([
+      `clients[0].jwks_uri ${problem}`,
+    ]);
+  });
+
+  it("may be on loopback when egress allows it", () => {
+    const fields = { token_endpoint: "http://127.0.0.1:9000/token" };
+    expect(ownVendor(fields, { egress: { allow_loopback: true } })?.vendor.tokenEndpoint).toBe(
+      "http://127.0.0.1:9000/token",
+    );
+    expect(ownVendor(fields, { egress: { allow_loopback: "env:YES" }, env: { YES: "true" } })).toBeDefined();
+    expect(() =>
+      ownVendor({ token_endpoint: "http://10.0.0.1:9000/token" }, { egress: { allow_loopback: true } }),
+    ).toThrow("must use https");
+  });
+
+  it("may be on any port of a network egress allows", () => {
+    const egress = { allow_cidrs: ["10.0.0.0/8"] };
+    expect(ownVendor({ token_endpoint: "https://10.1.2.3:8443/token" }, { egress })?.vendor.tokenEndpoint).toBe(
+      "https://10.1.2.3:8443/token",
+    );
+    expect(() => ownVendor({ token_endpoint: "https://192.168.1.1/token" }, { egress })).toThrow(
+      "must name a host of the public internet",
+    );
+  });
+
+  it("may have placeholders that are described", () => {
+    const fields = { token_endpoint: "https://{tenant}.vendor.example/{path}/token" };
+    const placeholders = { tenant: { pattern: "[a-z]+", default: "main" }, path: {} };
+    expect(ownVendor({ ...fields, placeholders })?.placeholders).toEqual(placeholders);
+    expect(
+      ownVendor({ token_endpoint: "https://{host}/token", placeholders: { host: { kind: "host" } } }),
+    ).toBeDefined();
+    expect(problemsOfOwn(fields)).toEqual([
+      "….placeholders does not say what {tenant} is",
+      "….placeholders does not say what {path} is",
+    ]);
+    expect(problemsOfOwn({ token_endpoint: "https://{a b}.vendor.example/" })).toEqual([
+      "….token_endpoint a URL template has braces that are no placeholder",
+    ]);
+  });
+});
+
+describe("a vendor of the registry", () => {
+  it("is there without being named", () => {
+    const { vendors } = load(MINIMAL, { registry: REGISTRY });
+    expect([...vendors.keys()]).toEqual(["github"]);
+    expect(vendors.get("github")).toMatchObject({ setup: "vendor_approval", credentials: [] });
+  });
+
+  it("keeps its dialect when the operator points it elsewhere", () => {
+    const github = { token_endpoint: "https://github.acme.example/token" };
+    const { vendors } = load({ ...MINIMAL, vendors: { github } }, { registry: REGISTRY });
+    expect(vendors.get("github")?.vendor).toMatchObject({
+      name: "GitHub",
+      authorizationEndpoint: "https://github.com/login/oauth/authorize",
+      tokenEndpoint: "https://github.acme.example/token",
+      tokenEndpointAuthMethod: "client_secret_post",
+      scopeSeparator: ",",
+    });
+  });
+
+  it("may be what a client is limited to", () => {
+    const clients = [{ ...CLIENT, vendors: ["github"] }];
+    expect(load({ ...MINIMAL, clients }, { registry: REGISTRY }).clients[0]?.vendors).toEqual(["github"]);
+  });
+});
+
+describe("credentials", () => {
+  it("are a list, the first in use, or one entry", () => {
+    const list = [
+      { id: "2026-11", client_id: "a", client_secret: "s1" },
+      { client_id: "b", client_secret: "s2" },
+    ];
+    const credentials = ownVendor({ credentials: list })?.credentials ?? [];
+    expect(
+      credentials.map(({ id, source, clientId, clientSecret }) => [id, source, clientId, clientSecret?.reveal()]),
+    ).toEqual([
+      ["2026-11", "shared", "a", "s1"],
+      ["b", "shared", "b", "s2"],
+    ]);
+    expect(ownVendor({ credentials: { client_id: "a", client_secret: "s" } })?.credentials).toMatchObject([
+      { id: "a", clientId: "a" },
+    ]);
+    expect(JSON.stringify(credentials)).not.toContain("s1");
+  });
+
+  it.each([
+    [{ credentials: { client_secret: "s" } }, "….credentials.client_id is missing"],
+    [{ credentials: [] }, "….credentials must have at least one entry"],
+    [{ credentials: { client_id: "a" } }, "….credentials[0].client_secret is missing"],
+    [
+      { credentials: { client_id: "a", client_secret: "s\n" } },
+      "….credentials.client_secret must have at most 2048 characters, none of them a control character",
+    ],
+    [
+      {
+        credentials: [
+          { id: "x", client_id: "a", client_secret: "s" },
+          { client_id: "x", client_secret: "s" },
+        ],
+      },
+      "….credentials has two entries with the same id",
+    ],
+    [
+      { credentials: { client_id: "a", client_secret: "s", team_id: "T" } },
+      "….credentials.team_id is not available in this release: client secrets that are signed JWTs come later",
+    ],
+    [
+      { credentials: { client_id: "a", client_secret: "s", private_key: "k" } },
+      "….credentials.private_key is not available in this release: client secrets that are signed JWTs come later",
+    ],
+  ])("are refused: %j", (fields, problem) => {
+    expect(problemsOfOwn(fields)).toEqual([problem]);
+  });
+
+  it("have no secret for a public client, and only there", () => {
+    const credentials = ownVendor({ token_endpoint_auth_method: "none", credentials: { client_id: "a" } })?.credentials;
+    expect(credentials).toEqual([{ id: "a", source: "shared", clientId: "a" }]);
+    const vendors = {
+      v: { ...OWN, token_endpoint_auth_method: "none", credentials: { client_id: "a", client_secret: "s" } },
+    };
+    expect(load({ ...MINIMAL, vendors }).warnings).toEqual([
+      "Vendor v has a client secret that is never sent: its token_endpoint_auth_method is none",
+    ]);
+  });
+
+  it("come from VENDOR_<ID>_… where the file has none", () => {
+    const env = { VENDOR_MY_VENDOR_CLIENT_ID: "a", VENDOR_MY_VENDOR_CLIENT_SECRET: "s" };
+    const [credentials] = ownVendor({}, { env })?.credentials ?? [];
+    expect(credentials).toMatchObject({ id: "environment", source: "environment", clientId: "a" });
+    expect(credentials?.clientSecret?.reveal()).toBe("s");
+    expect(ownVendor({ credentials: { client_id: "b", client_secret: "t" } }, { env })?.credentials).toMatchObject([
+      { id: "b" },
+    ]);
+    expect(problemsOfOwn({}, { env: { VENDOR_MY_VENDOR_CLIENT_ID: "a" } })).toEqual([
+      "VENDOR_MY_VENDOR_CLIENT_SECRET is not set",
+    ]);
+  });
+
+  it("in the environment that reach no vendor are a warning", () => {
+    const env = { VENDOR_NOBODY_CLIENT_ID: "a", VENDOR_V_CLIENT_SECRET: "s", VENDOR_V_CLIENT_ID: "", VENDOR_PATH: "x" };
+    expect(load({ ...MINIMAL, vendors: { v: OWN } }, { env }).warnings).toEqual([
+      "VENDOR_NOBODY_CLIENT_ID is set, but no vendor has that id",
+      "VENDOR_V_CLIENT_SECRET is set without VENDOR_V_CLIENT_ID and is not used",
+    ]);
+  });
+});
