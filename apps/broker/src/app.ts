@@ -8,7 +8,7 @@ import {
   type Clock,
   type RecordStore,
 } from "@oauth-broker/oauth-core";
-import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
 import { Hono } from "hono";
 import { createRateLimit } from "./clients/limits.ts";
@@ -40,14 +40,15 @@ export interface BrokerOptions {
   readonly now?: Clock;
   readonly log: Log;
   readonly sandboxUrl?: () => string | undefined;
+  /** Every outbound call; the guarded one unless a test answers as the vendor itself. */
+  readonly egress?: Egress;
 }
 
 /** Opens no port. A store or vendor that is down does not fail here: `/readyz` and the API say so until it is back. */
-export async function createBroker(config: Config, { now = systemClock, log, sandboxUrl }: BrokerOptions): Promise<Broker> {
+export async function createBroker(config: Config, { now = systemClock, log, sandboxUrl, egress = createEgress(config.egress) }: BrokerOptions): Promise<Broker> {
   const records = await openStore(config, now);
   const keyset = createKeyset({ storage: keysetStorage(config, records), now });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
-  const egress = createEgress(config.egress);
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const deps: Deps = {
     issuer: config.baseUrl,

@@ -153,7 +153,7 @@ async function fail(
   reason: string,
   { records, now }: Pick<Deps, "records" | "now">,
 ): Promise<boolean> {
-  const failed = { at: now(), checks: [], leg: "callback", reason };
+  const failed = { at: now(), leg: "callback", reason } as const;
   const { outcome } = await records.advance(
     flowKey(flowId),
     { stage, expect },

@@ -13,12 +13,6 @@ export const CODE_SECONDS = 60;
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
 export const TIMELINE_SECONDS = 3600;
 
-/** When a leg was done and which checks it passed: the timeline. */
-export interface LegMark {
-  readonly at: EpochSeconds;
-  readonly checks: readonly string[];
-}
-
 export interface Flow {
   /** Format version of this record. */
   readonly v: 1;
@@ -42,18 +36,20 @@ export interface Flow {
   readonly requestHash: string;
   /** `browser`: the cookie of the browser that started must come back. `platform`: the client's callback is proxied. */
   readonly binding: "browser" | "platform";
-  readonly pushed: LegMark;
+  readonly pushedAt: EpochSeconds;
   /** Key generation from which PKCE #2 and the nonce are derived; neither is stored. */
   readonly kid?: string;
   readonly cookieHash?: string;
-  readonly started?: LegMark;
+  readonly startedAt?: EpochSeconds;
   /** SHA-256 of the broker's code. */
   readonly codeHash?: string;
   /** The vendor's code (or tokens, `redeem_at: callback`), sealed under the broker's code. */
   readonly sealed?: string;
-  readonly parked?: LegMark;
-  readonly spent?: LegMark;
-  readonly failed?: LegMark & { readonly leg: string; readonly reason: string };
+  readonly parkedAt?: EpochSeconds;
+  /** The vendor sent `iss` and it was the right one. */
+  readonly issVerified?: boolean;
+  readonly spentAt?: EpochSeconds;
+  readonly failed?: { readonly at: EpochSeconds; readonly leg: "callback" | "token"; readonly reason: string };
 }
 
 export function flowKey(flowId: string): RecordKey {

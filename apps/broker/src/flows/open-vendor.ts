@@ -60,7 +60,7 @@ async function startOnce(
   const set: Partial<Flow> = {
     kid: keyset.active("flow").kid,
     cookieHash: cookie.hash,
-    started: { at, checks: ["request_uri used once", "browser cookie set", "connection context unchanged"] },
+    startedAt: at,
   };
   const advanced = await records.advance(
     flowKey(handle.flowId),
@@ -88,7 +88,7 @@ async function vendorUrl(record: StoredRecord, flow: Flow, deps: Deps): Promise<
     state: deps.state.sign({
       jti: record.key.id,
       contextHash,
-      issuedAt: flow.started?.at ?? 0,
+      issuedAt: flow.startedAt ?? 0,
       expiresAt: record.expiresAt,
     }),
     scope: flow.scope,

@@ -43,7 +43,7 @@ export function codeLifetimeSeconds(vendor: Pick<ResolvedVendor, "authorizationC
 
 /** started → parked. @throws OAuthError for the 400 page when another answer was faster */
 export async function parkVendorCode(
-  { flowId, flow, expect, choice, answer, code, lifetimeSeconds }: ToPark & { readonly lifetimeSeconds: number },
+  { flowId, expect, answer, code, lifetimeSeconds }: ToPark & { readonly lifetimeSeconds: number },
   { records, now }: Pick<Deps, "records" | "now">,
   trace: Trace,
 ): Promise<void> {
@@ -52,7 +52,8 @@ export async function parkVendorCode(
   const set: Partial<Flow> = {
     codeHash: code.hash,
     sealed: seal(deriveKey(code.value, "parked-code"), JSON.stringify(parked), sealContext(flowId, "code")),
-    parked: { at, checks: callbackChecks(flow, choice, answer) },
+    parkedAt: at,
+    issVerified: answer.iss !== undefined,
   };
   const { outcome } = await records.advance(
     flowKey(flowId),
@@ -83,7 +84,8 @@ export async function parkVendorTokens(
   const set: Partial<Flow> = {
     codeHash: code.hash,
     sealed: `${kid}.${seal(tokenKey(key, code.value), JSON.stringify(parked), sealContext(flowId, "tokens"))}`,
-    parked: { at, checks: [...callbackChecks(flow, choice, answer), "vendor code redeemed at the callback"] },
+    parkedAt: at,
+    issVerified: answer.iss !== undefined,
   };
   const stored = await records.advance(
     flowKey(flowId),
@@ -140,14 +142,4 @@ function tokenKey(key: Buffer, brokerCode: string): Buffer {
 
 function sealContext(flowId: string, what: string): string[] {
   return ["flow", flowId, what];
-}
-
-function callbackChecks(flow: Flow, { vendor }: VendorChoice, answer: VendorAnswer): string[] {
-  return [
-    "state signature and lifetime",
-    flow.binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
-    "connection context unchanged",
-    answer.iss === undefined ? "no iss expected" : `iss equals ${vendor.issuer ?? ""}`,
-    "used once",
-  ];
 }

@@ -44,7 +44,7 @@ export async function pushRequest(
       contextHash: choice.contextHash,
       requestHash: hash,
       binding: client.browserBinding === "platform" ? "platform" : "browser",
-      pushed: { at, checks: ["client authenticated", "redirect_uri on the exact list", "PKCE #1 is S256", "vendor allowed"] },
+      pushedAt: at,
     }),
   });
   return { request_uri: requestUri, expires_in: REQUEST_URI_SECONDS };

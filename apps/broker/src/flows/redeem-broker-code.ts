@@ -81,7 +81,7 @@ async function requireCodeVerifier(
   try {
     verifyCodeVerifier(codeVerifier, flow.codeChallenge);
   } catch (error) {
-    const failed = { at: now(), checks: [], leg: "token", reason: "wrong code_verifier" };
+    const failed = { at: now(), leg: "token", reason: "wrong code_verifier" } as const;
     await records.advance(
       flowKey(code.flowId),
       { stage: "parked", expect: { codeHash: code.hash, clientId: flow.clientId } },
@@ -104,14 +104,10 @@ async function requireSameContext(flow: Flow, client: ClientConfig, deps: Deps):
 }
 
 async function spendOnce(code: Handle, client: ClientConfig, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
-  const spent = {
-    at: now(),
-    checks: ["client authenticated", "PKCE #1 verifier", "same redirect_uri", "connection context unchanged", "used once"],
-  };
   const { outcome } = await records.advance(
     flowKey(code.flowId),
     { stage: "parked", expect: { codeHash: code.hash, clientId: client.clientId } },
-    { stage: "spent", set: asData({ spent }), remove: FORGOTTEN_AT_END },
+    { stage: "spent", set: asData({ spentAt: now() }), remove: FORGOTTEN_AT_END },
   );
   if (outcome !== "moved") throw codeRefused("spent by another request");
 }
@@ -149,7 +145,7 @@ async function unspend(
     .advance(
       flowKey(code.flowId),
       { stage: "spent", expect: { codeHash: code.hash } },
-      { stage: "parked", set: asData(set), remove: ["spent"], expiresAt: record.expiresAt },
+      { stage: "parked", set: asData(set), remove: ["spentAt"], expiresAt: record.expiresAt },
     )
     .catch(() => undefined);
   return restored?.outcome === "moved";
@@ -162,7 +158,7 @@ function codeLost(cause: OAuthError): OAuthError {
 
 /** For the timeline only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
 async function recordFailure(code: Handle, error: OAuthError, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
-  const failed = { at: now(), checks: [], leg: "token", reason: error.code };
+  const failed = { at: now(), leg: "token", reason: error.code } as const;
   await records
     .advance(
       flowKey(code.flowId),

@@ -1,12 +1,15 @@
-/** `broker flow ID` and the sandbox page: what happened to one flow, from its record, without anything secret in it. */
+/**
+ * `broker flow ID` and the sandbox page: what happened to one flow, from its record, without anything secret in it.
+ * A record that reached a stage passed that leg's checks: there is no other way there. The list says which those are.
+ */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
-import { asFlow, flowKey, type LegMark } from "./flow-record.ts";
+import { asFlow, type Flow, flowKey } from "./flow-record.ts";
 
 export interface TimelineLeg {
   readonly leg: "pushed" | "started" | "parked" | "spent" | "failed";
   readonly at: EpochSeconds;
   readonly checks: readonly string[];
-  /** Of a failure. */
+  /** Of a failure: on which leg, and why. */
   readonly reason?: string;
 }
 
@@ -26,8 +29,6 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
   const record = await records.get(flowKey(flowId), { includeExpired: true });
   if (record === undefined) return undefined;
   const flow = asFlow(record);
-  const mark = (leg: TimelineLeg["leg"], done: LegMark | undefined, reason?: string): TimelineLeg[] =>
-    done === undefined ? [] : [{ leg, at: done.at, checks: done.checks, ...(reason === undefined ? {} : { reason }) }];
   return {
     flowId,
     stage: record.stage,
@@ -37,11 +38,29 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
     scope: flow.scope,
     expiresAt: record.expiresAt,
     legs: [
-      ...mark("pushed", flow.pushed),
-      ...mark("started", flow.started),
-      ...mark("parked", flow.parked),
-      ...mark("spent", flow.spent),
-      ...mark("failed", flow.failed, flow.failed && `${flow.failed.leg}: ${flow.failed.reason}`),
+      ...leg("pushed", flow.pushedAt, ["client authenticated", "redirect_uri on the exact list", "PKCE #1 is S256", "vendor allowed"]),
+      ...leg("started", flow.startedAt, ["request_uri used once", "browser cookie set", SAME_CONTEXT]),
+      ...leg("parked", flow.parkedAt, callbackChecks(flow)),
+      ...leg("spent", flow.spentAt, ["client authenticated", "PKCE #1 verifier", "same redirect_uri", SAME_CONTEXT, "code used once"]),
+      ...(flow.failed === undefined
+        ? []
+        : [{ leg: "failed" as const, at: flow.failed.at, checks: [], reason: `${flow.failed.leg}: ${flow.failed.reason}` }]),
     ],
   };
+}
+
+const SAME_CONTEXT = "same client, vendor, endpoints and credentials";
+
+function callbackChecks({ binding, issVerified }: Flow): string[] {
+  return [
+    "state signature and lifetime",
+    binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
+    SAME_CONTEXT,
+    issVerified === true ? "iss is the vendor's issuer" : "no iss expected from this vendor",
+    "state used once",
+  ];
+}
+
+function leg(name: TimelineLeg["leg"], at: EpochSeconds | undefined, checks: readonly string[]): TimelineLeg[] {
+  return at === undefined ? [] : [{ leg: name, at, checks }];
 }

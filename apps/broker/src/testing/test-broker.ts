@@ -1,60 +1,160 @@
-/** A broker in memory for tests: one client, one vendor without a network, a clock that stands still. */
+/**
+ * A broker in memory for tests: one client, one vendor that a test answers for, a clock that stands still.
+ * Requests go through the app without sockets; e2e/ has the same over the wire.
+ */
 import { createHash } from "node:crypto";
-import { defineVendor, Secret } from "@oauth-broker/oauth-core";
+import { defineVendor, type Fetch, Secret, type Vendor } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type Broker, createBroker } from "../app.ts";
-import type { Config } from "../config.ts";
+import type { ClientConfig, Config } from "../config.ts";
 import { createLog } from "../log.ts";
 
 export const CLIENT_SECRET = "s".repeat(43);
 export const REDIRECT_URI = "https://platform.example/cb";
+export const ISSUER = "https://broker.example";
+export const NOW = 1_700_000_000;
+// The pair printed in rfc7636 appendix B.
+export const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-export const TEST_CONFIG: Config = {
-  sandbox: false,
-  baseUrl: "https://broker.example",
-  listen: { host: "127.0.0.1", port: 0 },
-  store: { kind: "memory" },
-  keys: { kind: "store" },
-  owners: [],
-  clients: [
-    {
-      clientId: "platform",
-      secretDigests: [createHash("sha256").update(CLIENT_SECRET).digest()],
-      redirectUris: [REDIRECT_URI],
-      browserBinding: "required",
-      allowOverrides: true,
-      approvedVendors: [],
-    },
-  ],
-  vendors: new Map([
-    [
-      "acme",
-      {
-        vendor: defineVendor({
-          id: "acme",
-          name: "Acme",
-          authorizationEndpoint: "https://acme.example/authorize",
-          tokenEndpoint: "https://acme.example/token",
-          defaultScopes: ["read"],
-        }),
-        placeholders: {},
-        setup: "none",
-        credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
-      },
-    ],
-  ]),
-  limits: { parPerMinute: 600, bodyBytes: 65_536 },
-  egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
-  warnings: [],
-};
+const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
-export async function testBroker(
-  overrides: Partial<Config> = {},
-): Promise<Broker & { readonly now: ReturnType<typeof fixedClock>; readonly lines: string[] }> {
-  const now = fixedClock(1_700_000_000);
-  const lines: string[] = [];
-  const log = createLog({ write: (line) => void lines.push(line) });
-  const broker = await createBroker({ ...TEST_CONFIG, ...overrides }, { now, log });
-  await broker.deps.keyset.load();
-  return { ...broker, now, lines };
+export interface TestBrokerOptions {
+  readonly config?: Partial<Config>;
+  readonly client?: Partial<ClientConfig>;
+  readonly vendor?: Partial<Vendor>;
+  /** Plays the vendor's token endpoint; the default hands out tokens. */
+  readonly vendorAnswers?: Fetch;
 }
+
+export interface VendorRequest {
+  readonly url: string;
+  readonly form: URLSearchParams;
+}
+
+export type TestBroker = Awaited<ReturnType<typeof testBroker>>;
+
+export async function testBroker(options: TestBrokerOptions = {}) {
+  const now = fixedClock(NOW);
+  const lines: string[] = [];
+  const seen: VendorRequest[] = [];
+  const vendorAnswers: Fetch = options.vendorAnswers ?? (async () => Response.json({ access_token: "at", token_type: "bearer" }));
+  const fetch: Fetch = async (input, init) => {
+    seen.push({ url: String(input), form: new URLSearchParams(String(init?.body ?? "")) });
+    return vendorAnswers(input, init);
+  };
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const egress = { fetch, fetchUntrusted: fetch, close: async () => {} };
+  const broker = await createBroker(configuration(options), { now, log, egress });
+  await broker.deps.keyset.load();
+  return { ...broker, ...requests(broker), now, lines, seen };
+}
+
+function configuration({ config, client, vendor }: TestBrokerOptions): Config {
+  return {
+    sandbox: false,
+    baseUrl: ISSUER,
+    listen: { host: "127.0.0.1", port: 0 },
+    store: { kind: "memory" },
+    keys: { kind: "store" },
+    owners: [],
+    clients: [
+      { ...testClient("platform"), ...client },
+      { ...testClient("other"), redirectUris: ["https://other.example/cb"] },
+    ],
+    vendors: new Map([["acme", testVendor(vendor)]]),
+    limits: { parPerMinute: 600, bodyBytes: 65_536 },
+    egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
+    warnings: [],
+    ...config,
+  };
+}
+
+export function testClient(clientId: string): ClientConfig {
+  return {
+    clientId,
+    secretDigests: [createHash("sha256").update(CLIENT_SECRET).digest()],
+    redirectUris: [REDIRECT_URI],
+    browserBinding: "required",
+    allowOverrides: true,
+    approvedVendors: [],
+  };
+}
+
+export function testVendor(overrides: Partial<Vendor> = {}): Config["vendors"] extends ReadonlyMap<string, infer V> ? V : never {
+  return {
+    vendor: defineVendor({
+      id: "acme",
+      name: "Acme",
+      authorizationEndpoint: "https://acme.example/authorize",
+      tokenEndpoint: "https://acme.example/token",
+      defaultScopes: ["read"],
+      ...overrides,
+    }),
+    placeholders: {},
+    setup: "none",
+    credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
+  };
+}
+
+/** The four legs as requests. A browser is its Cookie header. */
+function requests({ app }: Broker) {
+  const post = async (path: string, form: Record<string, string>, clientId = "platform") => {
+    const response = await app.request(`${ISSUER}${path}`, {
+      method: "POST",
+      headers: { authorization: basic(clientId, CLIENT_SECRET), "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+    return { response, body: (await response.json()) as Record<string, unknown> };
+  };
+  const get = async (path: string, cookie?: string) => {
+    const response = await app.request(`${ISSUER}${path}`, cookie === undefined ? {} : { headers: { cookie } });
+    const location = response.headers.get("location");
+    return {
+      response,
+      html: await response.text(),
+      location: location === null ? undefined : new URL(location, ISSUER),
+      cookie: response.headers.get("set-cookie")?.split(";")[0],
+    };
+  };
+
+  const push = async (form: Record<string, string> = {}) => {
+    const pushed = { ...PUSHED, ...form };
+    return post("/v1/par", Object.fromEntries(Object.entries(pushed).filter(([, value]) => value !== "")));
+  };
+  const authorizePath = (requestUri: unknown): string =>
+    `/v1/authorize?${new URLSearchParams({ client_id: "platform", request_uri: String(requestUri) }).toString()}`;
+  /** Legs 1 and 2: a browser that has left for the vendor. */
+  const start = async (form: Record<string, string> = {}) => {
+    const { body } = await push(form);
+    const path = authorizePath(body["request_uri"]);
+    const { location, cookie = "" } = await get(path);
+    const state = location?.searchParams.get("state") ?? "";
+    return { path, location, cookie, state };
+  };
+  const callback = (parameters: Record<string, string>, cookie?: string) =>
+    get(`/v1/callback?${new URLSearchParams(parameters).toString()}`, cookie);
+  /** Legs 1 to 3: the broker's code, at the platform. */
+  const park = async (form: Record<string, string> = {}) => {
+    const { state, cookie } = await start(form);
+    const { location } = await callback({ state, code: "vendor-code" }, cookie);
+    return location?.searchParams.get("code") ?? "";
+  };
+  const redeem = (code: string, form: Record<string, string> = {}, clientId?: string) =>
+    post(
+      "/v1/token",
+      { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: CODE_VERIFIER, ...form },
+      clientId,
+    );
+  return { post, get, push, authorizePath, start, callback, park, redeem };
+}
+
+const PUSHED = {
+  client_id: "platform",
+  response_type: "code",
+  vendor: "acme",
+  redirect_uri: REDIRECT_URI,
+  code_challenge: CODE_CHALLENGE,
+  code_challenge_method: "S256",
+  state: "the platform's own state & more",
+};

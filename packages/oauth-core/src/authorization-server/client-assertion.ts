@@ -9,7 +9,8 @@ import { toOAuthError } from "../protocol/errors.ts";
 import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
 
 export const JWT_BEARER_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-export const ASSERTION_ALGS = ["ES256", "RS256", "PS256", "EdDSA"] as const;
+/** `Ed25519` is the name RFC 9864 gives to what `EdDSA` means with that curve; libraries send either. */
+export const ASSERTION_ALGS = ["ES256", "RS256", "PS256", "EdDSA", "Ed25519"] as const;
 
 const LIFETIME_SECONDS = 60;
 const SKEW_SECONDS = 10;

@@ -80,7 +80,8 @@ export interface VendorTokens {
   readonly vendorData: JsonObject;
 }
 
-export const DEFAULT_ID_TOKEN_ALGS: readonly string[] = ["RS256", "ES256", "PS256", "EdDSA"];
+/** `Ed25519` is RFC 9864's name for `EdDSA` with that curve. */
+export const DEFAULT_ID_TOKEN_ALGS: readonly string[] = ["RS256", "ES256", "PS256", "EdDSA", "Ed25519"];
 
 /** Fills an entry's defaults: S256, space-separated scopes, Basic, form bodies, enabled. */
 export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name">): Vendor {

@@ -1,0 +1,138 @@
+/** Refresh, revoke and explain: what minted a token decides where it goes. */
+import { describe, expect, it } from "vitest";
+import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+
+/** A vendor that rotates: each refresh answers the next number. */
+function rotating() {
+  let n = 0;
+  return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
+}
+
+async function connected(options: Parameters<typeof testBroker>[0] = {}) {
+  const broker = await testBroker({ vendorAnswers: rotating(), ...options });
+  const { body } = await broker.redeem(await broker.park());
+  const connection = String(body["connection"]);
+  const refresh = (form: Record<string, string>, clientId?: string) =>
+    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", ...form }, clientId);
+  return { ...broker, connection, refresh };
+}
+
+describe("refresh", () => {
+  it("rfc6749#6 answers new tokens and a connection again, and keeps the old refresh token where none comes", async () => {
+    let calls = 0;
+    const vendorAnswers = async () => Response.json({ access_token: `at-${++calls}`, token_type: "bearer" });
+    const { refresh, connection } = await connected({ vendorAnswers });
+    const { body } = await refresh({ connection });
+    expect(body).toMatchObject({ access_token: "at-2", refresh_token: "rt-1", vendor: "acme", connection: expect.any(String) });
+    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-9" })).response.status).toBe(200);
+  });
+
+  it("bar#RF-1 makes one vendor call for 100 equal requests, and replays it for 60 s", async () => {
+    const { refresh, connection, seen, now } = await connected();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => refresh({ connection })));
+    expect(new Set(answers.map(({ body }) => body["access_token"]))).toEqual(new Set(["at-2"]));
+    now.advance(59);
+    expect((await refresh({ connection })).body["access_token"]).toBe("at-2");
+    expect(seen).toHaveLength(2);
+    now.advance(1);
+    expect((await refresh({ connection })).body["access_token"]).toBe("at-3");
+  });
+
+  it("bar#RF-7 refuses a connection that is altered, another client's, or contradicted", async () => {
+    const { refresh, connection, seen } = await connected();
+    const altered = `${connection.slice(0, -2)}${connection.endsWith("AA") ? "BB" : "AA"}`;
+    for (const wrong of [altered, "x", "a.b", connection.toUpperCase()]) {
+      expect((await refresh({ connection: wrong })).body["error"]).toBe("invalid_request");
+    }
+    expect((await refresh({ connection }, "other")).body["error"]).toBe("invalid_request");
+    expect((await refresh({ connection, vendor: "another" })).body["error"]).toBe("invalid_request");
+    expect((await refresh({})).body["error"]).toBe("invalid_request");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("takes the vendor in place of a connection", async () => {
+    const { refresh } = await connected();
+    expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
+    expect((await refresh({ vendor: "acme", vendor_client_id: "mine" })).body["error"]).toBe("unauthorized_client");
+  });
+
+  it("bar#BY-4 sends no refresh token to another host than the one that issued it", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { refresh, connection, seen } = await connected({ config: { vendors } });
+    vendors.set("acme", testVendor({ tokenEndpoint: "https://evil.example/token" }));
+    expect((await refresh({ connection })).body).toMatchObject({ error: "invalid_grant", reason: "connection_endpoint_changed" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("uses the credentials that minted the token, after others became the active ones, and says when they are gone", async () => {
+    const entry = testVendor();
+    const vendors = new Map([["acme", entry]]);
+    const { refresh, connection, seen } = await connected({ config: { vendors } });
+    const [old] = entry.credentials;
+    const next = { id: "2027", source: "shared" as const, clientId: "next" };
+    vendors.set("acme", { ...entry, credentials: old === undefined ? [next] : [next, old] });
+    expect((await refresh({ connection })).response.status).toBe(200);
+    expect(seen).toHaveLength(2);
+    vendors.set("acme", { ...entry, credentials: [next] });
+    expect((await refresh({ connection, refresh_token: "rt-2" })).body).toMatchObject({
+      error: "vendor_credentials_rejected",
+      credentials_source: "shared",
+    });
+  });
+
+  it("refuses another grant type by its name", async () => {
+    const { post } = await testBroker();
+    expect((await post("/v1/token", { grant_type: "password" })).body["error"]).toBe("unsupported_grant_type");
+    expect((await post("/v1/token", {})).body["error"]).toBe("invalid_request");
+  });
+});
+
+describe("revoke", () => {
+  it("rfc7009#2.1 asks the vendor and says what ended; an unknown hint is no hint", async () => {
+    const vendor = { revocationEndpoint: "https://acme.example/revoke" };
+    const vendorAnswers = async (input: string | URL) =>
+      String(input).endsWith("/revoke") ? new Response(null, { status: 200 }) : Response.json({ access_token: "at", token_type: "bearer" });
+    const { post, connection, seen } = await connected({ vendor, vendorAnswers });
+    const { response, body } = await post("/v1/revoke", { token: "at", token_type_hint: "id_token", connection });
+    expect([response.status, body]).toEqual([200, { revoked: "token" }]);
+    expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at" });
+  });
+
+  it("says what the user can do where the vendor cannot revoke", async () => {
+    const { post, connection } = await connected();
+    const { response, body } = await post("/v1/revoke", { token: "at", connection });
+    expect(response.status).toBe(400);
+    expect(body).toMatchObject({ error: "unsupported_token_type", help: expect.any(String) });
+    expect((await post("/v1/revoke", { connection })).body["error"]).toBe("invalid_request");
+  });
+});
+
+describe("explain", () => {
+  it("shows endpoints and where each parameter comes from, keeps secrets, stores nothing, calls nobody", async () => {
+    const { post, seen } = await testBroker({ vendor: { authorizationParams: { access_type: "offline" } } });
+    const { response, body } = await post("/v1/explain", { vendor: "acme", scope: "write", prompt: "consent" });
+    expect(response.status).toBe(200);
+    expect(body).toMatchObject({
+      vendor: "acme",
+      tier: 1,
+      redirect_uri: `${ISSUER}/v1/callback`,
+      endpoints: { token_endpoint: "https://acme.example/token" },
+      credentials: { source: "shared", vendor_client_id: "ours", client_secret: "[secret]" },
+      authorization_parameters: {
+        scope: { value: "write", source: "request" },
+        access_type: { value: "offline", source: "vendor" },
+        client_id: { value: "ours", source: "configuration" },
+        prompt: { value: "consent", source: "request" },
+      },
+    });
+    expect(JSON.stringify(body)).not.toContain("vendor secret");
+    expect(seen).toEqual([]);
+  });
+
+  it("refuses what /v1/par would refuse, and takes a connection", async () => {
+    const { post, connection } = await connected();
+    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body["error"]).toBe("invalid_redirect_uri");
+    expect((await post("/v1/explain", { vendor: "acme", code_challenge: "x" })).body["error"]).toBe("invalid_request");
+    expect((await post("/v1/explain", { connection })).body).toMatchObject({ vendor: "acme" });
+  });
+});

@@ -1,0 +1,377 @@
+/** The four legs in order, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+import { describe, expect, it } from "vitest";
+import { CODE_VERIFIER, ISSUER, NOW, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
+
+const refusedPage = (reason: string) => ({
+  response: expect.objectContaining({ status: 400 }),
+  location: undefined,
+  html: expect.stringContaining(reason),
+});
+
+describe("leg 1, POST /v1/par", () => {
+  it("rfc9126#2.2 answers 201 with a request_uri for 300 s", async () => {
+    const { push } = await testBroker();
+    const { response, body } = await push();
+    expect(response.status).toBe(201);
+    expect(body).toEqual({ request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/), expires_in: 300 });
+  });
+
+  it("bar#ST-7 ends a request_uri at 300 s by the clock, not by housekeeping", async () => {
+    const { push, get, authorizePath, now } = await testBroker();
+    const [early, late] = [await push(), await push()];
+    now.advance(299);
+    expect((await get(authorizePath(early.body["request_uri"]))).response.status).toBe(303);
+    now.advance(1);
+    expect(await get(authorizePath(late.body["request_uri"]))).toMatchObject(refusedPage("request_uri_unknown"));
+  });
+
+  it("bar#ST-8 limits one client and not the other, and says when to come back", async () => {
+    const { push, post } = await testBroker({ config: { limits: { parPerMinute: 2, bodyBytes: 65_536 } } });
+    await push();
+    await push();
+    const { response, body } = await push();
+    expect(body["error"]).toBe("slow_down");
+    expect(response.status).toBe(429);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await post("/v1/par", { client_id: "other" }, "other")).response.status).toBe(400);
+  });
+
+  it.each([
+    ["an unknown vendor", { vendor: "nobody" }, "invalid_request"],
+    ["no vendor", { vendor: "" }, "invalid_request"],
+    ["own credentials", { vendor_client_id: "mine" }, "unauthorized_client"],
+    ["a secret without its client id", { vendor_client_secret: "s" }, "invalid_request"],
+    ["an override", { token_endpoint: "https://evil.example/token" }, "unauthorized_client"],
+    ["an issuer", { vendor: "", issuer: "https://other.example" }, "unauthorized_client"],
+    ["bar#ST-5 a scope with a quote", { scope: 'read "all"' }, "invalid_scope"],
+    ["rfc8707#2 a resource with a fragment", { resource: "https://api.example/#x" }, "invalid_request"],
+    ["bar#ST-4 a reserved parameter", { vendor_params: '{"redirect_uri":"https://evil.example"}' }, "invalid_request"],
+    ["a parameter with a place of its own", { vendor_params: '{"scope":"all"}' }, "invalid_request"],
+  ])("refuses %s", async (_, form, error) => {
+    const { push, seen } = await testBroker();
+    const { response, body } = await push(form as Record<string, string>);
+    expect({ status: response.status, error: body["error"] }).toEqual({ status: 400, error });
+    expect(seen).toEqual([]);
+  });
+
+  it("keeps a vendor that takes no new authorizations, and one this client may not use, from starting", async () => {
+    const closed = await testBroker({ vendor: { acceptsNewAuthorizations: false } });
+    expect((await closed.push()).body["error"]).toBe("unauthorized_client");
+    const foreign = await testBroker({ client: { vendors: ["others"] } });
+    expect((await foreign.push()).body["error"]).toBe("unauthorized_client");
+    const disabled = await testBroker({ vendor: { enabled: false } });
+    expect((await disabled.push()).body["error"]).toBe("invalid_request");
+    const unapproved = { ...testVendor(), setup: "vendor_approval" as const };
+    const waiting = await testBroker({ config: { vendors: new Map([["acme", unapproved]]) } });
+    expect((await waiting.push()).body["error"]).toBe("unauthorized_client");
+  });
+});
+
+describe("leg 2, GET /v1/authorize", () => {
+  it("leaves for the vendor with each parameter once and a cookie of this flow", async () => {
+    const { start } = await testBroker();
+    const { location, cookie } = await start({ vendor_params: '{"access_type":"offline"}', login_hint: "user@acme.example" });
+    const names = [...(location?.searchParams.keys() ?? [])];
+    expect(new Set(names).size).toBe(names.length);
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      client_id: "ours",
+      redirect_uri: `${ISSUER}/v1/callback`,
+      response_type: "code",
+      scope: "read",
+      code_challenge_method: "S256",
+      access_type: "offline",
+      login_hint: "user@acme.example",
+    });
+    expect(cookie).toMatch(/^__Host-flow-[A-Za-z0-9_-]{22}=[A-Za-z0-9_-]{43}$/);
+  });
+
+  it("rfc9126#2.2 lets the same browser go back and reload, and no other use the request_uri again", async () => {
+    const { start, get } = await testBroker();
+    const { path, cookie, location } = await start();
+    expect((await get(path, cookie)).location?.href).toBe(location?.href);
+    expect(await get(path)).toMatchObject(refusedPage("request_uri_used"));
+    expect(await get(path, cookie.replace(/.$/, "_"))).toMatchObject(refusedPage("request_uri_used"));
+  });
+
+  it("rfc9700#4.7 sends the cookie Secure, HttpOnly, Lax and for this host only", async () => {
+    const { push, get, authorizePath } = await testBroker();
+    const { response } = await get(authorizePath((await push()).body["request_uri"]));
+    expect(response.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
+  });
+
+  it("answers a page, and no redirect, until client and request_uri are known", async () => {
+    const { push, get, authorizePath } = await testBroker();
+    const path = authorizePath((await push()).body["request_uri"]);
+    for (const wrong of [path.replace("platform", "other"), path.slice(0, -1), "/v1/authorize", "/v1/authorize?client_id=platform"]) {
+      expect(await get(wrong)).toMatchObject({ location: undefined, response: expect.objectContaining({ status: 400 }) });
+    }
+    expect((await get(path)).response.status).toBe(303);
+  });
+
+  it("spends nothing on the HEAD of a link preview", async () => {
+    const { push, app, get, authorizePath } = await testBroker();
+    const path = authorizePath((await push()).body["request_uri"]);
+    const head = await app.request(`${ISSUER}${path}`, { method: "HEAD" });
+    expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+    expect((await get(path)).response.status).toBe(303);
+  });
+
+  it("bar#VR-3 bar#VR-1 sends a fresh challenge and nonce per flow and stores neither verifier nor nonce", async () => {
+    const { start, deps } = await testBroker({ vendor: { issuer: "https://acme.example", jwksUri: "https://acme.example/jwks" } });
+    const [one, two] = [await start({ scope: "openid" }), await start({ scope: "openid" })];
+    for (const name of ["code_challenge", "nonce", "state"]) {
+      expect(one.location?.searchParams.get(name)).not.toBe(two.location?.searchParams.get(name));
+    }
+    const id = /flow-([^=]+)=/.exec(one.cookie)?.[1] ?? "";
+    const record = JSON.stringify(await deps.records.get({ kind: "flow", id }));
+    expect(record).not.toContain(one.location?.searchParams.get("nonce"));
+    expect(record).not.toContain(one.cookie.split("=")[1]);
+  });
+});
+
+describe("leg 3, GET /v1/callback", () => {
+  it("rfc6749#4.1.2 rfc9207#2 returns code, state byte for byte, iss and flow_id, and clears the cookie", async () => {
+    const { start, callback } = await testBroker();
+    const { state, cookie } = await start();
+    const back = await callback({ state, code: "vendor-code" }, cookie);
+    expect(back.location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
+    expect(Object.fromEntries(back.location?.searchParams ?? [])).toEqual({
+      code: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
+      state: "the platform's own state & more",
+      iss: ISSUER,
+      flow_id: expect.stringMatching(/^[\w-]{22}$/),
+    });
+    expect(back.response.headers.get("set-cookie")).toContain("Max-Age=0");
+  });
+
+  it("bar#CB-7 turns a foreign browser away without harm to the flow", async () => {
+    const { start, callback } = await testBroker();
+    const { state, cookie } = await start();
+    expect(await callback({ state, code: "evil" })).toMatchObject(refusedPage("browser_mismatch"));
+    expect(await callback({ state, code: "evil" }, cookie.replace(/.$/, "_"))).toMatchObject(refusedPage("browser_mismatch"));
+    expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
+  });
+
+  it("bar#CB-8 leaves the binding to a platform that proxies the callback, when its client says so", async () => {
+    const { start, callback } = await testBroker({ client: { browserBinding: "platform" } });
+    const { state } = await start();
+    expect((await callback({ state, code: "vendor-code" })).response.status).toBe(303);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["neither code nor error", {}],
+    ["an empty code", { code: "" }],
+    ["code and error", { code: "c", error: "access_denied" }],
+    ["a front-channel token", { code: "c", access_token: "t" }],
+    ["an ID token", { code: "c", id_token: "t" }],
+    ["profile data", { code: "c", user: "{}" }],
+    ["a code of 8 KB", { code: "c".repeat(8192) }],
+  ])("bar#CB-11 refuses %s and burns the flow", async (_, parameters) => {
+    const { start, callback, seen } = await testBroker();
+    const { state, cookie } = await start();
+    expect(await callback({ state, ...parameters }, cookie)).toMatchObject(refusedPage("malformed_response"));
+    expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+    expect(seen).toEqual([]);
+  });
+
+  it("bar#CB-16 bar#CB-9 refuses an answer of another issuer, errors included, and burns the flow", async () => {
+    const vendor = { issuer: "https://acme.example", issRequired: true };
+    for (const answer of [{ iss: "https://evil.example" }, { iss: "" }, {}, { iss: "https://acme.example/", error: "access_denied" }]) {
+      const { start, callback } = await testBroker({ vendor });
+      const { state, cookie } = await start();
+      const parameters = "error" in answer ? answer : { code: "c", ...answer };
+      const refused = await callback({ state, ...(parameters as Record<string, string>) }, cookie);
+      expect(refused).toMatchObject(refusedPage("issuer_mismatch"));
+      expect(refused.html).not.toContain("access_denied");
+      expect(await callback({ state, code: "c", iss: "https://acme.example" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+    }
+  });
+
+  it("bar#XA-1 refuses an answer that arrives on another path", async () => {
+    const { start, get } = await testBroker();
+    const { state, cookie } = await start();
+    const path = `/v1/callback/${"x".repeat(22)}?${new URLSearchParams({ state, code: "c" }).toString()}`;
+    expect(await get(path, cookie)).toMatchObject(refusedPage("path_mismatch"));
+  });
+
+  it("bar#XA-5 refuses a flow whose vendor was pointed elsewhere meanwhile", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { start, callback, park, redeem } = await testBroker({ config: { vendors } });
+    const { state, cookie } = await start();
+    const code = await park();
+    vendors.set("acme", testVendor({ tokenEndpoint: "https://evil.example/token" }));
+    expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("context_mismatch"));
+    expect((await redeem(code)).body).toMatchObject({ error: "invalid_grant", reason: "context_changed" });
+  });
+
+  it("bar#CB-12 turns form_post into a GET, so that the cookie is there", async () => {
+    const { start, app, get } = await testBroker();
+    const { state, cookie } = await start();
+    const posted = await app.request(`${ISSUER}/v1/callback`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ state, code: "vendor-code" }).toString(),
+    });
+    expect(posted.status).toBe(303);
+    expect(posted.headers.get("set-cookie")).toBeNull();
+    expect((await get(posted.headers.get("location") ?? "", cookie)).location?.searchParams.has("code")).toBe(true);
+    const put = await app.request(`${ISSUER}/v1/callback`, { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST"]);
+  });
+
+  it.each([
+    ["access_denied", "access_denied"],
+    ["user_cancelled_login", "access_denied"],
+    ["temporarily_unavailable", "temporarily_unavailable"],
+    ["invalid_scope", "invalid_scope"],
+    ["unauthorized_client", "vendor_credentials_rejected"],
+    ["something_else", "server_error"],
+  ])("rfc6749#4.1.2.1 relays the vendor's %s as %s", async (theirs, ours) => {
+    const { start, callback } = await testBroker();
+    const { state, cookie } = await start();
+    const { location } = await callback({ state, error: theirs, error_description: "<b>alert</b>" }, cookie);
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      error: ours,
+      vendor_error: theirs,
+      state: "the platform's own state & more",
+      iss: ISSUER,
+      flow_id: expect.any(String),
+      ...(ours === "vendor_credentials_rejected" ? { credentials_source: "shared" } : {}),
+    });
+    expect(location?.href).not.toContain("alert");
+    expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+  });
+
+  it("bar#CB-13 bar#CB-14 redirects with 303 and headers that keep the code from leaking", async () => {
+    const { start, callback } = await testBroker();
+    const { state, cookie } = await start();
+    const { response } = await callback({ state, code: "c" }, cookie);
+    expect(response.status).toBe(303);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
+    });
+  });
+});
+
+describe("leg 4, POST /v1/token", () => {
+  it("rfc6749#5.1 rfc6749#4.1.3 hands out the vendor's tokens and what minted them", async () => {
+    const vendorAnswers = async () =>
+      Response.json({ access_token: "at", token_type: "bearer", expires_in: "3600", refresh_token: "rt", scope: "read", team: { id: 7 } });
+    const { park, redeem, seen } = await testBroker({ vendorAnswers });
+    const { response, body } = await redeem(await park());
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(body).toEqual({
+      access_token: "at",
+      token_type: "Bearer",
+      expires_in: 3600,
+      refresh_token: "rt",
+      scope: "read",
+      vendor: "acme",
+      connection: expect.any(String),
+      vendor_data: { team: { id: 7 } },
+    });
+    expect(Object.fromEntries(seen[0]?.form ?? [])).toMatchObject({ code: "vendor-code", redirect_uri: `${ISSUER}/v1/callback` });
+    expect(seen[0]?.form.get("code_verifier")).not.toBe(CODE_VERIFIER);
+  });
+
+  it("bar#XA-8 redeems a code once, of 50 at the same time", async () => {
+    const { park, redeem, seen } = await testBroker();
+    const code = await park();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(code)));
+    expect(answers.filter(({ response }) => response.status === 200)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each<[string, Record<string, string>, string | undefined, string]>([
+    ["a malformed verifier", { code_verifier: "short" }, undefined, "invalid_request"],
+    ["no verifier", { code_verifier: "" }, undefined, "invalid_request"],
+    ["another redirect_uri", { redirect_uri: "https://platform.example/other" }, undefined, "invalid_grant"],
+    ["no redirect_uri", { redirect_uri: "" }, undefined, "invalid_request"],
+    ["another client", {}, "other", "invalid_grant"],
+  ])("keeps the code after %s", async (_, form, clientId, error) => {
+    const { park, redeem } = await testBroker();
+    const code = await park();
+    expect((await redeem(code, form, clientId)).body).toMatchObject({ error });
+    expect((await redeem(code)).response.status).toBe(200);
+  });
+
+  it("bar#XA-7 burns the code on a wrong verifier", async () => {
+    const { park, redeem, seen } = await testBroker();
+    const code = await park();
+    expect((await redeem(code, { code_verifier: "a".repeat(43) })).body).toMatchObject({ error: "invalid_grant" });
+    expect((await redeem(code)).body).toMatchObject({ error: "invalid_grant", flow_id: expect.any(String) });
+    expect(seen).toEqual([]);
+  });
+
+  it("ends a code at 60 s, or earlier where the vendor's code dies earlier", async () => {
+    for (const [lifetime, seconds] of [[undefined, 60], [30, 25]] as const) {
+      const vendor = lifetime === undefined ? {} : { authorizationCodeLifetimeSeconds: lifetime };
+      const { park, redeem, now } = await testBroker({ vendor });
+      const [early, late] = [await park(), await park()];
+      now.advance(seconds - 1);
+      expect((await redeem(early)).response.status).toBe(200);
+      now.advance(1);
+      expect((await redeem(late)).body).toMatchObject({ error: "invalid_grant", reason: "vendor_code_expired" });
+    }
+  });
+
+  it("bar#VR-5 keeps the code when nothing reached the vendor, and ends it once a byte was sent", async () => {
+    const failure = (sent: boolean) => Object.assign(new Error("no"), { name: "EgressError", kind: sent ? "broken" : "connect", sent });
+    let fail: Error | undefined = failure(false);
+    const vendorAnswers = async () => {
+      if (fail !== undefined) throw fail;
+      return Response.json({ access_token: "at", token_type: "bearer" });
+    };
+    const { park, redeem } = await testBroker({ vendorAnswers });
+    const code = await park();
+    const down = await redeem(code);
+    expect([down.response.status, down.body["error"], down.body["retry"]]).toEqual([503, "temporarily_unavailable", undefined]);
+    expect(down.response.headers.get("retry-after")).not.toBeNull();
+    fail = undefined;
+    expect((await redeem(code)).response.status).toBe(200);
+
+    const other = await park();
+    fail = failure(true);
+    expect((await redeem(other)).body).toMatchObject({ error: "temporarily_unavailable", retry: "restart" });
+    fail = undefined;
+    expect((await redeem(other)).body).toMatchObject({ error: "invalid_grant" });
+  });
+
+  it("bar#CB-17 redeems at the callback for vendors whose codes die too fast, and still wants the verifier", async () => {
+    const { start, callback, redeem, seen, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
+    const { state, cookie } = await start();
+    const { location } = await callback({ state, code: "vendor-code" }, cookie);
+    expect(seen).toHaveLength(1);
+    const code = location?.searchParams.get("code") ?? "";
+    const id = location?.searchParams.get("flow_id") ?? "";
+    expect(JSON.stringify(await deps.records.get({ kind: "flow", id }))).not.toMatch(/accessToken|vendor-code/);
+    expect((await redeem(code, { code_verifier: "short" })).response.status).toBe(400);
+    expect((await redeem(code)).body).toMatchObject({ access_token: "at" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("bar#XA-1 tells the client which credentials the vendor refused", async () => {
+    const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
+    const { park, redeem } = await testBroker({ vendorAnswers });
+    expect((await redeem(await park())).body).toMatchObject({
+      error: "vendor_credentials_rejected",
+      credentials_source: "shared",
+      vendor_error: "invalid_client",
+    });
+  });
+
+  it("writes the flow's end into its timeline, without anything secret", async () => {
+    const { park, redeem, deps } = await testBroker();
+    const code = await park();
+    await redeem(code);
+    const [flowId = ""] = code.split(".");
+    const record = await deps.records.get({ kind: "flow", id: flowId }, { includeExpired: true });
+    expect(record?.stage).toBe("spent");
+    expect(record?.keepUntil).toBe(NOW + 3600);
+    expect(Object.keys(record?.data ?? {})).not.toEqual(expect.arrayContaining(["sealed", "state"]));
+  });
+});
