@@ -10,6 +10,7 @@ import {
   type Environment,
   isConfigError,
   loadConfig,
+  type VendorConfig,
   type VendorRegistry,
 } from "../../config.ts";
 
@@ -65,4 +66,26 @@ export function problemsOf(fields: object, options?: LoadOptions): string[] {
   return refusalOf(() => load({ ...MINIMAL, ...fields }, options)).problems.map(
     ({ path, problem }) => `${path} ${problem}`,
   );
+}
+
+/** The least a vendor of the operator's own must say. */
+export const OWN_VENDOR = {
+  name: "My Vendor",
+  authorization_endpoint: "https://vendor.example/authorize",
+  token_endpoint: "https://vendor.example/token",
+};
+
+/** The vendor these fields over `OWN_VENDOR` become. */
+export function ownVendor(
+  fields: object,
+  { egress = {}, ...options }: LoadOptions & { egress?: object } = {},
+): VendorConfig | undefined {
+  const vendors = { "my-vendor": { ...OWN_VENDOR, ...fields } };
+  return load({ ...MINIMAL, vendors, egress }, options).vendors.get("my-vendor");
+}
+
+/** As `problemsOf`, for these fields of a vendor; `…` stands for its path. */
+export function problemsOfOwnVendor(fields: object, options?: LoadOptions): string[] {
+  const problems = problemsOf({ vendors: { "my-vendor": { ...OWN_VENDOR, ...fields } } }, options);
+  return problems.map((problem) => problem.replace("vendors.my-vendor", "…"));
 }
