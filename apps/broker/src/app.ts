@@ -19,7 +19,12 @@ import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
-import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keys/keyset-storage.ts";
+import {
+  fileKeysetStorage,
+  type KeysetStorage,
+  memoryKeysetStorage,
+  recordKeysetStorage,
+} from "./keys/keyset-storage.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";
@@ -45,7 +50,10 @@ export interface BrokerOptions {
 }
 
 /** Opens no port. A store or vendor that is down does not fail here: `/readyz` and the API say so until it is back. */
-export async function createBroker(config: Config, { now = systemClock, log, sandboxUrl, egress = createEgress(config.egress) }: BrokerOptions): Promise<Broker> {
+export async function createBroker(
+  config: Config,
+  { now = systemClock, log, sandboxUrl, egress = createEgress(config.egress) }: BrokerOptions,
+): Promise<Broker> {
   const records = await openStore(config, now);
   const keyset = createKeyset({ storage: keysetStorage(config, records), now });
   const metrics = createMetrics({ vendors: config.vendors.keys() });

@@ -3,7 +3,11 @@ import { toOAuthError, type VendorClient } from "@oauth-broker/oauth-core";
 import type { Metrics } from "./metrics.ts";
 
 export function countedVendorClient(client: VendorClient, metrics: Metrics): VendorClient {
-  const counted = async <T>(vendor: string, operation: "redeem" | "refresh" | "revoke", call: Promise<T>): Promise<T> => {
+  const counted = async <T>(
+    vendor: string,
+    operation: "redeem" | "refresh" | "revoke",
+    call: Promise<T>,
+  ): Promise<T> => {
     try {
       const result = await call;
       metrics.countVendorCall(vendor, operation, "ok");

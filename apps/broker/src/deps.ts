@@ -1,5 +1,12 @@
 /** What the flows need, bound once in app.ts. Functions take the part they use with `Pick`. */
-import type { AssertionDeps, ClientRegistry, Clock, RecordStore, StateCodec, VendorClient } from "@oauth-broker/oauth-core";
+import type {
+  AssertionDeps,
+  ClientRegistry,
+  Clock,
+  RecordStore,
+  StateCodec,
+  VendorClient,
+} from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
 

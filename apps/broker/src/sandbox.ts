@@ -128,7 +128,12 @@ async function loadOrMakeClient(path: string): Promise<SandboxClient> {
   return { client_id: "sandbox-platform", client_secret: randomBytes(32).toString("base64url") };
 }
 
-async function writeClientFile(path: string, client: SandboxClient, platform: SandboxPlatform, baseUrl: string): Promise<void> {
+async function writeClientFile(
+  path: string,
+  client: SandboxClient,
+  platform: SandboxPlatform,
+  baseUrl: string,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const content = { ...client, redirect_uris: [platform.redirectUri], issuer: baseUrl, vendor: VENDOR_ID };
   await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

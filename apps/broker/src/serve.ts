@@ -26,7 +26,8 @@ const LIMITS = {
 
 /** @throws Error with `code` EADDRINUSE, EACCES, … */
 export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(LIMITS, getRequestListener(app.fetch));
+  const answer = getRequestListener(app.fetch);
+  const server = createServer(LIMITS, (request, response) => void answer(request, response));
   server.maxHeadersCount = 100;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

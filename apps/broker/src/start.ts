@@ -23,7 +23,11 @@ export interface Running {
 }
 
 /** @throws Error with `code` EADDRINUSE and the like when the port cannot be had */
-export async function start(config: Config, log: Log, clientFile = resolve("data/sandbox-client.json")): Promise<Running> {
+export async function start(
+  config: Config,
+  log: Log,
+  clientFile = resolve("data/sandbox-client.json"),
+): Promise<Running> {
   const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
   const broker = await createBroker(sandbox?.config ?? config, { log, sandboxUrl: () => sandbox?.url });
   sandbox?.attach(broker);

@@ -39,7 +39,11 @@ function cookieHeader(issuer: string, flowId: string, value: string, maxAgeSecon
 }
 
 /** @param header the Cookie header as received; undefined where the browser holds no cookie of this flow */
-export function readBindingCookie(header: string | undefined, issuer: string, flowId: string): BindingCookie | undefined {
+export function readBindingCookie(
+  header: string | undefined,
+  issuer: string,
+  flowId: string,
+): BindingCookie | undefined {
   const name = `${cookieName(issuer, flowId)}=`;
   const pair = header?.split("; ").find((part) => part.startsWith(name));
   return pair === undefined ? undefined : bindingCookie(pair.slice(name.length));

@@ -19,7 +19,10 @@ export interface Connection {
 }
 
 export function connectionOf(
-  { vendor, credentials }: { vendor: ResolvedVendor; credentials: { id: string; source: Connection["credentialsSource"] } },
+  {
+    vendor,
+    credentials,
+  }: { vendor: ResolvedVendor; credentials: { id: string; source: Connection["credentialsSource"] } },
   idToken: VendorTokens["idToken"],
 ): Connection {
   return {
@@ -38,7 +41,11 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
 }
 
 /** @throws OAuthError invalid_request when it was altered or is another client's */
-export async function openConnection(value: string, clientId: string, { keyset }: Pick<Deps, "keyset">): Promise<Connection> {
+export async function openConnection(
+  value: string,
+  clientId: string,
+  { keyset }: Pick<Deps, "keyset">,
+): Promise<Connection> {
   const dot = value.indexOf(".");
   const key = await keyset.find("connection", value.slice(0, Math.max(dot, 0)));
   if (key === undefined) throw notOurs("unknown key");
@@ -48,9 +55,9 @@ export async function openConnection(value: string, clientId: string, { keyset }
   } catch (cause) {
     throw notOurs("does not open for this client", cause);
   }
-  const connection = JSON.parse(text) as Connection;
+  const connection = JSON.parse(text) as { readonly v: number };
   if (connection.v !== 1) throw notOurs("another format");
-  return connection;
+  return connection as Connection;
 }
 
 function notOurs(detail: string, cause?: unknown): OAuthError {

@@ -2,7 +2,12 @@
  * POST /v1/explain: as /v1/par, but nothing is stored and nobody is sent anywhere. Shows what the broker would do:
  * the resolved endpoints, the redirect URI to register at the vendor, each parameter and where it came from.
  */
-import { type Parameters, requireS256Challenge, type ResolvedVendor, verifyRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type Parameters,
+  requireS256Challenge,
+  type ResolvedVendor,
+  verifyRedirectUri,
+} from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
 import { readGrantContext } from "./grant-context.ts";
@@ -53,7 +58,11 @@ export async function explain(
       redeem_at: vendor.redeemAt,
     },
     callback: { iss_required: vendor.issExpected, passed_on: vendor.callbackParams },
-    authorization_parameters: authorizationParameters(parameters, { vendor, credentials, redirectUri: callback }, wishes),
+    authorization_parameters: authorizationParameters(
+      parameters,
+      { vendor, credentials, redirectUri: callback },
+      wishes,
+    ),
   };
 }
 
@@ -94,7 +103,9 @@ function authorizationParameters(
     ...asked("prompt", wishes.prompt),
     ...asked("resource", wishes.resource),
     state: made("[made per flow]"),
-    ...(vendor.pkce === "none" ? {} : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
+    ...(vendor.pkce === "none"
+      ? {}
+      : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
     ...(wantsIdToken ? { nonce: made("[made per flow]") } : {}),
   };
 }

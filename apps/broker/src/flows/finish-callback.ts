@@ -123,7 +123,9 @@ const MAX_CODE_LENGTH = 4096;
 //= bar#CB-11
 function requireOneOutcome(parameters: Parameters, { vendor }: VendorChoice, trace: Trace): void {
   const code = parameters.get("code");
-  const smuggled = NEVER_IN_A_CODE_RESPONSE.some((name) => parameters.has(name) && !vendor.callbackParams.includes(name));
+  const smuggled = NEVER_IN_A_CODE_RESPONSE.some(
+    (name) => parameters.has(name) && !vendor.callbackParams.includes(name),
+  );
   const isOneOutcome = (code === undefined) !== (parameters.get("error") === undefined);
   if (smuggled || !isOneOutcome || (code?.length ?? 0) > MAX_CODE_LENGTH) throw refusePage(trace, "malformed_response");
 }
@@ -162,7 +164,13 @@ async function fail(
   return outcome === "moved";
 }
 
-async function relayError(vendorError: string, open: OpenFlow, to: ClientReturn, deps: Deps, trace: Trace): Promise<Answer> {
+async function relayError(
+  vendorError: string,
+  open: OpenFlow,
+  to: ClientReturn,
+  deps: Deps,
+  trace: Trace,
+): Promise<Answer> {
   const { code, vendorError: safeCode } = mapCallbackError(vendorError);
   if (!(await fail("started", open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
   trace.reason = code;
@@ -187,7 +195,11 @@ async function parkAndReturn(
   trace: Trace,
 ): Promise<Answer> {
   const code = createHandle(open.flowId);
-  const answer = { code: parameters.require("code"), iss: parameters.get("iss"), callbackData: callbackData(parameters, open) };
+  const answer = {
+    code: parameters.require("code"),
+    iss: parameters.get("iss"),
+    callbackData: callbackData(parameters, open),
+  };
   const { vendor } = open.choice;
   if (vendor.redeemAt === "callback") {
     try {
@@ -224,4 +236,3 @@ function callbackData(parameters: Parameters, { choice }: OpenFlow): Record<stri
 function withClearedCookie(answer: Answer, flowId: string, { issuer }: Pick<Deps, "issuer">): Answer {
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
 }
-

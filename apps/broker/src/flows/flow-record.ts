@@ -2,7 +2,13 @@
  * One flow is one record with one id. Each leg advances it by one conditional write:
  * pushed → started → parked → spent, or → failed. Fields, lifetimes and who can open what: docs/storage-schema.md.
  */
-import { type EpochSeconds, type JsonObject, OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
+import {
+  type EpochSeconds,
+  type JsonObject,
+  OAuthError,
+  type RecordKey,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
 
 export type FlowStage = "pushed" | "started" | "redeeming" | "parked" | "spent" | "failed";
 
@@ -63,7 +69,7 @@ export function asFlow(record: StoredRecord): Flow {
 }
 
 export function asData(flow: Partial<Flow>): JsonObject {
-  return flow as JsonObject;
+  return flow;
 }
 
 /** Personal or one-time values that nobody needs once the flow has ended; the timeline keeps the rest. */

@@ -15,7 +15,12 @@ export interface FlowSecrets {
 
 //= bar#VR-1
 //= bar#VR-3
-export function flowSecrets(key: Buffer, flowId: string, vendor: ResolvedVendor, scope: readonly string[]): FlowSecrets {
+export function flowSecrets(
+  key: Buffer,
+  flowId: string,
+  vendor: ResolvedVendor,
+  scope: readonly string[],
+): FlowSecrets {
   const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(key, flowId);
   const wantsIdToken = vendor.issuer !== undefined && scope.includes("openid");
   return {

@@ -23,8 +23,15 @@ describe("refresh", () => {
     const vendorAnswers = async () => Response.json({ access_token: `at-${++calls}`, token_type: "bearer" });
     const { refresh, connection } = await connected({ vendorAnswers });
     const { body } = await refresh({ connection });
-    expect(body).toMatchObject({ access_token: "at-2", refresh_token: "rt-1", vendor: "acme", connection: expect.any(String) });
-    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-9" })).response.status).toBe(200);
+    expect(body).toMatchObject({
+      access_token: "at-2",
+      refresh_token: "rt-1",
+      vendor: "acme",
+      connection: expect.any(String),
+    });
+    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-9" })).response.status).toBe(
+      200,
+    );
   });
 
   it("bar#RF-1 makes one vendor call for 100 equal requests, and replays it for 60 s", async () => {
@@ -60,7 +67,10 @@ describe("refresh", () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { refresh, connection, seen } = await connected({ config: { vendors } });
     vendors.set("acme", testVendor({ tokenEndpoint: "https://evil.example/token" }));
-    expect((await refresh({ connection })).body).toMatchObject({ error: "invalid_grant", reason: "connection_endpoint_changed" });
+    expect((await refresh({ connection })).body).toMatchObject({
+      error: "invalid_grant",
+      reason: "connection_endpoint_changed",
+    });
     expect(seen).toHaveLength(1);
   });
 
@@ -91,7 +101,9 @@ describe("revoke", () => {
   it("rfc7009#2.1 asks the vendor and says what ended; an unknown hint is no hint", async () => {
     const vendor = { revocationEndpoint: "https://acme.example/revoke" };
     const vendorAnswers = async (input: string | URL) =>
-      String(input).endsWith("/revoke") ? new Response(null, { status: 200 }) : Response.json({ access_token: "at", token_type: "bearer" });
+      String(input).endsWith("/revoke")
+        ? new Response(null, { status: 200 })
+        : Response.json({ access_token: "at", token_type: "bearer" });
     const { post, connection, seen } = await connected({ vendor, vendorAnswers });
     const { response, body } = await post("/v1/revoke", { token: "at", token_type_hint: "id_token", connection });
     expect([response.status, body]).toEqual([200, { revoked: "token" }]);
@@ -131,7 +143,9 @@ describe("explain", () => {
 
   it("refuses what /v1/par would refuse, and takes a connection", async () => {
     const { post, connection } = await connected();
-    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body["error"]).toBe("invalid_redirect_uri");
+    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body["error"]).toBe(
+      "invalid_redirect_uri",
+    );
     expect((await post("/v1/explain", { vendor: "acme", code_challenge: "x" })).body["error"]).toBe("invalid_request");
     expect((await post("/v1/explain", { connection })).body).toMatchObject({ vendor: "acme" });
   });

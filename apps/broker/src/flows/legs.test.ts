@@ -13,7 +13,10 @@ describe("leg 1, POST /v1/par", () => {
     const { push } = await testBroker();
     const { response, body } = await push();
     expect(response.status).toBe(201);
-    expect(body).toEqual({ request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/), expires_in: 300 });
+    expect(body).toEqual({
+      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/),
+      expires_in: 300,
+    });
   });
 
   it("bar#ST-7 ends a request_uri at 300 s by the clock, not by housekeeping", async () => {
@@ -49,7 +52,7 @@ describe("leg 1, POST /v1/par", () => {
     ["a parameter with a place of its own", { vendor_params: '{"scope":"all"}' }, "invalid_request"],
   ])("refuses %s", async (_, form, error) => {
     const { push, seen } = await testBroker();
-    const { response, body } = await push(form as Record<string, string>);
+    const { response, body } = await push(form);
     expect({ status: response.status, error: body["error"] }).toEqual({ status: 400, error });
     expect(seen).toEqual([]);
   });
@@ -70,7 +73,10 @@ describe("leg 1, POST /v1/par", () => {
 describe("leg 2, GET /v1/authorize", () => {
   it("leaves for the vendor with each parameter once and a cookie of this flow", async () => {
     const { start } = await testBroker();
-    const { location, cookie } = await start({ vendor_params: '{"access_type":"offline"}', login_hint: "user@acme.example" });
+    const { location, cookie } = await start({
+      vendor_params: '{"access_type":"offline"}',
+      login_hint: "user@acme.example",
+    });
     const names = [...(location?.searchParams.keys() ?? [])];
     expect(new Set(names).size).toBe(names.length);
     expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
@@ -102,8 +108,16 @@ describe("leg 2, GET /v1/authorize", () => {
   it("answers a page, and no redirect, until client and request_uri are known", async () => {
     const { push, get, authorizePath } = await testBroker();
     const path = authorizePath((await push()).body["request_uri"]);
-    for (const wrong of [path.replace("platform", "other"), path.slice(0, -1), "/v1/authorize", "/v1/authorize?client_id=platform"]) {
-      expect(await get(wrong)).toMatchObject({ location: undefined, response: expect.objectContaining({ status: 400 }) });
+    for (const wrong of [
+      path.replace("platform", "other"),
+      path.slice(0, -1),
+      "/v1/authorize",
+      "/v1/authorize?client_id=platform",
+    ]) {
+      expect(await get(wrong)).toMatchObject({
+        location: undefined,
+        response: expect.objectContaining({ status: 400 }),
+      });
     }
     expect((await get(path)).response.status).toBe(303);
   });
@@ -117,7 +131,9 @@ describe("leg 2, GET /v1/authorize", () => {
   });
 
   it("bar#VR-3 bar#VR-1 sends a fresh challenge and nonce per flow and stores neither verifier nor nonce", async () => {
-    const { start, deps } = await testBroker({ vendor: { issuer: "https://acme.example", jwksUri: "https://acme.example/jwks" } });
+    const { start, deps } = await testBroker({
+      vendor: { issuer: "https://acme.example", jwksUri: "https://acme.example/jwks" },
+    });
     const [one, two] = [await start({ scope: "openid" }), await start({ scope: "openid" })];
     for (const name of ["code_challenge", "nonce", "state"]) {
       expect(one.location?.searchParams.get(name)).not.toBe(two.location?.searchParams.get(name));
@@ -148,7 +164,9 @@ describe("leg 3, GET /v1/callback", () => {
     const { start, callback } = await testBroker();
     const { state, cookie } = await start();
     expect(await callback({ state, code: "evil" })).toMatchObject(refusedPage("browser_mismatch"));
-    expect(await callback({ state, code: "evil" }, cookie.replace(/.$/, "_"))).toMatchObject(refusedPage("browser_mismatch"));
+    expect(await callback({ state, code: "evil" }, cookie.replace(/.$/, "_"))).toMatchObject(
+      refusedPage("browser_mismatch"),
+    );
     expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
   });
 
@@ -176,14 +194,21 @@ describe("leg 3, GET /v1/callback", () => {
 
   it("bar#CB-16 bar#CB-9 refuses an answer of another issuer, errors included, and burns the flow", async () => {
     const vendor = { issuer: "https://acme.example", issRequired: true };
-    for (const answer of [{ iss: "https://evil.example" }, { iss: "" }, {}, { iss: "https://acme.example/", error: "access_denied" }]) {
+    for (const answer of [
+      { iss: "https://evil.example" },
+      { iss: "" },
+      {},
+      { iss: "https://acme.example/", error: "access_denied" },
+    ]) {
       const { start, callback } = await testBroker({ vendor });
       const { state, cookie } = await start();
       const parameters = "error" in answer ? answer : { code: "c", ...answer };
       const refused = await callback({ state, ...(parameters as Record<string, string>) }, cookie);
       expect(refused).toMatchObject(refusedPage("issuer_mismatch"));
       expect(refused.html).not.toContain("access_denied");
-      expect(await callback({ state, code: "c", iss: "https://acme.example" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+      expect(await callback({ state, code: "c", iss: "https://acme.example" }, cookie)).toMatchObject(
+        refusedPage("state_replayed"),
+      );
     }
   });
 
@@ -258,7 +283,14 @@ describe("leg 3, GET /v1/callback", () => {
 describe("leg 4, POST /v1/token", () => {
   it("rfc6749#5.1 rfc6749#4.1.3 hands out the vendor's tokens and what minted them", async () => {
     const vendorAnswers = async () =>
-      Response.json({ access_token: "at", token_type: "bearer", expires_in: "3600", refresh_token: "rt", scope: "read", team: { id: 7 } });
+      Response.json({
+        access_token: "at",
+        token_type: "bearer",
+        expires_in: "3600",
+        refresh_token: "rt",
+        scope: "read",
+        team: { id: 7 },
+      });
     const { park, redeem, seen } = await testBroker({ vendorAnswers });
     const { response, body } = await redeem(await park());
     expect(response.status).toBe(200);
@@ -273,7 +305,10 @@ describe("leg 4, POST /v1/token", () => {
       connection: expect.any(String),
       vendor_data: { team: { id: 7 } },
     });
-    expect(Object.fromEntries(seen[0]?.form ?? [])).toMatchObject({ code: "vendor-code", redirect_uri: `${ISSUER}/v1/callback` });
+    expect(Object.fromEntries(seen[0]?.form ?? [])).toMatchObject({
+      code: "vendor-code",
+      redirect_uri: `${ISSUER}/v1/callback`,
+    });
     expect(seen[0]?.form.get("code_verifier")).not.toBe(CODE_VERIFIER);
   });
 
@@ -308,7 +343,10 @@ describe("leg 4, POST /v1/token", () => {
   });
 
   it("ends a code at 60 s, or earlier where the vendor's code dies earlier", async () => {
-    for (const [lifetime, seconds] of [[undefined, 60], [30, 25]] as const) {
+    for (const [lifetime, seconds] of [
+      [undefined, 60],
+      [30, 25],
+    ] as const) {
       const vendor = lifetime === undefined ? {} : { authorizationCodeLifetimeSeconds: lifetime };
       const { park, redeem, now } = await testBroker({ vendor });
       const [early, late] = [await park(), await park()];
@@ -320,7 +358,8 @@ describe("leg 4, POST /v1/token", () => {
   });
 
   it("bar#VR-5 keeps the code when nothing reached the vendor, and ends it once a byte was sent", async () => {
-    const failure = (sent: boolean) => Object.assign(new Error("no"), { name: "EgressError", kind: sent ? "broken" : "connect", sent });
+    const failure = (sent: boolean) =>
+      Object.assign(new Error("no"), { name: "EgressError", kind: sent ? "broken" : "connect", sent });
     let fail: Error | undefined = failure(false);
     const vendorAnswers = async () => {
       if (fail !== undefined) throw fail;
@@ -329,7 +368,11 @@ describe("leg 4, POST /v1/token", () => {
     const { park, redeem } = await testBroker({ vendorAnswers });
     const code = await park();
     const down = await redeem(code);
-    expect([down.response.status, down.body["error"], down.body["retry"]]).toEqual([503, "temporarily_unavailable", undefined]);
+    expect([down.response.status, down.body["error"], down.body["retry"]]).toEqual([
+      503,
+      "temporarily_unavailable",
+      undefined,
+    ]);
     expect(down.response.headers.get("retry-after")).not.toBeNull();
     fail = undefined;
     expect((await redeem(code)).response.status).toBe(200);

@@ -43,7 +43,12 @@ export async function openVendor(
     const url = await vendorUrl(record, flow, deps); //                       3  context as pushed; PKCE #2, nonce, state
     return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value)); // 4
   } catch (error) {
-    return errorRedirect(toOAuthError(error), { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId });
+    return errorRedirect(toOAuthError(error), {
+      redirect,
+      state: flow.state,
+      issuer: deps.issuer,
+      flowId: handle.flowId,
+    });
   }
 }
 

@@ -110,7 +110,10 @@ export async function openParked(
     if (key === undefined) throw new Error("the key of these tokens is gone");
     return parse(open(tokenKey(key, brokerCode), sealed.slice(dot + 1), sealContext(flowId, "tokens")));
   } catch (cause) {
-    throw new OAuthError("invalid_grant", "The code cannot be redeemed", { cause, detail: "parked value does not open" });
+    throw new OAuthError("invalid_grant", "The code cannot be redeemed", {
+      cause,
+      detail: "parked value does not open",
+    });
   }
 }
 
@@ -120,7 +123,8 @@ export async function redeemAtVendor(
   { keyset, vendorClient }: Pick<Deps, "keyset" | "vendorClient">,
 ): Promise<VendorTokens> {
   const key = await keyset.find("flow", flow.kid ?? "");
-  if (key === undefined) throw new OAuthError("invalid_grant", "The code cannot be redeemed", { detail: "flow key is gone" });
+  if (key === undefined)
+    throw new OAuthError("invalid_grant", "The code cannot be redeemed", { detail: "flow key is gone" });
   const { codeVerifier, nonce } = flowSecrets(key, flowId, choice.vendor, flow.scope);
   return vendorClient.redeemCode(choice.vendor, choice.credentials, {
     code: answer.code,

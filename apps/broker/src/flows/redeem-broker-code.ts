@@ -100,10 +100,16 @@ function requireInTime(record: StoredRecord, { now }: Pick<Deps, "now">): void {
 async function requireSameContext(flow: Flow, client: ClientConfig, deps: Deps): Promise<VendorChoice> {
   const choice = await rechooseVendor(flow, client, deps);
   if (choice.contextHash === flow.contextHash) return choice;
-  throw new OAuthError("invalid_grant", "The vendor's configuration changed: start again", { reason: "context_changed" });
+  throw new OAuthError("invalid_grant", "The vendor's configuration changed: start again", {
+    reason: "context_changed",
+  });
 }
 
-async function spendOnce(code: Handle, client: ClientConfig, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
+async function spendOnce(
+  code: Handle,
+  client: ClientConfig,
+  { records, now }: Pick<Deps, "records" | "now">,
+): Promise<void> {
   const { outcome } = await records.advance(
     flowKey(code.flowId),
     { stage: "parked", expect: { codeHash: code.hash, clientId: client.clientId } },
@@ -157,7 +163,11 @@ function codeLost(cause: OAuthError): OAuthError {
 }
 
 /** For the timeline only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
-async function recordFailure(code: Handle, error: OAuthError, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
+async function recordFailure(
+  code: Handle,
+  error: OAuthError,
+  { records, now }: Pick<Deps, "records" | "now">,
+): Promise<void> {
   const failed = { at: now(), leg: "token", reason: error.code } as const;
   await records
     .advance(

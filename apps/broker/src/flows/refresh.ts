@@ -21,7 +21,15 @@ export async function refresh(
   const scope = parameters.get("scope");
   const context = await readGrantContext(parameters, client, deps, trace);
   const { vendor, credentials } = context;
-  const id = singleFlightId([client.clientId, vendor.id, vendor.tokenEndpoint, vendor.refreshEndpoint ?? "", credentials.clientId, scope ?? "", refreshToken]);
+  const id = singleFlightId([
+    client.clientId,
+    vendor.id,
+    vendor.tokenEndpoint,
+    vendor.refreshEndpoint ?? "",
+    credentials.clientId,
+    scope ?? "",
+    refreshToken,
+  ]);
   const requested = scope === undefined ? undefined : parseScope(scope);
   return singleFlight.run(id, refreshToken, () => refreshOnce(refreshToken, requested, client, context, deps));
 }

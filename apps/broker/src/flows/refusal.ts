@@ -24,7 +24,8 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
   request_uri_used: "This link was already used. Go back to the application and connect again",
   request_uri_unknown: "This link is not valid any more. Go back to the application and connect again",
   state_replayed: "This sign-in was already finished. Go back to the application; it may be connected already",
-  browser_mismatch: "This sign-in was started in another browser. Finish it there, or connect again from the application",
+  browser_mismatch:
+    "This sign-in was started in another browser. Finish it there, or connect again from the application",
 };
 
 export function refusePage(trace: Trace, reason: RefusalReason, cause?: unknown): OAuthError {

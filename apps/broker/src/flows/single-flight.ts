@@ -35,7 +35,12 @@ const MAX_POLLS = 300;
 /** What the record holds once the vendor has answered. */
 type Settled =
   | { readonly ok: true; readonly answer: TokenAnswer }
-  | { readonly ok: false; readonly code: OAuthErrorCode; readonly description: string; readonly options: OAuthErrorOptions };
+  | {
+      readonly ok: false;
+      readonly code: OAuthErrorCode;
+      readonly description: string;
+      readonly options: OAuthErrorOptions;
+    };
 
 interface SingleFlightDeps extends Pick<Deps, "records" | "now"> {
   /** Told of each answer that came without a vendor call of its own. */

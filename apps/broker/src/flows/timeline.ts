@@ -38,13 +38,31 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
     scope: flow.scope,
     expiresAt: record.expiresAt,
     legs: [
-      ...leg("pushed", flow.pushedAt, ["client authenticated", "redirect_uri on the exact list", "PKCE #1 is S256", "vendor allowed"]),
+      ...leg("pushed", flow.pushedAt, [
+        "client authenticated",
+        "redirect_uri on the exact list",
+        "PKCE #1 is S256",
+        "vendor allowed",
+      ]),
       ...leg("started", flow.startedAt, ["request_uri used once", "browser cookie set", SAME_CONTEXT]),
       ...leg("parked", flow.parkedAt, callbackChecks(flow)),
-      ...leg("spent", flow.spentAt, ["client authenticated", "PKCE #1 verifier", "same redirect_uri", SAME_CONTEXT, "code used once"]),
+      ...leg("spent", flow.spentAt, [
+        "client authenticated",
+        "PKCE #1 verifier",
+        "same redirect_uri",
+        SAME_CONTEXT,
+        "code used once",
+      ]),
       ...(flow.failed === undefined
         ? []
-        : [{ leg: "failed" as const, at: flow.failed.at, checks: [], reason: `${flow.failed.leg}: ${flow.failed.reason}` }]),
+        : [
+            {
+              leg: "failed" as const,
+              at: flow.failed.at,
+              checks: [],
+              reason: `${flow.failed.leg}: ${flow.failed.reason}`,
+            },
+          ]),
     ],
   };
 }

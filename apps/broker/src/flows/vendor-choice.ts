@@ -86,7 +86,11 @@ export function refuseOwnCredentialsAndEndpoints(parameters: Parameters): void {
 }
 
 /** @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for one not allowed */
-export function requireUsableVendor(id: string, client: ClientConfig, { vendors }: Pick<Deps, "vendors">): VendorConfig {
+export function requireUsableVendor(
+  id: string,
+  client: ClientConfig,
+  { vendors }: Pick<Deps, "vendors">,
+): VendorConfig {
   const entry = vendors.get(id);
   if (entry === undefined || !entry.vendor.enabled) {
     throw new OAuthError("invalid_request", "vendor is not known here: see /v1/vendors");
@@ -169,7 +173,9 @@ function requireVendorParams(json: string): Record<string, string> {
     (name) => isReservedAuthorizationParameter(name) || HAVE_THEIR_OWN_PLACE.has(name),
   );
   if (reserved !== undefined) {
-    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", { reason: "reserved_parameter" });
+    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {
+      reason: "reserved_parameter",
+    });
   }
   return wished;
 }

@@ -20,18 +20,27 @@ const KEY: RecordKey = { kind: "keyset", id: "broker" };
 const CONTEXT = { purpose: "keyset" };
 
 /** One record, sealed under a fresh data key of `wrapper` at every write. A store reader without the wrapper learns nothing. */
-export function recordKeysetStorage({ records, wrapper }: { records: RecordStore; wrapper: KeyWrapper }): KeysetStorage {
+export function recordKeysetStorage({
+  records,
+  wrapper,
+}: {
+  records: RecordStore;
+  wrapper: KeyWrapper;
+}): KeysetStorage {
   return {
     async read() {
       const record = await records.get(KEY);
       if (record === undefined) return undefined;
-      const dataKey = await wrapper.unwrap(String(record.data["wrapped"]), CONTEXT).catch((cause: unknown) => {
+      const { wrapped, sealed } = record.data;
+      if (typeof wrapped !== "string" || typeof sealed !== "string")
+        throw new Error("the keyset record is not one of ours");
+      const dataKey = await wrapper.unwrap(wrapped, CONTEXT).catch((cause: unknown) => {
         throw new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
           cause,
           detail: "keyset was sealed under another key file: restore the key file that belongs to this store",
         });
       });
-      return { revision: record.stage, text: open(dataKey, String(record.data["sealed"]), ["keyset"]).toString("utf8") };
+      return { revision: record.stage, text: open(dataKey, sealed, ["keyset"]).toString("utf8") };
     },
     async write(over, text) {
       const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);

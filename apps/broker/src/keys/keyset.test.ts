@@ -131,7 +131,8 @@ it("leaves nothing of the keys readable in the record", async () => {
 it("says what is wrong when the key file is another store's", async () => {
   const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });
-  const storage = (name: string) => recordKeysetStorage({ records, wrapper: localKeyWrapper({ path: join(folder, name) }) });
+  const storage = (name: string) =>
+    recordKeysetStorage({ records, wrapper: localKeyWrapper({ path: join(folder, name) }) });
   await createKeyset({ storage: storage("one"), now }).load();
   await expect(createKeyset({ storage: storage("two"), now }).load()).rejects.toMatchObject({
     code: "temporarily_unavailable",

@@ -125,7 +125,12 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
     describe() {
       const { generations } = loaded();
       const inUse = current(generations).kid;
-      return generations.map(({ kid, createdAt, activeFrom }) => ({ kid, createdAt, activeFrom, active: kid === inUse }));
+      return generations.map(({ kid, createdAt, activeFrom }) => ({
+        kid,
+        createdAt,
+        activeFrom,
+        active: kid === inUse,
+      }));
     },
   };
 }

@@ -2,7 +2,10 @@
 import type { Deps } from "../deps.ts";
 import { escapeHtml, page } from "./layout.ts";
 
-export function homePage({ vendors, issuer }: Pick<Deps, "vendors" | "issuer">, sandboxUrl: string | undefined): string {
+export function homePage(
+  { vendors, issuer }: Pick<Deps, "vendors" | "issuer">,
+  sandboxUrl: string | undefined,
+): string {
   const rows = [...vendors.values()]
     .filter(({ vendor }) => vendor.enabled)
     .map(({ vendor }) => `<tr><td>${escapeHtml(vendor.name)}</td><td><code>${escapeHtml(vendor.id)}</code></td></tr>`);

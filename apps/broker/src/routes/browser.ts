@@ -22,8 +22,7 @@ export function browserRoutes(deps: Deps & { readonly limit: BodyLimit }): Route
       method: "GET",
       path: CALLBACK,
       surface: "browser",
-      handle: (c, trace) =>
-        finishCallback({ parameters: query(c), cookieHeader: c.req.header("cookie") }, deps, trace),
+      handle: (c, trace) => finishCallback({ parameters: query(c), cookieHeader: c.req.header("cookie") }, deps, trace),
     },
     { method: "POST", path: CALLBACK, surface: "browser", handle: (c) => formPost(c, deps.limit) },
     // Contexts belong to custom vendors; no flow of ours ever names one, so every arrival is a mix-up.
@@ -35,7 +34,7 @@ export function browserRoutes(deps: Deps & { readonly limit: BodyLimit }): Route
 function query(c: Context) {
   const { url } = c.req;
   const start = url.indexOf("?");
-  return parseParameters(start < 0 ? "" : url.slice(start + 1).split("#", 1)[0] ?? "");
+  return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
 }
 
 /** A cross-site POST carries no Lax cookie; the GET it becomes does. */

@@ -9,7 +9,10 @@ const form = (properties: Record<string, Schema>, required: readonly string[]): 
   required: true,
   content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties, required } } },
 });
-const json = (description: string, schema: Schema): Schema => ({ description, content: { "application/json": { schema } } });
+const json = (description: string, schema: Schema): Schema => ({
+  description,
+  content: { "application/json": { schema } },
+});
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const ERRORS: Record<string, Schema> = {
@@ -79,7 +82,11 @@ const SCHEMAS: Record<string, Schema> = {
       vendor_id_token: text("The vendor's ID token, after every check"),
       vendor: text("The vendor's id"),
       connection: text("Opaque, sealed, bound to this client: send it with refresh and revoke"),
-      vendor_data: { type: "object", description: "Every other member of the vendor's answer", additionalProperties: true },
+      vendor_data: {
+        type: "object",
+        description: "Every other member of the vendor's answer",
+        additionalProperties: true,
+      },
     },
   },
   Vendor: {
@@ -114,13 +121,23 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
   };
   return {
     openapi: "3.1.0",
-    info: { title: "OAuth broker", version: "1", description: "One redirect URI for every vendor; see docs/versioning.md." },
+    info: {
+      title: "OAuth broker",
+      version: "1",
+      description: "One redirect URI for every vendor; see docs/versioning.md.",
+    },
     servers: [{ url: issuer }],
     paths: {
       "/.well-known/oauth-authorization-server": open("RFC 8414 metadata", json("Metadata", { type: "object" })),
       "/v1/par": api(
         "Start a flow (RFC 9126)",
-        form({ ...PUSHED, ...AUTHENTICATION }, ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"]),
+        form({ ...PUSHED, ...AUTHENTICATION }, [
+          "client_id",
+          "response_type",
+          "redirect_uri",
+          "code_challenge",
+          "code_challenge_method",
+        ]),
         {
           "201": json("The request_uri to send the user's browser to /v1/authorize with", {
             type: "object",
@@ -169,7 +186,15 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       ),
       "/v1/revoke": api(
         "Revoke at the vendor (RFC 7009)",
-        form({ token: text("The token"), token_type_hint: text("access_token or refresh_token"), ...WHAT_MINTED, ...AUTHENTICATION }, ["token"]),
+        form(
+          {
+            token: text("The token"),
+            token_type_hint: text("access_token or refresh_token"),
+            ...WHAT_MINTED,
+            ...AUTHENTICATION,
+          },
+          ["token"],
+        ),
         {
           "200": json("What ended", {
             type: "object",
@@ -185,18 +210,31 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       ),
       "/v1/vendors": open(
         "All vendors",
-        json("Vendors", { type: "object", required: ["vendors"], properties: { vendors: { type: "array", items: ref("Vendor") } } }),
+        json("Vendors", {
+          type: "object",
+          required: ["vendors"],
+          properties: { vendors: { type: "array", items: ref("Vendor") } },
+        }),
       ),
       "/v1/vendors/{id}": {
         parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
-        get: { summary: "One vendor", responses: { "200": json("The vendor", ref("Vendor")), "404": { $ref: "#/components/responses/Error" } } },
+        get: {
+          summary: "One vendor",
+          responses: { "200": json("The vendor", ref("Vendor")), "404": { $ref: "#/components/responses/Error" } },
+        },
       },
       "/register": {
-        post: { summary: "Dynamic client registration at a vendor; not offered by this release", responses: { "503": { $ref: "#/components/responses/Error" } } },
+        post: {
+          summary: "Dynamic client registration at a vendor; not offered by this release",
+          responses: { "503": { $ref: "#/components/responses/Error" } },
+        },
       },
       "/healthz": open("Liveness", json("Alive", { type: "object" })),
       "/readyz": {
-        get: { summary: "Readiness", responses: { "200": json("Ready", { type: "object" }), "503": { $ref: "#/components/responses/Error" } } },
+        get: {
+          summary: "Readiness",
+          responses: { "200": json("Ready", { type: "object" }), "503": { $ref: "#/components/responses/Error" } },
+        },
       },
       "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
       "/openapi.json": open("This document", json("OpenAPI 3.1", { type: "object" })),
@@ -205,7 +243,13 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
     components: {
       schemas: SCHEMAS,
       responses: { Error: json("What went wrong", ref("Error")) },
-      securitySchemes: { clientBasic: { type: "http", scheme: "basic", description: "client_secret_basic; also client_secret_post and private_key_jwt" } },
+      securitySchemes: {
+        clientBasic: {
+          type: "http",
+          scheme: "basic",
+          description: "client_secret_basic; also client_secret_post and private_key_jwt",
+        },
+      },
     },
   };
 }

@@ -45,7 +45,14 @@ export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
     app.on(route.method, route.path, (c) => run(c, route, allow, rim));
   }
   for (const [path, { methods, surface }] of allowed) {
-    app.all(path, (c) => run(c, refusal(path, surface, () => methodNotAllowed(methods.join(", "))), "", rim));
+    app.all(path, (c) =>
+      run(
+        c,
+        refusal(path, surface, () => methodNotAllowed(methods.join(", "))),
+        "",
+        rim,
+      ),
+    );
   }
   app.notFound((c) => {
     const surface = (c.req.header("accept") ?? "").includes("text/html") ? "browser" : "api";
@@ -64,7 +71,14 @@ async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<R
   if (route.quiet !== true || failure !== undefined) {
     const level = answer.status >= 500 ? "error" : "info";
     const rounded = Math.round(durationMs * 100) / 100;
-    rim.log[level]("request", { method, route: route.path, status: answer.status, durationMs: rounded, ...trace, ...failure });
+    rim.log[level]("request", {
+      method,
+      route: route.path,
+      status: answer.status,
+      durationMs: rounded,
+      ...trace,
+      ...failure,
+    });
   }
   return new Response(answer.body, {
     status: answer.status,

@@ -38,9 +38,10 @@ export async function testBroker(options: TestBrokerOptions = {}) {
   const now = fixedClock(NOW);
   const lines: string[] = [];
   const seen: VendorRequest[] = [];
-  const vendorAnswers: Fetch = options.vendorAnswers ?? (async () => Response.json({ access_token: "at", token_type: "bearer" }));
+  const vendorAnswers: Fetch =
+    options.vendorAnswers ?? (async () => Response.json({ access_token: "at", token_type: "bearer" }));
   const fetch: Fetch = async (input, init) => {
-    seen.push({ url: String(input), form: new URLSearchParams(String(init?.body ?? "")) });
+    seen.push({ url: String(input), form: formOf(init?.body) });
     return vendorAnswers(input, init);
   };
   const log = createLog({ write: (line) => void lines.push(line) });
@@ -48,6 +49,10 @@ export async function testBroker(options: TestBrokerOptions = {}) {
   const broker = await createBroker(configuration(options), { now, log, egress });
   await broker.deps.keyset.load();
   return { ...broker, ...requests(broker), now, lines, seen };
+}
+
+function formOf(body: unknown): URLSearchParams {
+  return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
 }
 
 function configuration({ config, client, vendor }: TestBrokerOptions): Config {
@@ -81,7 +86,9 @@ export function testClient(clientId: string): ClientConfig {
   };
 }
 
-export function testVendor(overrides: Partial<Vendor> = {}): Config["vendors"] extends ReadonlyMap<string, infer V> ? V : never {
+export function testVendor(
+  overrides: Partial<Vendor> = {},
+): Config["vendors"] extends ReadonlyMap<string, infer V> ? V : never {
   return {
     vendor: defineVendor({
       id: "acme",

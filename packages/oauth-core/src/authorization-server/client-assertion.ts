@@ -93,7 +93,12 @@ async function verifyClaims(
 }
 
 /** The identifier is remembered until no clock could accept the assertion any more. */
-async function spendOnce(client: Client, jti: string, expiresAt: number, { records, now }: AssertionDeps): Promise<void> {
+async function spendOnce(
+  client: Client,
+  jti: string,
+  expiresAt: number,
+  { records, now }: AssertionDeps,
+): Promise<void> {
   const id = createHash("sha256").update(`${client.clientId.length}:${client.clientId}${jti}`).digest("base64url");
   const outcome = await records.create({
     key: { kind: "assertion", id },

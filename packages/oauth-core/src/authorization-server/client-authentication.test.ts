@@ -54,7 +54,9 @@ describe("secrets", () => {
   });
 
   it("rfc6749#2.3.1 takes client_id and client_secret in the body", async () => {
-    expect((await authenticate(undefined, { client_id: "platform", client_secret: "s3cret" })).clientId).toBe("platform");
+    expect((await authenticate(undefined, { client_id: "platform", client_secret: "s3cret" })).clientId).toBe(
+      "platform",
+    );
   });
 
   it("takes both secrets while one is being rotated", async () => {
@@ -62,8 +64,12 @@ describe("secrets", () => {
   });
 
   it("rfc6749#2.3 refuses two methods at once, and a body that names another client", async () => {
-    await expect(authenticate(basic("platform", "s3cret"), { client_secret: "s3cret" })).rejects.toEqual(refused("invalid_request"));
-    await expect(authenticate(basic("platform", "s3cret"), { client_id: "signer" })).rejects.toEqual(refused("invalid_request"));
+    await expect(authenticate(basic("platform", "s3cret"), { client_secret: "s3cret" })).rejects.toEqual(
+      refused("invalid_request"),
+    );
+    await expect(authenticate(basic("platform", "s3cret"), { client_id: "signer" })).rejects.toEqual(
+      refused("invalid_request"),
+    );
   });
 
   it.each([
@@ -125,7 +131,9 @@ describe("private_key_jwt", () => {
 
   it("bar#VR-6 refuses an array as aud, even with our issuer alone in it", async () => {
     await expect(present(await assertion({ aud: [ISSUER] }))).rejects.toEqual(refused("invalid_client"));
-    await expect(present(await assertion({ aud: [ISSUER, "https://other.example"] }))).rejects.toEqual(refused("invalid_client"));
+    await expect(present(await assertion({ aud: [ISSUER, "https://other.example"] }))).rejects.toEqual(
+      refused("invalid_client"),
+    );
   });
 
   it("refuses another key, HS256 with the public key, no signature, no type, another client_id, rubbish", async () => {
@@ -135,7 +143,9 @@ describe("private_key_jwt", () => {
     await expect(present(await assertion({}, otherKeys.privateKey))).rejects.toEqual(refused("invalid_client"));
     await expect(present(hs256)).rejects.toEqual(refused("invalid_client"));
     await expect(present(none)).rejects.toEqual(refused("invalid_client"));
-    await expect(authenticate(undefined, { client_assertion: await assertion() })).rejects.toEqual(refused("invalid_client"));
+    await expect(authenticate(undefined, { client_assertion: await assertion() })).rejects.toEqual(
+      refused("invalid_client"),
+    );
     await expect(present(await assertion(), { client_id: "platform" })).rejects.toEqual(refused("invalid_client"));
     await expect(present("x.y")).rejects.toEqual(refused("invalid_client"));
     await expect(present("a".repeat(9000))).rejects.toEqual(refused("invalid_client"));

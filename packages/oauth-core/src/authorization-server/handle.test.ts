@@ -30,9 +30,12 @@ it("parses its own handles and stores only their hash", () => {
   expect(handle.value).not.toContain(handle.hash);
 });
 
-it.each(["", "x", `${"a".repeat(22)}.${"b".repeat(42)}`, `${"a".repeat(22)}.${"b".repeat(43)} `, `${"a".repeat(22)}.${"b".repeat(43)}=`])(
-  "is no handle: %j",
-  (value) => {
-    expect(parseHandle(value)).toBeUndefined();
-  },
-);
+it.each([
+  "",
+  "x",
+  `${"a".repeat(22)}.${"b".repeat(42)}`,
+  `${"a".repeat(22)}.${"b".repeat(43)} `,
+  `${"a".repeat(22)}.${"b".repeat(43)}=`,
+])("is no handle: %j", (value) => {
+  expect(parseHandle(value)).toBeUndefined();
+});

@@ -11,7 +11,10 @@ export interface AuthorizationServerEndpoints {
 
 /** Paths are appended to the issuer, which is echoed byte for byte. */
 //= rfc8414#2
-export function authorizationServerMetadata(issuer: string, paths: AuthorizationServerEndpoints): Record<string, unknown> {
+export function authorizationServerMetadata(
+  issuer: string,
+  paths: AuthorizationServerEndpoints,
+): Record<string, unknown> {
   const authentication = {
     methods: [...CLIENT_AUTHENTICATION_METHODS],
     algs: [...ASSERTION_ALGS],

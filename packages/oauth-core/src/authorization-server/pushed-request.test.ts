@@ -29,7 +29,11 @@ it.each<[string, Record<string, string>, string]>([
   ["no response_type", { response_type: "" }, "invalid_request"],
   ["fragment responses", { response_mode: "fragment" }, "invalid_request"],
   ["no redirect_uri", { redirect_uri: "" }, "invalid_request"],
-  ["bar#ST-2 a redirect URI that is not on the list", { redirect_uri: "https://platform.example/cb/" }, "invalid_redirect_uri"],
+  [
+    "bar#ST-2 a redirect URI that is not on the list",
+    { redirect_uri: "https://platform.example/cb/" },
+    "invalid_redirect_uri",
+  ],
   ["rfc7636#4.4.1 no code_challenge", { code_challenge: "" }, "invalid_request"],
   ["bar#ST-3 plain", { code_challenge_method: "plain" }, "invalid_request"],
   ["bar#ST-3 no method, which would mean plain", { code_challenge_method: "" }, "invalid_request"],

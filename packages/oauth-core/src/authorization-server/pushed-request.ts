@@ -37,10 +37,7 @@ export function readPushedRequest(parameters: Parameters, client: Client): Pushe
   }
   const redirect = verifyRedirectUri(parameters.require("redirect_uri"), client.redirectUris);
   //= rfc7636#4.4.1
-  const codeChallenge = requireS256Challenge(
-    parameters.get("code_challenge"),
-    parameters.get("code_challenge_method"),
-  );
+  const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   return { redirect, codeChallenge, state: parameters.get("state") };
 }
 
