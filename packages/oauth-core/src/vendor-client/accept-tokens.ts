@@ -24,7 +24,7 @@ import type { TokenAnswer } from "./token-response.ts";
 import type { Bindings, VendorClientDeps } from "./vendor-binding.ts";
 import { type VendorCall, translateVendorError } from "./vendor-error.ts";
 
-export interface AcceptDeps extends Pick<VendorClientDeps, "now"> {
+export interface AcceptDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
@@ -102,7 +102,7 @@ async function requireConforming(
   if (nonce === undefined) await processRefreshTokenResponse(server, client, response);
   else if (answer.idToken === undefined) await processAuthorizationCodeResponse(server, client, response);
   else {
-    //= oidc-core#3.1.2.1
+    //= oidc-core#3.1.3.7
     //= bar#VR-3
     const expectedNonce = nonce.sent ?? expectNoNonce;
     await processAuthorizationCodeResponse(server, client, response, { expectedNonce, requireIdToken: true });

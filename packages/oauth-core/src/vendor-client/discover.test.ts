@@ -89,7 +89,7 @@ describe("resolve", () => {
     expect(await discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty("tokenEndpointAuthMethod", "none");
   });
 
-  it.each([[["plain"]], [[]]])("bar#VR-2 refuses metadata that offers PKCE only by %j", async (methods) => {
+  it.each([[["plain"]], [[]]])("rfc9700#4.8.2 bar#VR-2 refuses metadata that offers PKCE only by %j", async (methods) => {
     publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
     await expect(discovery.resolve(entry())).rejects.toMatchObject({ ...INVALID, extras: { reason: "pkce_not_supported" } });
     await expect(discovery.resolve(entry({ pkce: "none" }))).resolves.toBeDefined();

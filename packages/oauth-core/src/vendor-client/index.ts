@@ -39,7 +39,7 @@ export function createVendorClient(options: VendorClientDeps): VendorClient {
   const bindings = createBindings(deps);
   const discovery = createDiscovery(deps);
   const keys = createSigningKeys({ fetch, now });
-  const accept = { now, bindings, discovery, keys };
+  const accept = { now, fetch, bindings, discovery, keys };
   return {
     resolve: discovery.resolve,
     authorizationUrl,

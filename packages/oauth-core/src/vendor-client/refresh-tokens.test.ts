@@ -45,7 +45,7 @@ describe("refreshTokens", () => {
   it.each([
     ["V-38", "iss", () => ({ issuer: "https://first.example", subject: SUBJECT })],
     ["V-39", "sub", () => ({ issuer: lab.vendor.issuer, subject: "user-0" })],
-  ])("%s bar#RF-6 discards an answer with another %s than the first, and ends nothing", async (_row, _claim, first) => {
+  ])("%s oidc-core#12.2 bar#RF-6 discards an answer with another %s than the first, and ends nothing", async (_row, _claim, first) => {
     await lab.vendor.grant();
     await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
       code: "vendor_response_invalid",

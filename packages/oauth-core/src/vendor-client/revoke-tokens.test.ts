@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET } from "../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import type { RevocationDialect } from "../vendors/vendor.ts";
 import type { RevokeRequest } from "./revoke-tokens.ts";
 
 let lab: Lab;
@@ -9,6 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => lab.close());
 
+const BASIC = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`;
 const revoke = async (request: RevokeRequest = { token: "t" }): Promise<string> =>
   lab.client.revokeToken(await lab.resolve(), lab.vendor.credentials, request);
 
@@ -18,7 +20,7 @@ describe("revokeToken", () => {
     const request = lab.vendor.received.at(-1);
     expect(request).toMatchObject({ method: "POST", path: "/revoke" });
     expect(Object.fromEntries(request?.form ?? [])).toEqual({ token: "t", token_type_hint: "refresh_token" });
-    expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`);
+    expect(request?.headers.authorization).toBe(BASIC);
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
@@ -57,4 +59,49 @@ describe("revokeToken", () => {
       extras: { help: expect.stringContaining("settings") },
     });
   });
+
+  it.each<[string, Partial<RevocationDialect>, object, string]>([
+    [
+      "DELETE with Basic and JSON",
+      { method: "DELETE", authentication: "basic", body: "json", tokenParameter: "access_token" },
+      { method: "DELETE", authorization: BASIC, body: '{"access_token":"t"}' },
+      "token",
+    ],
+    ["the token as Bearer", { authentication: "bearer", body: "none" }, { method: "POST", authorization: "Bearer t", body: "" }, "token"],
+    ["a form without authentication", { authentication: "none", ends: "grant" }, { method: "POST", authorization: undefined, body: "token=t" }, "grant"],
+  ])("speaks a vendor's own way: %s", async (_title, changes, seen, outcome) => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
+    await expect(revokeBy(changes)).resolves.toBe(outcome);
+    const { method, headers, body } = lab.vendor.received.at(-1) ?? {};
+    expect({ method, authorization: headers?.authorization, body }).toEqual(seen);
+  });
+
+  it.each<[Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+    [{ status: 422 }, { outcome: "already" }],
+    [{ status: 404 }, { outcome: "already" }],
+    [{ body: { ok: false, error: "invalid_auth" } }, { outcome: "already" }],
+    [{ status: 503 }, { code: "temporarily_unavailable" }],
+    [{ status: 307, headers: { location: "/x" } }, { code: "vendor_response_invalid" }],
+  ])("reads the answer of a vendor's own way: %o is %o", async (answer, expected) => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, answer);
+    const seen = await revokeBy({ ends: "grant" }).then(
+      (outcome) => ({ outcome }),
+      (error: unknown) => error,
+    );
+    expect(seen).toMatchObject(expected);
+  });
 });
+
+async function revokeBy(changes: Partial<RevocationDialect>): Promise<string> {
+  const revocation: RevocationDialect = {
+    method: "POST",
+    authentication: "basic",
+    body: "form",
+    tokenParameter: "token",
+    ends: "token",
+    goneStatuses: [404, 422],
+    ...changes,
+  };
+  const vendor = await lab.resolve({ revocation, revocationEndpoint: `${lab.vendor.issuer}/apps/{client_id}/token` });
+  return lab.client.revokeToken(vendor, lab.vendor.credentials, { token: "t" });
+}

@@ -5,6 +5,7 @@
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
+import { requestByDialect } from "./revocation-dialect.ts";
 import type { TokenAnswer } from "./token-response.ts";
 import { readObject, requireAnswer } from "./vendor-answer.ts";
 import type { Bindings, VendorClientDeps } from "./vendor-binding.ts";
@@ -18,7 +19,7 @@ export interface RevokeRequest {
 /** `token`: it was live and is no more; `grant`: with all its kin; `already`: the vendor does not know it. */
 export type Revoked = "token" | "grant" | "already";
 
-export interface RevokeDeps extends Pick<VendorClientDeps, "now"> {
+export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
 }
 
@@ -40,23 +41,48 @@ export async function revokeToken(
   const { revocationEndpoint } = vendor;
   if (revocationEndpoint === undefined) throw noWay();
   const call: VendorCall = { what: "revocation", spends: false, credentialsSource: credentials.source };
-  const { server, options } = deps.bindings.ofVendor(vendor);
-  const { client, authenticate } = deps.bindings.ofCredentials(credentials);
+  const { revocation: dialect } = vendor;
   try {
-    const response = await revocationRequest(server, client, authenticate(vendor.tokenEndpointAuthMethod), request.token, {
-      ...options(revocationEndpoint),
-      ...(signal === undefined ? {} : { signal }),
-      additionalParameters: request.tokenTypeHint === undefined ? {} : { token_type_hint: request.tokenTypeHint },
-    });
-    return await readRevocation(response, call, deps);
+    const response =
+      dialect === undefined
+        ? await requestRevocation({ ...vendor, revocationEndpoint }, credentials, request, deps, signal)
+        : await requestByDialect({ dialect, endpoint: revocationEndpoint, credentials, token: request.token, signal }, deps);
+    if (dialect?.goneStatuses.includes(response.status) === true) return "already";
+    const outcome = await readRevocation(response, call, deps);
+    return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
   } catch (error) {
     throw translateVendorError(error, call);
   }
 }
 
+async function requestRevocation(
+  vendor: ResolvedVendor & { readonly revocationEndpoint: string },
+  credentials: VendorCredentials,
+  { token, tokenTypeHint }: RevokeRequest,
+  { bindings }: RevokeDeps,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const { server, options } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  return revocationRequest(server, client, authenticate(vendor.tokenEndpointAuthMethod), token, {
+    ...options(vendor.revocationEndpoint),
+    ...(signal === undefined ? {} : { signal }),
+    additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },
+  });
+}
+
 /** Vendors that answer an unknown token with an error, where the standard wants a 200. */
 //= rfc7009#2.2
-const UNKNOWN_TOKEN: ReadonlySet<string> = new Set(["invalid_token", "invalid_grant", "token_revoked", "token_not_found", "already_revoked"]);
+const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
+  "invalid_token",
+  "invalid_grant",
+  "token_revoked",
+  "token_expired",
+  "token_not_found",
+  "already_revoked",
+  "invalid_auth",
+  "account_inactive",
+]);
 
 async function readRevocation(response: Response, call: VendorCall, { now }: RevokeDeps): Promise<Revoked> {
   requireAnswer(response, call, now);

@@ -126,11 +126,15 @@ function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDe
  */
 //= rfc6749#2.3.1
 //= bar#VR-4
-export function basicAuthentication(clientId: string, clientSecret: string): ClientAuth {
-  const value = `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`).toString("base64")}`;
+function basicAuthentication(clientId: string, clientSecret: string): ClientAuth {
+  const value = basicCredentials(clientId, clientSecret);
   return (_server, _client, _body, headers) => {
     headers.set("authorization", value);
   };
+}
+
+export function basicCredentials(clientId: string, clientSecret: string): string {
+  return `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`).toString("base64")}`;
 }
 
 function formEncode(text: string): string {

@@ -59,7 +59,7 @@ describe("a code", () => {
     ["soon", 5],
     ["1e9", 5],
     ["2026", 60],
-  ])("V-63 waits as long as Retry-After says: %s means %i", async (value, seconds) => {
+  ])("V-63 rfc9110#10.2.3 waits as long as Retry-After says: %s means %i", async (value, seconds) => {
     lab.vendor.answers.set("/token", { status: 429, headers: { "retry-after": value } });
     expect(await failure(lab.redeem())).toMatchObject({ retryAfterSeconds: seconds });
   });

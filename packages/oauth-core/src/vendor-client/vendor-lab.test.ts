@@ -95,7 +95,33 @@ function at(offset: number): number {
   return 1_700_000_000 + offset;
 }
 
-describe("an ID token with a wrong claim is refused, and the tokens are revoked", () => {
+describe("V-70 an issuer with one name per tenant", () => {
+  const TENANT = "0b1c2d3e-4f50-4a1b-8c2d-3e4f5a6b7c8d";
+  const entry = (): object => ({
+    issuer: `${lab.vendor.issuer}/{tenantid}/v2.0`,
+    authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
+    tokenEndpoint: `${lab.vendor.issuer}/token`,
+    jwksUri: `${lab.vendor.issuer}/jwks`,
+  });
+
+  it("is the one the token's tid makes of it", async () => {
+    const iss = `${lab.vendor.issuer}/${TENANT}/v2.0`;
+    await lab.vendor.grant({ claims: { iss, tid: TENANT } });
+    await expect(lab.redeem({ entry: entry() })).resolves.toMatchObject({ idToken: { issuer: iss } });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["tid is missing", { iss: TENANT }],
+    ["tid is another's", { iss: TENANT, tid: "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d" }],
+    ["tid is no tenant", { iss: "x/../y", tid: "x/../y" }],
+    ["iss is the template", { iss: "{tenantid}", tid: TENANT }],
+  ])("is refused where %s", async (_title, { iss, tid }) => {
+    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${String(iss)}/v2.0`, tid } });
+    await expect(lab.redeem({ entry: entry() })).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with a wrong claim is refused, and the tokens are revoked", () => {
   it.each<[string, Record<string, unknown>]>([
     ["V-3 iss is another issuer", { iss: "https://honest.example" }],
     ["V-3 iss differs by a slash", { iss: "slash" }],
@@ -128,7 +154,7 @@ describe("an ID token with a wrong claim is refused, and the tokens are revoked"
   });
 });
 
-describe("an ID token with a wrong signature is refused, and the tokens are revoked", () => {
+describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens are revoked", () => {
   const claims = (): object => ({ iss: lab.vendor.issuer, sub: "user-1", aud: CLIENT_ID, iat: at(0), exp: at(60), nonce: NONCE });
   const answerWith = (idToken: string): void => {
     lab.vendor.answers.set("/token", { body: { ...soundAnswer(), id_token: idToken } });

@@ -8,6 +8,20 @@ import type { Secret } from "../protocol/secret.ts";
 export type PkceMethod = "S256" | "plain" | "none";
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
 
+/** How a vendor ends a token where that is not rfc7009. */
+export interface RevocationDialect {
+  readonly method: "POST" | "DELETE";
+  /** `basic`: our id and secret; `bearer`: the token that is to end. */
+  readonly authentication: "basic" | "bearer" | "none";
+  /** Where the token stands, under `tokenParameter`; `none`: only in the header. */
+  readonly body: "form" | "json" | "none";
+  readonly tokenParameter: string;
+  /** `grant`: all tokens of this user and client end with it. */
+  readonly ends: "token" | "grant";
+  /** Statuses of an answer that means: not known, or no longer. */
+  readonly goneStatuses: readonly number[];
+}
+
 export interface Vendor {
   /** Lower case letters, digits and `-`. */
   readonly id: string;
@@ -18,7 +32,9 @@ export interface Vendor {
   readonly tokenEndpoint?: string;
   /** Where refresh requests go when that is not the token endpoint. */
   readonly refreshEndpoint?: string;
+  /** With `revocation`, `{client_id}` in it stands for ours. */
   readonly revocationEndpoint?: string;
+  readonly revocation?: RevocationDialect;
   readonly registrationEndpoint?: string;
   readonly jwksUri?: string;
   readonly userinfoEndpoint?: string;
