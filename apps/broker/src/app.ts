@@ -58,6 +58,7 @@ export async function createBroker(
   const keyset = createKeyset({ storage: keysetStorage(config, records), now });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
+  const { allowLoopback, allowCidrs } = config.egress;
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -73,7 +74,7 @@ export async function createBroker(
     remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
     vendorClient: countedVendorClient(
-      createVendorClient({ fetch: egress.fetch, now, allowLoopback: config.egress.allowLoopback }),
+      createVendorClient({ fetch: egress.fetch, now, allowLoopback, allowCidrs }),
       metrics,
     ),
   };

@@ -40,6 +40,7 @@ export {
   verifyCodeVerifier,
 } from "./protocol/pkce.ts";
 export { placeholderNames, type PlaceholderSpec, type PlaceholderSpecs } from "./protocol/placeholders.ts";
+export { randomToken } from "./protocol/random.ts";
 export {
   redirectUrl,
   requireRegistrableRedirectUri,

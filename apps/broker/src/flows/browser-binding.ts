@@ -2,8 +2,7 @@
  * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
  * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
  */
-import { randomBytes } from "node:crypto";
-import { hashOf } from "@oauth-broker/oauth-core";
+import { hashOf, randomToken } from "@oauth-broker/oauth-core";
 import { FLOW_SECONDS } from "./flow-record.ts";
 
 export interface BindingCookie {
@@ -12,7 +11,7 @@ export interface BindingCookie {
 }
 
 export function createBindingCookie(): BindingCookie {
-  return bindingCookie(randomBytes(32).toString("base64url"));
+  return bindingCookie(randomToken(32));
 }
 
 function bindingCookie(value: string): BindingCookie {

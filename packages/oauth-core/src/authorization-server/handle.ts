@@ -3,16 +3,16 @@
  * the secret is what its bearer must present, and only its SHA-256 is stored.
  * Used for the request_uri of a pushed request and for authorization codes.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import { randomToken } from "../protocol/random.ts";
 
 const FLOW_ID = "(?:[a-z0-9]{1,16}-)?[A-Za-z0-9_-]{22}";
 const HANDLE = new RegExp(`^(${FLOW_ID})\\.[A-Za-z0-9_-]{43}$`);
 const FLOW_ID_ONLY = new RegExp(`^${FLOW_ID}$`);
 
 /** 128 random bits, base64url, after the optional name of the cell that owns the flow. */
-//= rfc6749#10.10
 export function createFlowId(cell?: string): string {
-  const id = randomBytes(16).toString("base64url");
+  const id = randomToken(16);
   return cell === undefined ? id : `${cell}-${id}`;
 }
 
@@ -30,7 +30,7 @@ export interface Handle {
 
 /** 256 random bits for one flow. */
 export function createHandle(flowId: string): Handle {
-  const value = `${flowId}.${randomBytes(32).toString("base64url")}`;
+  const value = `${flowId}.${randomToken(32)}`;
   return { flowId, value, hash: hashOf(value) };
 }
 
