@@ -23,7 +23,8 @@ export function parseBaseUrl(text: string): Parsed<string> {
 
 /** Paths come back as written; config.ts makes them absolute. */
 export function parseStore(text: string): Parsed<StoreConfig> {
-  if (text === "memory:") return { value: { kind: "memory" } };
+  // Without its colon too: in YAML `store: memory:` is no string, and the quotes are easily forgotten.
+  if (text === "memory:" || text === "memory") return { value: { kind: "memory" } };
   const [, scheme, rest = ""] = /^([a-z]+):(.*)$/s.exec(text) ?? [];
   if (scheme === "sqlite") {
     const isPath = rest !== "" && !rest.includes("\0") && !rest.startsWith(":");
@@ -39,7 +40,7 @@ export function parseStore(text: string): Parsed<StoreConfig> {
         : "must name a table after dynamodb:",
     };
   }
-  return { problem: "must be sqlite:PATH or memory:" };
+  return { problem: "must be sqlite:PATH or memory" };
 }
 
 export function parseKeys(text: string): Parsed<KeysConfig> {

@@ -133,7 +133,7 @@ export function configurationSchema(rules: UrlRules) {
     }).prefault({}),
     store: parsedText(
       {
-        type: "sqlite:PATH | memory: | dynamodb:TABLE?region=…; or STORE",
+        type: "sqlite:PATH | memory | dynamodb:TABLE?region=…; or STORE",
         description: "Where flows are kept while they last.",
         example: "sqlite:./data/broker.sqlite",
         default: "sqlite:./data/broker.sqlite",

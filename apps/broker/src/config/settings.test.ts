@@ -44,6 +44,7 @@ describe("store, keys and cell", () => {
 
   it.each([
     [{ store: "memory:" }, { store: { kind: "memory" } }],
+    [{ store: "memory" }, { store: { kind: "memory" } }],
     [{ store: "sqlite:/var/lib/broker/b.sqlite" }, { store: { kind: "sqlite", path: "/var/lib/broker/b.sqlite" } }],
     [{ keys: "file:/var/lib/broker/keys.json" }, { keys: { kind: "file", path: "/var/lib/broker/keys.json" } }],
     [{ cell: "eu1" }, { cell: "eu1" }],
@@ -59,7 +60,6 @@ describe("store, keys and cell", () => {
     [{ store: "dynamodb:" }, "store must name a table after dynamodb:"],
     [{ store: "sqlite:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
     [{ store: "sqlite::memory:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
-    [{ store: "memory" }, "store must be sqlite:PATH or memory:"],
     [
       { keys: "kms:arn:aws:kms:eu-west-1:000000000000:key/x" },
       "keys comes with the KMS key service, which this release does not have yet: use store or file:PATH",

@@ -126,5 +126,6 @@ function yamlFault(code: string): string {
   if (code === "BAD_INDENT" || code === "TAB_AS_INDENT") return "indentation that does not fit";
   if (code === "MISSING_CHAR") return "a closing quote, bracket or brace is missing, or a space after a colon or comma";
   if (code === "TAG_RESOLVE_FAILED") return "an unknown tag (a value that begins with ! wants quotes)";
+  if (code === "BLOCK_AS_IMPLICIT_KEY") return 'a value that ends with a colon wants quotes: store: "memory:"';
   return `not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
 }

@@ -107,7 +107,7 @@ export function vendorSchema(rules: UrlRules) {
         type: "list of asymmetric algorithms",
         description: "Accepted signatures of ID tokens.",
         example: "[RS256]",
-        default: "[RS256, ES256, PS256, EdDSA]",
+        default: "[RS256, ES256, PS256, EdDSA, Ed25519]",
       },
       (algs) => (algs.length === 0 ? "must have at least one entry" : undefined),
     ).optional(),
