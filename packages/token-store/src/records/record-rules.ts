@@ -2,7 +2,7 @@
  * What every RecordStore checks before it touches its engine, so that all of them refuse and default the same.
  * A violation is a mistake in the calling code, never in a request, hence TypeError and not OAuthError.
  */
-import type { From, JsonObject, NewRecord, Patch } from "@oauth-broker/oauth-core";
+import type { From, JsonObject, JsonValue, NewRecord, Patch } from "@oauth-broker/oauth-core";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
@@ -30,7 +30,7 @@ export function requireAdvance(from: From, patch: Patch): void {
   expected.forEach(requireFieldName);
   for (const [name, value] of Object.entries(patch.set)) {
     requireFieldName(name);
-    toJson(value);
+    requireJson(value);
   }
   patch.remove?.forEach(requireFieldName);
   if (patch.expiresAt !== undefined) requireSeconds(patch.expiresAt);
@@ -50,11 +50,17 @@ export function keepUntilOf(record: NewRecord): number {
   return Math.max(record.keepUntil ?? record.expiresAt, record.expiresAt);
 }
 
-/** The text an engine keeps. @throws TypeError for what is no JSON, such as undefined */
-export function toJson(value: JsonObject | JsonObject[string]): string {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) throw new TypeError("a record field must be a JSON value");
-  return text;
+/** The text an engine keeps. @throws TypeError for what is no JSON */
+export function toJson(value: JsonValue): string {
+  requireJson(value);
+  return JSON.stringify(value);
+}
+
+/** The types say so already; a value that slips past them would be stored as nothing, or not at all. */
+function requireJson(value: unknown): void {
+  if (value === undefined || typeof value === "function" || typeof value === "symbol" || typeof value === "bigint") {
+    throw new TypeError("a record field must be a JSON value");
+  }
 }
 
 function requireSeconds(value: number): void {

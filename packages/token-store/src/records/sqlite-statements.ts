@@ -10,8 +10,8 @@ import { keepUntilOf, toJson } from "./record-rules.ts";
 export interface Statements {
   /** Whatever is there, expired or not. */
   read(key: RecordKey): StoredRecord | undefined;
-  /** @returns whether the record is now this one */
-  insert(record: NewRecord, now: number): boolean;
+  /** @param data of the record, as JSON @returns whether the record is now this one */
+  insert(record: NewRecord, data: string, now: number): boolean;
   /** One conditional write. @returns the record as it now stands, or undefined when nothing was changed */
   advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
   /** @returns `expiresAt` of the record that is gone now, if there was one */
@@ -49,9 +49,9 @@ export function prepareStatements(db: DatabaseSync): Statements {
 
   return {
     read: (key) => toRecord(key, read.get(key.kind, key.id)),
-    insert: ({ key, stage, data, expiresAt, ...rest }, now) => {
-      const keepUntil = keepUntilOf({ key, stage, data, expiresAt, ...rest });
-      return insert.run(key.kind, key.id, stage, toJson(data), expiresAt, keepUntil, now).changes === 1;
+    insert: (record, data, now) => {
+      const { key, stage, expiresAt } = record;
+      return insert.run(key.kind, key.id, stage, data, expiresAt, keepUntilOf(record), now).changes === 1;
     },
     advance: (key, from, patch, now) => {
       const expected = Object.entries(from.expect);

@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
+import type { Durability } from "./sqlite-open.ts";
 import { sqliteRecordStore } from "./sqlite.ts";
 
-describeRecordStore("sqlite", async (now) => {
-  const folder = mkdtempSync(join(tmpdir(), "records-"));
-  const store = sqliteRecordStore({ path: join(folder, "records.sqlite"), now });
-  return {
-    store,
-    dispose: async () => {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-});
+for (const durability of ["normal", "full"] satisfies Durability[]) {
+  describeRecordStore(`sqlite, ${durability}`, async (now) => {
+    const folder = mkdtempSync(join(tmpdir(), "records-"));
+    const store = sqliteRecordStore({ path: join(folder, "records.sqlite"), now, durability });
+    return {
+      store,
+      dispose: async () => {
+        await store.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  });
+}

@@ -13,7 +13,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
-import { isAsExpected, requireAdvance, requireNewRecord } from "./record-rules.ts";
+import { isAsExpected, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
 import { openDatabase } from "./sqlite-open.ts";
 import type { Durability } from "./sqlite-open.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
@@ -95,7 +95,8 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
     },
     create: async (record) => {
       requireNewRecord(record);
-      if (!(await run((statements) => statements.insert(record, now())))) return "exists";
+      const data = toJson(record.data);
+      if (!(await run((statements) => statements.insert(record, data, now())))) return "exists";
       await settle(record.expiresAt);
       return "created";
     },
