@@ -22,7 +22,17 @@ export interface TestAuthority {
 
 const VALID_FROM = "20200101000000Z";
 const FAR_AWAY = "21200101000000Z";
-const TAG = { boolean: 0x01, integer: 0x02, bits: 0x03, octets: 0x04, oid: 0x06, utf8: 0x0c, time: 0x18, sequence: 0x30, set: 0x31 };
+const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  oid: 0x06,
+  utf8: 0x0c,
+  time: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+};
 const OID = {
   commonName: "550403",
   ecdsaWithSha256: "2a8648ce3d040302",
@@ -45,7 +55,14 @@ export function createTestAuthority(name = "Test authority, not to be trusted"):
   };
 }
 
-function certificate(subject: string, issuer: string, publicKey: KeyObject, signer: KeyObject, validUntil: string, ext: Buffer): string {
+function certificate(
+  subject: string,
+  issuer: string,
+  publicKey: KeyObject,
+  signer: KeyObject,
+  validUntil: string,
+  ext: Buffer,
+): string {
   const algorithm = sequence(oid(OID.ecdsaWithSha256));
   const tbs = sequence(
     der(0xa0, der(TAG.integer, Buffer.from([2]))),

@@ -22,7 +22,11 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const entries = (label: string, stoppedBy: Stop, urls: readonly string[]): EgressCorpusEntry[] =>
   urls.map((url) => ({ label: `${label}: ${url}`, url, stoppedBy }));
 const hosts = (label: string, stoppedBy: Stop, text: string): EgressCorpusEntry[] =>
-  entries(label, stoppedBy, words(text).map((host) => `https://${host}/token`));
+  entries(
+    label,
+    stoppedBy,
+    words(text).map((host) => `https://${host}/token`),
+  );
 
 /** First, last and notable addresses of every special range (RFC 6890). */
 const PRIVATE_V4 = words(`
@@ -71,7 +75,9 @@ const OTHER_SCHEMES = words(`
   javascript:alert(1) data:text/plain,x blob:https://vendor.example/1 about:blank mailto:a@vendor.example jar:https://vendor.example!/
   unix:/var/run/docker.sock http+unix://%2Fvar%2Frun%2Fdocker.sock/ view-source:https://vendor.example/ //vendor.example/ /token token`);
 
-const PORTS = words("0 1 21 22 25 53 80 110 389 444 445 2375 3000 3306 5432 6379 8000 8080 8443 9200 10250 11211 27017 65535 65536 99999 -1 443x");
+const PORTS = words(
+  "0 1 21 22 25 53 80 110 389 444 445 2375 3000 3306 5432 6379 8000 8080 8443 9200 10250 11211 27017 65535 65536 99999 -1 443x",
+);
 
 const AUTHORITIES = words(`
   user@vendor.example user:pass@vendor.example @vendor.example :@vendor.example vendor.example@127.0.0.1 vendor.example:443@10.0.0.1
@@ -80,13 +86,36 @@ const AUTHORITIES = words(`
   [::ffff:127.0.0.1 [v1.fe80::a] 127.0.0.1:443.vendor.example 256.256.256.256 1.2.3.4.5 0x7f.0.0.1.1 08.8.8.8 1e3.1`);
 
 const SPELLINGS = [
-  "https:\\\\127.0.0.1\\", "https:/127.0.0.1/", "https:127.0.0.1", "https:///127.0.0.1/", "https:////vendor.example/", "https://",
-  "https://?x", "https://#x", "https://vendor.example/token#", "https://vendor.example/token#fragment", " https://vendor.example/",
-  "https://vendor.example/ ", "https://vendor.example/a b", "https://ven\tdor.example/", "ht\ntps://vendor.example/",
-  "https://vendor.example/\r\nX-Injected: 1", "https://vendor.example/\u0000", "https://vendor.example\u0000.evil.example/",
-  "https://vendor.example/\u007f", "https://vendor.example/caf\u00e9", "https://vendor.ex\u00adample/", "https://vendor.example\u3002evil.example/",
-  "https://ven\u200bdor.example/", "https://vendor.example/<script>", "https://vendor.example/\"x", "https://vendor.example/\\..\\x",
-  `https://${"a.".repeat(130)}example/`, `https://${"a".repeat(254)}.example/`, `https://vendor.example/${"a".repeat(2048)}`, "",
+  "https:\\\\127.0.0.1\\",
+  "https:/127.0.0.1/",
+  "https:127.0.0.1",
+  "https:///127.0.0.1/",
+  "https:////vendor.example/",
+  "https://",
+  "https://?x",
+  "https://#x",
+  "https://vendor.example/token#",
+  "https://vendor.example/token#fragment",
+  " https://vendor.example/",
+  "https://vendor.example/ ",
+  "https://vendor.example/a b",
+  "https://ven\tdor.example/",
+  "ht\ntps://vendor.example/",
+  "https://vendor.example/\r\nX-Injected: 1",
+  "https://vendor.example/\u0000",
+  "https://vendor.example\u0000.evil.example/",
+  "https://vendor.example/\u007f",
+  "https://vendor.example/caf\u00e9",
+  "https://vendor.ex\u00adample/",
+  "https://vendor.example\u3002evil.example/",
+  "https://ven\u200bdor.example/",
+  "https://vendor.example/<script>",
+  'https://vendor.example/"x',
+  "https://vendor.example/\\..\\x",
+  `https://${"a.".repeat(130)}example/`,
+  `https://${"a".repeat(254)}.example/`,
+  `https://vendor.example/${"a".repeat(2048)}`,
+  "",
 ];
 
 /** A name of the attacker, and what its servers say. Mixed answers try to slip one address past a check of the first. */
@@ -94,8 +123,15 @@ const ANSWERS: readonly (readonly string[])[] = [
   ...words(`127.0.0.1 127.0.0.53 0.0.0.0 10.0.0.1 10.96.0.1 100.64.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255
     192.0.0.192 192.168.0.1 198.18.0.1 224.0.0.1 255.255.255.255 ::1 :: ::ffff:127.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1
     2002:7f00:1::1 2001:0:7f00:1::1 fc00::1 fd00:ec2::254 fe80::1 fe80::1%eth0 ff02::1`).map((address) => [address]),
-  ["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["8.8.8.8", "1.1.1.1", "169.254.169.254"], ["2606:4700::1111", "10.0.0.1"],
-  ["8.8.8.8", "::1"], ["8.8.8.8", "fd00:ec2::254"], ["2606:4700::1111", "::ffff:10.0.0.1"], ["8.8.8.8", "64:ff9b::a9fe:a9fe"], [],
+  ["8.8.8.8", "127.0.0.1"],
+  ["127.0.0.1", "8.8.8.8"],
+  ["8.8.8.8", "1.1.1.1", "169.254.169.254"],
+  ["2606:4700::1111", "10.0.0.1"],
+  ["8.8.8.8", "::1"],
+  ["8.8.8.8", "fd00:ec2::254"],
+  ["2606:4700::1111", "::ffff:10.0.0.1"],
+  ["8.8.8.8", "64:ff9b::a9fe:a9fe"],
+  [],
 ];
 
 export const EGRESS_CORPUS: readonly EgressCorpusEntry[] = [
@@ -104,8 +140,16 @@ export const EGRESS_CORPUS: readonly EgressCorpusEntry[] = [
   ...hosts("special IPv6", "address", PRIVATE_V6.map((address) => `[${address}]`).join(" ")),
   ...hosts("private name", "name", PRIVATE_NAMES),
   ...entries("scheme", "syntax", OTHER_SCHEMES),
-  ...entries("port", "syntax", PORTS.map((port) => `https://vendor.example:${port}/token`)),
-  ...entries("authority", "syntax", AUTHORITIES.map((authority) => `https://${authority}/token`)),
+  ...entries(
+    "port",
+    "syntax",
+    PORTS.map((port) => `https://vendor.example:${port}/token`),
+  ),
+  ...entries(
+    "authority",
+    "syntax",
+    AUTHORITIES.map((authority) => `https://${authority}/token`),
+  ),
   ...entries("spelling", "syntax", SPELLINGS).map((entry, index) => ({ ...entry, label: `spelling ${index + 1}` })),
   ...ANSWERS.map((resolvesTo, index) => ({
     label: `answer: ${resolvesTo.join(" and ") || "nothing"}`,

@@ -19,7 +19,10 @@ export interface LoopbackServer {
  */
 export async function startLoopbackServer(
   answer: (socket: Socket, requestNumber: number) => void,
-  { server = createServer(), connection = "connection" }: { server?: Server; connection?: "connection" | "secureConnection" } = {},
+  {
+    server = createServer(),
+    connection = "connection",
+  }: { server?: Server; connection?: "connection" | "secureConnection" } = {},
 ): Promise<LoopbackServer> {
   const received: string[] = [];
   const sockets = new Set<Socket>();
@@ -51,8 +54,14 @@ export async function startLoopbackServer(
 }
 
 /** A whole HTTP/1.1 answer with a Content-Length. */
-export function httpAnswer(body: string | Buffer, headers: Readonly<Record<string, string>> = {}, status = 200): Buffer {
+export function httpAnswer(
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+): Buffer {
   const content = Buffer.from(body);
-  const lines = Object.entries({ "content-length": `${content.length}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries({ "content-length": `${content.length}`, ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Text\r\n${lines.join("")}\r\n`, "latin1"), content]);
 }

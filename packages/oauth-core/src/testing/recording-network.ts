@@ -36,5 +36,9 @@ export function recordingNetwork(answers: ReadonlyMap<string, readonly string[]>
       callback(error ?? unreachable, null);
     });
   };
-  return { deps: { buildConnector, lookup, lookupUntrusted: lookup, connectTimeoutMs: 1_000, jitterMs: () => 0 }, sockets, names };
+  return {
+    deps: { buildConnector, lookup, lookupUntrusted: lookup, connectTimeoutMs: 1_000, jitterMs: () => 0 },
+    sockets,
+    names,
+  };
 }

@@ -102,7 +102,8 @@ function blockListOf(cidrs: readonly string[]): BlockList {
   for (const cidr of cidrs) {
     const [, network = "", bits = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(cidr) ?? [];
     const family = isIP(network);
-    if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) throw new Error(`not a network in CIDR notation: ${cidr}`);
+    if (family === 0 || Number(bits) > (family === 4 ? 32 : 128))
+      throw new Error(`not a network in CIDR notation: ${cidr}`);
     list.addSubnet(network, Number(bits), family === 4 ? "ipv4" : "ipv6");
   }
   return list;

@@ -12,7 +12,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
   // rfc9110#8.4.1.2 means the zlib format; some servers send raw deflate, which never starts with its 4-bit method 8.
-  deflate: (data, options) => (((data[0] ?? 0) & 0x0f) === 8 ? inflateSync(data, options) : inflateRawSync(data, options)),
+  deflate: (data, options) =>
+    ((data[0] ?? 0) & 0x0f) === 8 ? inflateSync(data, options) : inflateRawSync(data, options),
   br: brotliDecompressSync,
 };
 
@@ -23,7 +24,9 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 //= bar#EG-8
 export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
   const data = Buffer.concat(chunks);
-  const name = String(headers["content-encoding"] ?? "").trim().toLowerCase();
+  const name = String(headers["content-encoding"] ?? "")
+    .trim()
+    .toLowerCase();
   if (data.length === 0 || name === "" || name === "identity") return data;
   const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (decode === undefined) throw egressError("broken", true, `${origin}: unknown content coding`);
@@ -36,5 +39,9 @@ export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, or
 
 function decodingError(error: unknown, origin: string): EgressError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-  return egressError(code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "broken", true, `${origin}: decoding failed, ${code}`);
+  return egressError(
+    code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "broken",
+    true,
+    `${origin}: decoding failed, ${code}`,
+  );
 }

@@ -41,7 +41,11 @@ export interface ConnectorDeps {
  * A connector for the undici pool of one origin, which reaches admitted addresses only.
  * Until it answers, no byte of a request is written; refusals are EgressErrors with `sent: false`.
  */
-export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps: ConnectorDeps): buildConnector.connector {
+export function createGuardedConnector(
+  origin: URL,
+  policy: AddressPolicy,
+  deps: ConnectorDeps,
+): buildConnector.connector {
   const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
   const connect = deps.buildConnector({
     // Ends what our own timer below gave up, but is up to a second late.
@@ -59,7 +63,10 @@ export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps:
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      callback(egressError("connect", false, `${target.hostname}: no connection within ${deps.connectTimeoutMs} ms`), null);
+      callback(
+        egressError("connect", false, `${target.hostname}: no connection within ${deps.connectTimeoutMs} ms`),
+        null,
+      );
     }, deps.connectTimeoutMs);
     return connect(options, (error, socket) => {
       clearTimeout(timer);
@@ -68,7 +75,10 @@ export function createGuardedConnector(origin: URL, policy: AddressPolicy, deps:
       const peer = socket.remoteAddress;
       if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
       drop(socket);
-      return callback(egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`), null);
+      return callback(
+        egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`),
+        null,
+      );
     });
   };
 }

@@ -5,7 +5,9 @@ import { isPublicAddress } from "./addresses.ts";
 import { createEgress, requireEgressUrl } from "./egress.ts";
 
 const OPTIONS = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
-const ANSWERS = new Map(EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]));
+const ANSWERS = new Map(
+  EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+);
 const REFUSED = expect.objectContaining({ name: "EgressError", kind: "refused", sent: false });
 
 describe("egress over the corpus", () => {
@@ -35,7 +37,12 @@ describe("egress over the corpus", () => {
     });
   });
 
-  it.each(EGRESS_CORPUS.filter(({ stoppedBy }) => stoppedBy !== "answer"))("bar#DI-2 refuses as an endpoint $label", ({ url }) => {
-    expect(() => requireEgressUrl(url, { allowLoopback: false })).toThrow(expect.objectContaining({ code: "invalid_request" }));
-  });
+  it.each(EGRESS_CORPUS.filter(({ stoppedBy }) => stoppedBy !== "answer"))(
+    "bar#DI-2 refuses as an endpoint $label",
+    ({ url }) => {
+      expect(() => requireEgressUrl(url, { allowLoopback: false })).toThrow(
+        expect.objectContaining({ code: "invalid_request" }),
+      );
+    },
+  );
 });

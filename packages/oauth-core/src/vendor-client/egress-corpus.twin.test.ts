@@ -12,8 +12,12 @@ vi.mock("./addresses.ts", async (original) => ({
 }));
 
 const OPTIONS = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
-const ANSWERS = new Map(EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]));
-const BY_ADDRESS = EGRESS_CORPUS.filter(({ stoppedBy, resolvesTo }) => stoppedBy !== "syntax" && resolvesTo?.length !== 0);
+const ANSWERS = new Map(
+  EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+);
+const BY_ADDRESS = EGRESS_CORPUS.filter(
+  ({ stoppedBy, resolvesTo }) => stoppedBy !== "syntax" && resolvesTo?.length !== 0,
+);
 
 describe("egress without the address check", () => {
   it.each(BY_ADDRESS)("would connect for $label", async ({ url }) => {

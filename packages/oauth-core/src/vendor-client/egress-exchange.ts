@@ -71,11 +71,13 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
       {
         // Called just before the first byte is written, on a connection that is open.
         onRequestStart(started) {
+          //= bar#VR-5
           if (settled || controller !== undefined) throw new Error("given up");
           controller = started;
         },
         onResponseStart(_controller, status, responseHeaders) {
-          if (status >= 200) answer = { status, headers: responseHeaders };
+          // An informational answer is overwritten by the final one.
+          answer = { status, headers: responseHeaders };
         },
         onResponseData(_controller, chunk) {
           received += chunk.length;

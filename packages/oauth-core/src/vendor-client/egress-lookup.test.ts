@@ -54,7 +54,9 @@ describe("askDns", () => {
       header.writeUInt16BE(0x8180, 2);
       header.writeUInt16BE(1, 4);
       header.writeUInt16BE(found.length, 6);
-      const answers = found.map((data) => Buffer.concat([Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]));
+      const answers = found.map((data) =>
+        Buffer.concat([Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]),
+      );
       server.send(Buffer.concat([header, query.subarray(12, end), ...answers]), port, address);
     });
     server.bind(0, "127.0.0.1");

@@ -19,7 +19,10 @@ export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all:
 export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(PATIENCE)));
 
 /** Both address families in full; one that does not answer does not take the other with it. */
-export async function askDns(host: string, resolver: Pick<Resolver, "resolve4" | "resolve6">): Promise<LookupAddress[]> {
+export async function askDns(
+  host: string,
+  resolver: Pick<Resolver, "resolve4" | "resolve6">,
+): Promise<LookupAddress[]> {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
   return [

@@ -1,7 +1,8 @@
-import { connect, createServer, type TlsOptions } from "node:tls";
+import { connect, createServer, getCACertificates, type TlsOptions } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestAuthority, type TestCertificate } from "../testing/certificates.ts";
 import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { withDefaultRoots } from "./egress-trust.ts";
 import { createEgress, type Egress, type EgressOptions } from "./egress.ts";
 
 const authority = createTestAuthority();
@@ -17,13 +18,20 @@ afterEach(async () => {
 async function startTls(certificate: TestCertificate, options: TlsOptions = {}): Promise<LoopbackServer> {
   const server = createServer({ ...certificate, ...options });
   server.on("tlsClientError", () => undefined);
-  const started = await startLoopbackServer((socket) => socket.write(httpAnswer("secret")), { server, connection: "secureConnection" });
+  const started = await startLoopbackServer((socket) => socket.write(httpAnswer("secret")), {
+    server,
+    connection: "secureConnection",
+  });
   running.push(started);
   return started;
 }
 
 /** Posts to the server by the given host; the answer, or what was thrown. */
-async function post(server: LoopbackServer, options: Partial<EgressOptions> = {}, host = "localhost"): Promise<unknown> {
+async function post(
+  server: LoopbackServer,
+  options: Partial<EgressOptions> = {},
+  host = "localhost",
+): Promise<unknown> {
   const egress = createEgress({ ...OPTIONS, ...options });
   running.push(egress);
   const call = egress.fetch(`https://${host}:${server.port}/`, { method: "POST", body: "code=x" });
@@ -73,7 +81,11 @@ describe("TLS", () => {
   });
 
   it("bar#EG-10 refuses TLS 1.1", async () => {
-    const server = await startTls(authority.issue(["localhost"]), { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" });
+    const server = await startTls(authority.issue(["localhost"]), {
+      minVersion: "TLSv1",
+      maxVersion: "TLSv1.1",
+      ciphers: "DEFAULT@SECLEVEL=0",
+    });
     expect(await post(server)).toMatchObject(UNSENT);
   });
 
@@ -83,10 +95,16 @@ describe("TLS", () => {
     expect(await post(server, {}, "127.0.0.1")).toMatchObject(UNSENT);
   });
 
-  it.each(["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", authority.issue(["localhost"]).key])(
-    "throws at start when the CA file holds no certificate",
-    (caPem) => {
-      expect(() => createEgress({ ...OPTIONS, caPem })).toThrow(Error);
-    },
-  );
+  it("bar#EG-10 adds the operator's CA to the default roots instead of replacing them", () => {
+    expect(withDefaultRoots(authority.caPem)).toEqual([...getCACertificates("default"), authority.caPem]);
+  });
+
+  it.each([
+    "",
+    "no certificate",
+    "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----",
+    authority.issue(["localhost"]).key,
+  ])("throws at start when the CA file holds no certificate", (caPem) => {
+    expect(() => createEgress({ ...OPTIONS, caPem })).toThrow(Error);
+  });
 });

@@ -14,10 +14,14 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it silently
  */
 export function createTrust(caPem: string | undefined): SecureContext {
-  return createSecureContext({ minVersion: "TLSv1.2", ...(caPem === undefined ? {} : { ca: withDefaultRoots(caPem) }) });
+  return createSecureContext({
+    minVersion: "TLSv1.2",
+    ...(caPem === undefined ? {} : { ca: withDefaultRoots(caPem) }),
+  });
 }
 
-function withDefaultRoots(caPem: string): string[] {
+/** The default roots and the operator's own. */
+export function withDefaultRoots(caPem: string): string[] {
   const added = (caPem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem).toString());
   if (added.length === 0) throw new Error("the CA file holds no PEM certificate");
   return [...getCACertificates("default"), ...added];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
-import { requireEgressUrl } from "./egress-url.ts";
+import { requireEgressUrl, urlFault } from "./egress-url.ts";
 
 const refusal = (url: string, options: Parameters<typeof requireEgressUrl>[1]): OAuthError => {
   try {
@@ -44,17 +44,26 @@ describe("requireEgressUrl", () => {
     expect(refusal(url, { allowLoopback: false }).description).toContain(word);
   });
 
-  it.each(["http://127.0.0.1:8788/x", "http://localhost:3000", "https://localhost:8443/", "http://[::1]:9/", "https://127.1.2.3/"])(
-    "passes %s only where loopback is allowed",
-    (url) => {
-      expect(requireEgressUrl(url, { allowLoopback: true }).href).toBe(new URL(url).href);
-      expect(refusal(url, { allowLoopback: false }).code).toBe("invalid_request");
-    },
-  );
+  it.each([
+    "http://127.0.0.1:8788/x",
+    "http://localhost:3000",
+    "https://localhost:8443/",
+    "http://[::1]:9/",
+    "https://127.1.2.3/",
+  ])("passes %s only where loopback is allowed", (url) => {
+    expect(requireEgressUrl(url, { allowLoopback: true }).href).toBe(new URL(url).href);
+    expect(refusal(url, { allowLoopback: false }).code).toBe("invalid_request");
+  });
 
-  it.each(["http://sub.localhost/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/", "http://127.1/", "http://vendor.example/", "ftp://localhost/"])(
-    "refuses %s even where loopback is allowed",
-    (url) => expect(refusal(url, { allowLoopback: true }).code).toBe("invalid_request"),
+  it.each([
+    "http://sub.localhost/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://0.0.0.0/",
+    "http://127.1/",
+    "http://vendor.example/",
+    "ftp://localhost/",
+  ])("refuses %s even where loopback is allowed", (url) =>
+    expect(refusal(url, { allowLoopback: true }).code).toBe("invalid_request"),
   );
 
   it("leaves names and ports to connection time where the operator named networks, but neither http nor foreign addresses", () => {
@@ -62,8 +71,22 @@ describe("requireEgressUrl", () => {
     for (const url of ["https://keycloak:8443/", "https://idp.corp.internal/", "https://10.20.0.1:9443/"]) {
       expect(requireEgressUrl(url, options).href).toBe(url);
     }
-    for (const url of ["http://idp.corp.internal/", "https://10.21.0.1/", "https://127.0.0.1/", "https://8.8.8.8:8443/"]) {
+    for (const url of [
+      "http://idp.corp.internal/",
+      "https://10.21.0.1/",
+      "https://127.0.0.1/",
+      "https://8.8.8.8:8443/",
+    ]) {
       expect(refusal(url, options).code).toBe("invalid_request");
     }
   });
+});
+
+describe("urlFault", () => {
+  it.each(["https://user@vendor.example/", "https://:pass@vendor.example/", "https://vendor.example/#x"])(
+    "bar#EG-7 finds the fault of %s in a parsed URL too",
+    (url) => {
+      expect(urlFault(new URL(url), { allowLoopback: false })).toBe("syntax");
+    },
+  );
 });

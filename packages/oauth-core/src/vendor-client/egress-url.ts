@@ -21,7 +21,8 @@ export interface EgressUrlRules {
 }
 
 const DESCRIPTION = {
-  syntax: "An endpoint must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
+  syntax:
+    "An endpoint must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
   scheme: "An endpoint must use https",
   port: "An endpoint must use port 443",
   host: "An endpoint must name a host of the public internet",

@@ -19,7 +19,14 @@ const NOT_THE_CALLERS = new Set([
 ]);
 
 /** What the body no longer is after decoding, and cookies, which nobody here keeps. */
-const NOT_HANDED_ON = new Set(["connection", "content-encoding", "content-length", "keep-alive", "set-cookie", "transfer-encoding"]);
+const NOT_HANDED_ON = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "keep-alive",
+  "set-cookie",
+  "transfer-encoding",
+]);
 
 const NULL_BODY_STATUS = new Set([204, 205, 304]);
 
@@ -29,6 +36,7 @@ const NULL_BODY_STATUS = new Set([204, 205, 304]);
 export function readRequest(url: URL, init: RequestInit): ExchangeRequest {
   const { redirect = "manual", method = "GET", signal, headers, body } = init;
   //= bar#EG-6
+  //= bar#EG-12
   if (redirect !== "manual") throw notSpoken("redirects are never followed");
   if (signal?.aborted === true) throw egressError("timeout", false, "aborted by the caller before the call");
   const { list, names } = readHeaders(headers);
@@ -36,7 +44,13 @@ export function readRequest(url: URL, init: RequestInit): ExchangeRequest {
   if (!names.has("user-agent")) list.push("user-agent", "oauth-broker");
   const { content, type } = readBody(body);
   if (type !== undefined && !names.has("content-type")) list.push("content-type", type);
-  return { path: url.pathname + url.search, method: method.toUpperCase(), headers: list, body: content, signal: signal ?? undefined };
+  return {
+    path: url.pathname + url.search,
+    method: method.toUpperCase(),
+    headers: list,
+    body: content,
+    signal: signal ?? undefined,
+  };
 }
 
 function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: Set<string> } {
@@ -57,7 +71,8 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
 function readBody(body: RequestInit["body"]): { content: string | Uint8Array | null; type?: string } {
   if (body === undefined || body === null) return { content: null };
   if (typeof body === "string") return { content: body, type: "text/plain;charset=UTF-8" };
-  if (body instanceof URLSearchParams) return { content: body.toString(), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+  if (body instanceof URLSearchParams)
+    return { content: body.toString(), type: "application/x-www-form-urlencoded;charset=UTF-8" };
   if (body instanceof Uint8Array) return { content: body };
   throw notSpoken("a body is a string, URLSearchParams or Uint8Array");
 }

@@ -1,13 +1,23 @@
 import { inspect } from "node:util";
+import { createRemoteJWKSet, customFetch, exportJWK, generateKeyPair, jwtVerify, SignJWT } from "jose";
+import * as oauth from "oauth4webapi";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
 import { recordingNetwork } from "../testing/recording-network.ts";
-import { createEgress, type Egress, type EgressDeps, type EgressOptions, isEgressError, REAL_NETWORK } from "./egress.ts";
+import {
+  createEgress,
+  type Egress,
+  type EgressDeps,
+  type EgressOptions,
+  isEgressError,
+  REAL_NETWORK,
+} from "./egress.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
 const running: (Egress | LoopbackServer)[] = [];
 const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
-const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> => track(await startLoopbackServer(...args));
+const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
+  track(await startLoopbackServer(...args));
 const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
   track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
 
@@ -18,7 +28,9 @@ afterEach(async () => {
 
 describe("a request", () => {
   it("posts a form and answers a Response with the whole body", async () => {
-    const server = await start((socket) => socket.write(httpAnswer('{"ok":true}', { "content-type": "application/json", "x-a": "1" }, 201)));
+    const server = await start((socket) =>
+      socket.write(httpAnswer('{"ok":true}', { "content-type": "application/json", "x-a": "1" }, 201)),
+    );
     const response = await open().fetch(`${server.origin}/token?x=y`, {
       method: "POST",
       headers: new Headers({ Accept: "application/json", Authorization: "Basic eDp5" }),
@@ -26,7 +38,11 @@ describe("a request", () => {
       redirect: "manual",
     });
     expect(response).toBeInstanceOf(Response);
-    expect([response.status, response.headers.get("content-type"), response.headers.get("x-a")]).toEqual([201, "application/json", "1"]);
+    expect([response.status, response.headers.get("content-type"), response.headers.get("x-a")]).toEqual([
+      201,
+      "application/json",
+      "1",
+    ]);
     expect(await response.json()).toEqual({ ok: true });
     const [head = "", body] = (server.received[0] ?? "").split("\r\n\r\n");
     expect(head.split("\r\n").sort()).toEqual(
@@ -75,7 +91,11 @@ describe("a request", () => {
     ["followed redirects", { redirect: "follow" }],
   ] as [string, RequestInit][])("refuses %s, unsent", async (_what, init) => {
     const server = await start((socket) => socket.write(httpAnswer("")));
-    await expect(open().fetch(server.origin, init)).rejects.toMatchObject({ name: "EgressError", kind: "refused", sent: false });
+    await expect(open().fetch(server.origin, init)).rejects.toMatchObject({
+      name: "EgressError",
+      kind: "refused",
+      sent: false,
+    });
     expect(server.received).toEqual([]);
   });
 
@@ -92,11 +112,51 @@ describe("a request", () => {
   });
 });
 
+describe("libraries that take a fetch", () => {
+  it("oauth4webapi redeems a code through it", async () => {
+    const tokens = { access_token: "at", token_type: "bearer", expires_in: 60 };
+    const server = await start((socket) =>
+      socket.write(httpAnswer(JSON.stringify(tokens), { "content-type": "application/json" })),
+    );
+    const as = { issuer: server.origin, token_endpoint: `${server.origin}/token` };
+    const client = { client_id: "c" };
+    const parameters = oauth.validateAuthResponse(as, client, new URLSearchParams({ code: "x" }), oauth.expectNoState);
+    const response = await oauth.authorizationCodeGrantRequest(
+      as,
+      client,
+      oauth.ClientSecretBasic("s"),
+      parameters,
+      "https://broker.example/v1/callback",
+      "v".repeat(43),
+      { [oauth.customFetch]: open().fetch, [oauth.allowInsecureRequests]: true },
+    );
+    expect(await oauth.processAuthorizationCodeResponse(as, client, response)).toMatchObject(tokens);
+    expect(server.received[0]).toContain("code=x");
+  });
+
+  it("jose fetches keys through it, and refuses a redirect", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("ES256");
+    const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "1" }] });
+    const answers = [httpAnswer("", { location: "/elsewhere" }, 302), httpAnswer(jwks)];
+    const server = await start((socket) => socket.write(answers.shift() ?? ""));
+    const keys = createRemoteJWKSet(new URL(`${server.origin}/jwks`), { [customFetch]: open().fetch });
+    const jwt = await new SignJWT({ sub: "u" }).setProtectedHeader({ alg: "ES256", kid: "1" }).sign(privateKey);
+    await expect(jwtVerify(jwt, keys)).rejects.toThrow("Expected 200 OK");
+    expect((await jwtVerify(jwt, keys)).payload.sub).toBe("u");
+  });
+});
+
 describe("redirects, cookies, proxies", () => {
   it.each([301, 302, 303, 307, 308])("bar#EG-6 hands back %i and goes nowhere", async (status) => {
     const elsewhere = await start((socket) => socket.write(httpAnswer("")));
-    const server = await start((socket) => socket.write(httpAnswer("", { location: `${elsewhere.origin}/stolen` }, status)));
-    const response = await open().fetch(server.origin, { method: "POST", body: "code=x", headers: { authorization: "Basic eDp5" } });
+    const server = await start((socket) =>
+      socket.write(httpAnswer("", { location: `${elsewhere.origin}/stolen` }, status)),
+    );
+    const response = await open().fetch(server.origin, {
+      method: "POST",
+      body: "code=x",
+      headers: { authorization: "Basic eDp5" },
+    });
     expect([response.status, response.redirected]).toEqual([status, false]);
     expect([server.received.length, elsewhere.received.length]).toEqual([1, 0]);
   });
@@ -104,7 +164,11 @@ describe("redirects, cookies, proxies", () => {
   it("bar#EG-12 does not carry a POST and its Authorization over a 307", async () => {
     const thief = await start((socket) => socket.write(httpAnswer("{}")));
     const server = await start((socket) => socket.write(httpAnswer("", { location: thief.origin }, 307)));
-    await open().fetchUntrusted(server.origin, { method: "POST", body: "code=x", headers: { authorization: "Basic eDp5" } });
+    await open().fetchUntrusted(server.origin, {
+      method: "POST",
+      body: "code=x",
+      headers: { authorization: "Basic eDp5" },
+    });
     expect(thief.received).toEqual([]);
   });
 
@@ -119,7 +183,8 @@ describe("redirects, cookies, proxies", () => {
 
   it("bar#EG-11 knows no proxy of the environment", async () => {
     const proxy = await start((socket) => socket.write(httpAnswer("from the proxy")));
-    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) vi.stubEnv(name, proxy.origin);
+    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+      vi.stubEnv(name, proxy.origin);
     vi.stubEnv("NODE_USE_ENV_PROXY", "1");
     vi.stubEnv("NO_PROXY", "");
     const server = await start((socket) => socket.write(httpAnswer("direct")));
@@ -134,7 +199,14 @@ describe("errors", () => {
     const closing = await start((socket) => socket.destroy());
     const garbage = await start((socket) => socket.end("canary-answer\r\n\r\n"));
     const egress = open({ timeoutMs: 200 });
-    const urls = [silent.origin, closing.origin, garbage.origin, "http://127.0.0.1:1", "https://10.0.0.1", silent.origin.replace("http", "https")];
+    const urls = [
+      silent.origin,
+      closing.origin,
+      garbage.origin,
+      "http://127.0.0.1:1",
+      "https://10.0.0.1",
+      silent.origin.replace("http", "https"),
+    ];
     const errors: unknown[] = [];
     for (const url of urls) {
       const call = egress.fetchUntrusted(`${url}/canary-path?q=canary-query`, {
@@ -160,59 +232,5 @@ describe("errors", () => {
     const waits = Array.from({ length: 50 }, REAL_NETWORK.jitterMs);
     expect(Math.max(...waits)).toBeLessThan(200);
     expect(new Set(waits).size).toBeGreaterThan(5);
-  });
-});
-
-describe("pools", () => {
-  it("are 256 at most: the one not used for longest is closed", async () => {
-    const { deps } = recordingNetwork();
-    const made: unknown[] = [];
-    const egress = open({}, { ...deps, buildConnector: (options) => (made.push(options), deps.buildConnector(options)) });
-    const call = (index: number): Promise<unknown> => egress.fetch(`https://v${index}.vendor.example/`).catch(() => undefined);
-    for (let index = 0; index < 256; index += 1) await call(index);
-    await call(0);
-    expect(made.length).toBe(256);
-    await call(256);
-    await call(0);
-    expect(made.length).toBe(257);
-    await call(1);
-    expect(made.length).toBe(258);
-  });
-
-  it("have at most 50 connections and 1000 calls per origin; more fail at once, unsent", async () => {
-    let now = 0;
-    let most = 0;
-    const server = await start((socket) => {
-      most = Math.max(most, (now += 1));
-      socket.on("close", () => (now -= 1));
-    });
-    const egress = open({ timeoutMs: 300 });
-    const calls = Array.from({ length: 1_001 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
-    expect(await calls.at(-1)).toMatchObject({ kind: "connect", sent: false });
-    const errors = await Promise.all(calls);
-    expect(errors.slice(0, 1_000).every((error) => isEgressError(error) && error.kind === "timeout")).toBe(true);
-    expect(errors.filter((error) => isEgressError(error) && !error.sent).length).toBeGreaterThan(0);
-    expect(most).toBe(50);
-  });
-
-  it("finish what is under way when closed, and take nothing new", async () => {
-    let answer = (): void => undefined;
-    const asked = new Promise<void>((resolve) => {
-      void start((socket) => {
-        answer = () => void socket.write(httpAnswer("last"));
-        resolve();
-      }).then((server) => (origin(server.origin), undefined));
-    });
-    let origin: (value: string) => void = () => undefined;
-    const at = new Promise<string>((resolve) => (origin = resolve));
-    const egress = open();
-    const call = egress.fetch(await at);
-    await asked;
-    const closed = egress.close();
-    answer();
-    expect(await (await call).text()).toBe("last");
-    await closed;
-    await expect(egress.fetch(await at)).rejects.toMatchObject({ kind: "connect", sent: false });
-    await egress.close();
   });
 });

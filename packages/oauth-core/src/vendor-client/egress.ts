@@ -111,7 +111,11 @@ interface Origin {
 }
 
 /** One set of pools under one set of rules. */
-function createRealm(policy: AddressPolicy, deps: ConnectorDeps, limits: Limits): { fetch: Fetch; close: () => Promise<void> } {
+function createRealm(
+  policy: AddressPolicy,
+  deps: ConnectorDeps,
+  limits: Limits,
+): { fetch: Fetch; close: () => Promise<void> } {
   // In order of use: the first entry is the one not used for longest.
   const origins = new Map<string, Origin>();
   let closed = false;
@@ -142,7 +146,8 @@ function createRealm(policy: AddressPolicy, deps: ConnectorDeps, limits: Limits)
     const request = readRequest(url, init);
     if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
     const origin = originOf(url);
-    if (origin.calls >= MAX_CALLS_PER_ORIGIN) throw egressError("connect", false, `${url.origin}: too many calls under way`);
+    if (origin.calls >= MAX_CALLS_PER_ORIGIN)
+      throw egressError("connect", false, `${url.origin}: too many calls under way`);
     origin.calls += 1;
     try {
       const answer = await exchange(origin.pool, request, { ...limits, origin: url.origin });
