@@ -39,17 +39,29 @@ export interface ConfigurationParts {
   readonly clients?: string;
   /** Further fields of the first client, each line indented by four. */
   readonly client?: string;
+  /** For one call to a vendor. */
+  readonly timeoutMs?: number;
   /** Further top-level sections. */
   readonly more?: string;
 }
 
 /** Two clients, `platform` and `other`, and the vendor `op`: a real OpenID provider with discovery. */
 export function brokerYaml(parts: ConfigurationParts): string {
-  const { baseUrl, secrets, issuer, store = "memory:", vendors = "", clients = "", client = "", more = "" } = parts;
+  const {
+    baseUrl,
+    secrets,
+    issuer,
+    store = "memory:",
+    vendors = "",
+    clients = "",
+    client = "",
+    more = "",
+    timeoutMs = 10_000,
+  } = parts;
   return `base_url: ${baseUrl}
 listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
 store: "${store}"
-egress: { allow_loopback: true }
+egress: { allow_loopback: true, timeout_ms: ${timeoutMs} }
 clients:
   - client_id: platform
     name: The Platform

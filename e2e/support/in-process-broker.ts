@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
-import { type Broker, createBroker } from "../../apps/broker/src/app.ts";
-import { loadConfig } from "../../apps/broker/src/config.ts";
-import { createLog } from "../../apps/broker/src/log.ts";
-import { listen } from "../../apps/broker/src/serve.ts";
+import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { createLog } from "@oauth-broker/broker/src/log.ts";
+import { listen } from "@oauth-broker/broker/src/serve.ts";
 import { findSecrets } from "./secrets.ts";
 
 export interface InProcessBroker {

@@ -47,6 +47,8 @@ export interface PlatformOptions {
 }
 
 export interface Platform {
+  readonly clientId: string;
+  readonly redirectUri: string;
   /** With Basic credentials. @param at another process of the same broker */
   post(path: string, form: Form, at?: string): Promise<Answer>;
   /** @param form replaces members; `undefined` leaves one out */
@@ -55,14 +57,17 @@ export interface Platform {
   push(form?: Form): Promise<Pushed>;
   authorizeUrl(pushed: Pick<Pushed, "requestUri">): string;
   /** Up to the vendor's redirect to the callback. */
-  toCallback(options?: Partial<DriveConsentOptions> & { readonly form?: Form }): Promise<AtCallback>;
+  toCallback(options?: Journey): Promise<AtCallback>;
   /** Up to the redirect to the platform. */
-  toPlatform(options?: { readonly form?: Form }): Promise<AtPlatform>;
+  toPlatform(options?: Journey): Promise<AtPlatform>;
   redeemForm(flow: Pick<AtPlatform, "code" | "codeVerifier">): Form;
   redeem(flow: Pick<AtPlatform, "code" | "codeVerifier">, form?: Form): Promise<Answer>;
   /** The whole flow. @throws Error unless tokens arrive */
-  connect(options?: { readonly form?: Form }): Promise<Tokens>;
+  connect(options?: Journey): Promise<Tokens>;
 }
+
+/** `form` replaces members of the pushed request; the rest says what the user does. */
+export type Journey = Partial<DriveConsentOptions> & { readonly form?: Form };
 
 export interface Tokens {
   readonly accessToken: string;
@@ -95,6 +100,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     });
 
   const platform: Platform = {
+    clientId,
+    redirectUri,
     post,
     par: async (form = {}) => par(form, random("state"), random("code_verifier")),
     async push(form = {}) {

@@ -1,0 +1,315 @@
+/** POST /v1/token with a refresh token, and POST /v1/revoke: one vendor call for equal requests, and nothing lost in silence. */
+import { type Fault, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { expectError, REFLECTED } from "../support/expectations.ts";
+import { freePort } from "../support/free-port.ts";
+import { createGate, type Gate } from "../support/gate.ts";
+import { type Answer, type Form, readTokens, type Tokens } from "../support/platform.ts";
+import { type Scene, startScene } from "../support/scene.ts";
+import { textMember } from "../support/text-member.ts";
+
+let scene: Scene;
+let gate: Gate;
+let stub: StubVendor;
+
+beforeAll(async () => {
+  scene = await startScene(
+    async (issuer, secrets) => {
+      gate = createGate(await freePort(), Number(new URL(issuer).port));
+      const credentials = `credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
+      stub = await startStubVendor();
+      const endpoints = `authorization_endpoint: ${stub.authorizationEndpoint}, token_endpoint: ${stub.tokenEndpoint}`;
+      return {
+        client: "    vendors: [op, keeps, mute, gated]",
+        vendors: `
+  keeps: { name: Keeps, issuer: ${issuer}, ${credentials} }
+  mute: { name: Mute, ${endpoints}, ${credentials} }
+  gated: { name: Gated, issuer: ${issuer}, refresh_endpoint: ${gate.url}/token, ${credentials} }
+  foreign: { name: Foreign, issuer: ${issuer}, ${credentials} }`,
+      };
+    },
+    { rotateRefreshTokens: true },
+  );
+});
+afterEach(() => {
+  scene.vendor.faults.clear();
+});
+afterAll(async () => {
+  await gate.shut();
+  await scene.close();
+  await stub.close();
+});
+
+const refresh = (tokens: Pick<Tokens, "refreshToken" | "connection">, form: Form = {}): Promise<Answer> =>
+  scene.platform.post("/v1/token", {
+    grant_type: "refresh_token",
+    refresh_token: tokens.refreshToken,
+    connection: tokens.connection,
+    ...form,
+  });
+
+const revoke = (tokens: Pick<Tokens, "accessToken" | "connection">, form: Form = {}): Promise<Answer> =>
+  scene.platform.post("/v1/revoke", { token: tokens.accessToken, connection: tokens.connection, ...form });
+
+const answer = (status: number, body: string, headers: Record<string, string> = {}): Fault => ({
+  kind: "answer",
+  status,
+  body,
+  headers,
+});
+
+describe.each([
+  ["/v1/token", (tokens: Tokens, form: Form) => refresh(tokens, form)],
+  ["/v1/revoke", (tokens: Tokens, form: Form) => revoke(tokens, form)],
+])("what %s is told the token came from", (path, ask) => {
+  let tokens: Tokens;
+  beforeAll(async () => {
+    tokens = await scene.platform.connect();
+  });
+
+  it.each<[string, Form, string]>([
+    ["refuses neither connection nor vendor", { connection: undefined }, "invalid_request"],
+    ["refuses a connection that is none", { connection: REFLECTED }, "invalid_request"],
+    ["refuses an empty kid", { connection: ".r3flect" }, "invalid_request"],
+    ["refuses a vendor that contradicts the connection", { vendor: "keeps" }, "invalid_request"],
+    ["refuses a vendor nobody knows", { connection: undefined, vendor: REFLECTED }, "invalid_request"],
+    ["refuses a vendor this client may not use", { connection: undefined, vendor: "foreign" }, "unauthorized_client"],
+    ["refuses credentials of the caller's own", { vendor_client_id: "r3flect" }, "unauthorized_client"],
+    ["refuses an endpoint", { token_endpoint: "https://r3flect.example" }, "unauthorized_client"],
+    ["refuses an issuer", { issuer: "https://r3flect.example" }, "unauthorized_client"],
+    ["refuses a secret without its id", { vendor_client_secret: "r3flect" }, "invalid_request"],
+    ["refuses no token", { refresh_token: "", token: "" }, "invalid_request"],
+  ])("%s", async (_, form, error) => {
+    const before = scene.vendor.requests().length;
+    expectError(await ask(tokens, form), 400, error);
+    expect(scene.vendor.requests()).toHaveLength(before);
+  });
+
+  it("bar#RF-7 refuses an altered connection, wherever it was altered", async () => {
+    const { connection } = tokens;
+    for (const at of [0, connection.indexOf(".") + 1, Math.floor(connection.length / 2), connection.length - 2]) {
+      const other = connection[at] === "A" ? "B" : "A";
+      expectError(
+        await ask(tokens, { connection: connection.slice(0, at) + other + connection.slice(at + 1) }),
+        400,
+        "invalid_request",
+      );
+    }
+    expectError(await ask(tokens, { connection: connection.slice(0, -1) }), 400, "invalid_request");
+    expectError(await ask(tokens, { connection: `${connection}A` }), 400, "invalid_request");
+  });
+
+  it("bar#RF-7 refuses another client's connection", async () => {
+    const form =
+      path === "/v1/token"
+        ? { grant_type: "refresh_token", refresh_token: tokens.refreshToken }
+        : { token: tokens.accessToken };
+    expectError(await scene.other.post(path, { ...form, connection: tokens.connection }), 400, "invalid_request");
+  });
+});
+
+describe("refresh", () => {
+  it("rfc6749#6 answers new tokens and a new connection that goes on working", async () => {
+    let tokens: Pick<Tokens, "accessToken" | "refreshToken" | "connection"> = await scene.platform.connect();
+    for (let round = 0; round < 3; round += 1) {
+      const fresh: Answer = await refresh(tokens);
+      expect(fresh.status, fresh.text).toBe(200);
+      expect(fresh.body).toMatchObject({ token_type: "Bearer", vendor: "op", vendor_data: {} });
+      expect(fresh.body["access_token"]).not.toBe(tokens.accessToken);
+      tokens = readTokens(fresh);
+    }
+  });
+
+  it("takes the vendor's id in place of a connection", async () => {
+    const tokens = await scene.platform.connect();
+    const fresh = await refresh(tokens, { connection: undefined, vendor: "op" });
+    expect(textMember(fresh.body, "connection")).not.toBe("");
+    readTokens(fresh);
+  });
+
+  it("bar#RF-2 keeps the old refresh token where the vendor sends none", async () => {
+    const tokens = await scene.platform.connect();
+    scene.vendor.faults.next("/token", {
+      kind: "rewrite",
+      rewrite: (tokenSet) => ({ ...tokenSet, refresh_token: undefined }),
+    });
+    const fresh = await refresh(tokens);
+    expect(fresh.body["refresh_token"]).toBe(tokens.refreshToken);
+    readTokens(fresh);
+  });
+
+  it("bar#RF-1 replays one answer for 60 s, and asks again after that", async () => {
+    const tokens = await scene.platform.connect();
+    const before = scene.vendorCalls("/token");
+    const first = await refresh(tokens);
+    readTokens(first);
+    scene.now.advance(59);
+    const replayed = await refresh(tokens);
+    expect(replayed.text).toBe(first.text);
+    expect(scene.vendorCalls("/token")).toBe(before + 1);
+    scene.now.advance(1);
+    // The vendor rotates: by now the old refresh token is dead there, and that is what the platform hears.
+    expectError(await refresh(tokens), 400, "invalid_grant");
+    expect(scene.vendorCalls("/token")).toBe(before + 2);
+  });
+
+  it("bar#RF-1 does not replay to another client, for another scope, or by another credential", async () => {
+    const tokens = await scene.platform.connect();
+    readTokens(await refresh(tokens));
+    const before = scene.vendorCalls("/token");
+    await refresh(tokens, { scope: "openid" });
+    await scene.other.post("/v1/token", {
+      grant_type: "refresh_token",
+      refresh_token: tokens.refreshToken,
+      vendor: "op",
+    });
+    expect(scene.vendorCalls("/token")).toBe(before + 2);
+  });
+
+  it("tells a dead refresh token from everything else", async () => {
+    const tokens = await scene.platform.connect();
+    const body = expectError(await refresh(tokens, { refresh_token: "r3flect-refresh-token" }), 400, "invalid_grant");
+    expect(body["vendor_error"]).toBe("invalid_grant");
+  });
+
+  it.each<[string, string, Fault, number, string, string | undefined]>([
+    [
+      "a lost answer of a vendor that rotates means start again",
+      "op",
+      { kind: "lose" },
+      503,
+      "temporarily_unavailable",
+      "restart",
+    ],
+    [
+      "a lost answer of a vendor of whom that is not known does not",
+      "keeps",
+      { kind: "drop" },
+      503,
+      "temporarily_unavailable",
+      undefined,
+    ],
+    [
+      "an outage spends nothing",
+      "op",
+      answer(503, "", { "Retry-After": "2" }),
+      503,
+      "temporarily_unavailable",
+      undefined,
+    ],
+    [
+      "HTML is a wrong answer",
+      "op",
+      answer(200, "<html>r3flect", { "Content-Type": "text/html" }),
+      502,
+      "vendor_response_invalid",
+      undefined,
+    ],
+    [
+      "refused credentials are named",
+      "op",
+      answer(401, '{"error":"invalid_client"}'),
+      400,
+      "vendor_credentials_rejected",
+      undefined,
+    ],
+    ["a refused scope is named", "op", answer(400, '{"error":"invalid_scope"}'), 400, "invalid_scope", undefined],
+  ])("%s", async (_, vendor, fault, status, error, retry) => {
+    const tokens = await scene.platform.connect({ form: { vendor } });
+    scene.vendor.faults.next("/token", fault);
+    const body = expectError(await refresh(tokens), status, error);
+    expect(body["retry"]).toBe(retry);
+    expect(body["credentials_source"]).toBe(error === "vendor_credentials_rejected" ? "shared" : undefined);
+  });
+
+  it("replays a failure no longer than its Retry-After", async () => {
+    const tokens = await scene.platform.connect();
+    scene.vendor.faults.next("/token", answer(503, "", { "Retry-After": "3" }));
+    const before = scene.vendorCalls("/token");
+    expectError(await refresh(tokens), 503, "temporarily_unavailable");
+    expectError(await refresh(tokens), 503, "temporarily_unavailable");
+    expect(scene.vendorCalls("/token")).toBe(before + 1);
+    scene.now.advance(3);
+    readTokens(await refresh(tokens));
+    expect(scene.vendorCalls("/token")).toBe(before + 2);
+  });
+
+  it("works again with the same token after the vendor refused connections", async () => {
+    const tokens = await scene.platform.connect({ form: { vendor: "gated" } });
+    const body = expectError(await refresh(tokens), 503, "temporarily_unavailable");
+    expect(body).not.toHaveProperty("retry");
+    await gate.open();
+    scene.now.advance(5);
+    const fresh = await refresh(tokens);
+    expect(fresh.status, fresh.text).toBe(200);
+    readTokens(fresh);
+    await gate.shut();
+  });
+
+  it("bar#RF-6 refuses the tokens of another user", async () => {
+    const tokens = await scene.platform.connect();
+    const { body: theirs } = (await scene.platform.connect({ account: "operator" })).answer;
+    scene.vendor.faults.next("/token", {
+      kind: "rewrite",
+      rewrite: (tokenSet) => ({
+        ...tokenSet,
+        access_token: theirs["access_token"],
+        id_token: theirs["vendor_id_token"],
+      }),
+    });
+    const body = expectError(await refresh(tokens), 502, "vendor_response_invalid");
+    expect(body["reason"]).toBe("subject_mismatch");
+  });
+});
+
+describe("revoke", () => {
+  it("rfc7009#2.1 ends the token at the vendor, and says so again when asked again", async () => {
+    const tokens = await scene.platform.connect();
+    const first = await revoke(tokens, { token_type_hint: "access_token" });
+    expect({ status: first.status, body: first.body }).toEqual({ status: 200, body: { revoked: "token" } });
+    expect(first.headers.get("cache-control")).toBe("no-store");
+    expect((await revoke(tokens)).status).toBe(200);
+    const userinfo = await fetch(`${scene.vendor.issuer}/me`, {
+      headers: { authorization: `Bearer ${tokens.accessToken}` },
+    });
+    expect(userinfo.status).toBe(401);
+  });
+
+  it("rfc7009#2.1 takes a hint nobody knows for none, and hands on a known one", async () => {
+    const tokens = await scene.platform.connect();
+    expect((await revoke(tokens, { token: tokens.refreshToken, token_type_hint: "r3flect" })).status).toBe(200);
+    expect(scene.vendor.requests().at(-1)?.body).not.toHaveProperty("token_type_hint");
+    expect((await revoke(tokens, { token_type_hint: "refresh_token" })).status).toBe(200);
+    expect(scene.vendor.requests().at(-1)?.body["token_type_hint"]).toBe("refresh_token");
+  });
+
+  it("bar#RV-2 says what the user can do where the vendor has no way to revoke", async () => {
+    const tokens = await scene.platform.connect({ form: { vendor: "mute" } });
+    const body = expectError(await revoke(tokens), 400, "unsupported_token_type");
+    expect(textMember(body, "help")).toContain("remove");
+  });
+
+  it.each<[string, Fault, number, string]>([
+    ["bar#RV-2 hands on an outage", answer(503, "", { "Retry-After": "9" }), 503, "temporarily_unavailable"],
+    ["hands on a cut connection", { kind: "drop" }, 503, "temporarily_unavailable"],
+    ["hands on refused credentials", answer(401, '{"error":"invalid_client"}'), 400, "vendor_credentials_rejected"],
+    [
+      "bar#RV-2 hands on unsupported_token_type",
+      answer(400, '{"error":"unsupported_token_type"}'),
+      400,
+      "unsupported_token_type",
+    ],
+    ["refuses a wrong answer", answer(400, "<html>r3flect"), 502, "vendor_response_invalid"],
+  ])("%s", async (_, fault, status, error) => {
+    const tokens = await scene.platform.connect();
+    scene.vendor.faults.next("/token/revocation", fault);
+    const body = expectError(await revoke(tokens), status, error);
+    expect(body["retry"]).toBeUndefined();
+  });
+
+  it("calls a token the vendor does not know already revoked", async () => {
+    const tokens = await scene.platform.connect();
+    scene.vendor.faults.next("/token/revocation", answer(400, '{"error":"invalid_token"}'));
+    expect((await revoke(tokens)).body).toEqual({ revoked: "already" });
+  });
+});

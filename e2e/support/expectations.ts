@@ -1,0 +1,69 @@
+/** What every refusal must look like, whatever it is about: design §4's error table, read once. */
+import { expect } from "vitest";
+import type { Answer } from "./platform.ts";
+
+/** Goes into requests where a value is free: no answer may ever show it. */
+export const REFLECTED = 'r3flect<script>alert("x")</script>';
+
+const MEMBERS = new Set([
+  "error",
+  "error_description",
+  "flow_id",
+  "reason",
+  "retry",
+  "vendor_error",
+  "credentials_source",
+  "help",
+  "reference_id",
+]);
+
+/** A JSON error of an endpoint for backends. @returns its body */
+export function expectError(answer: Answer, status: number, error: string): Answer["body"] {
+  const { body, headers } = answer;
+  expect({ status: answer.status, error: body["error"] }, answer.text).toEqual({ status, error });
+  expect(headers.get("content-type")).toBe("application/json");
+  expectSafe(answer);
+  expect(body["error_description"]).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  expect(Object.keys(body).filter((name) => !MEMBERS.has(name))).toEqual([]);
+  expect(headers.has("www-authenticate")).toBe(status === 401);
+  expect(headers.has("retry-after")).toBe(status === 503 || status === 429);
+  expect(headers.has("allow")).toBe(status === 405);
+  if (headers.has("retry-after")) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  return body;
+}
+
+/** A page where no redirect is allowed. @returns its HTML */
+export function expectPage(answer: Answer, status: number, reason?: string): string {
+  expect(answer.status, answer.text).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expectSafe(answer);
+  expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  expect(answer.headers.get("x-frame-options")).toBe("DENY");
+  if (reason !== undefined) expect(answer.text).toContain(`<code>${reason}</code>`);
+  return answer.text;
+}
+
+/** An error that goes back to the platform. @returns the redirect's query */
+export function expectErrorRedirect(
+  answer: Answer,
+  to: { readonly redirectUri: string; readonly error: string; readonly state: string; readonly iss: string },
+): Readonly<Record<string, string>> {
+  expect(answer.status, answer.text).toBe(303);
+  const location = new URL(answer.headers.get("location") ?? "");
+  expect(location.href.startsWith(`${to.redirectUri}?`)).toBe(true);
+  const query = Object.fromEntries(location.searchParams);
+  expect(query).toMatchObject({ error: to.error, state: to.state, iss: to.iss, error_description: expect.any(String) });
+  expect(query["flow_id"]).toMatch(/^[\w-]{22}$/);
+  expect(query).not.toHaveProperty("code");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+  return query;
+}
+
+function expectSafe({ headers, text }: Answer): void {
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.has("location")).toBe(false);
+  expect(headers.has("access-control-allow-origin")).toBe(false);
+  expect(text).not.toContain("r3flect");
+}
