@@ -1,0 +1,140 @@
+/** The bench runs: far too short to say anything about speed, long enough to fail when a subject does not answer as it must. */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { runBench } from "./bench.ts";
+import { cpuMicroseconds } from "./cpu-time.ts";
+import { figuresOf, judge, type Round, spreadOf, table, verdicts } from "./figures.ts";
+import { parseCommandLine } from "./options.ts";
+import { requireChecks } from "./probe.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+describe("a run", () => {
+  it("measures the floor and the built broker on both stores", async () => {
+    const lines: string[] = [];
+    const results = await runBench({ flows: 20, rounds: 1, warmUpRounds: 0 }, (line) => lines.push(line));
+    expect(lines).toHaveLength(6);
+    expect(results.measurements).toHaveLength(1);
+    for (const work of ["flow", "refresh"] as const) {
+      for (const subject of SUBJECTS) {
+        const { cpuMicroseconds: cpu, ratio, busy } = results.figures[work][subject];
+        expect(cpu.median).toBeGreaterThan(0);
+        expect(ratio.median).toBeGreaterThan(0);
+        expect(busy).toBeGreaterThan(0);
+      }
+      expect(results.figures[work].floor.ratio.median).toBe(1);
+    }
+    expect(results.aims).toHaveLength(4);
+  });
+});
+
+describe("the probe", () => {
+  const parties = {
+    clientId: "platform",
+    clientSecret: "s".repeat(43),
+    redirectUri: "https://platform.example/callback",
+    vendor: {
+      id: "bench",
+      authorizationEndpoint: "http://vendor.example/authorize",
+      tokenEndpoint: "http://vendor.example/token",
+      clientId: "broker",
+      clientSecret: "v".repeat(43),
+    },
+  };
+
+  it("refuses a subject that is fast because it keeps and checks nothing", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/v1/par") json(response, 201, { request_uri: `${REQUEST_URI}x`, expires_in: 300 });
+      else response.writeHead(303, { location, "set-cookie": `flow-x=${"c".repeat(43)}` }).end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const parameters = new URLSearchParams({
+      response_type: "code",
+      client_id: "broker",
+      redirect_uri: `${url}/v1/callback`,
+      scope: "read write",
+      state: "s".repeat(43),
+      code_challenge: createHash("sha256").digest("base64url"),
+      code_challenge_method: "S256",
+    });
+    const location = `${parties.vendor.authorizationEndpoint}?${parameters.toString()}`;
+    await expect(requireChecks(url, parties)).rejects.toMatchObject({ cause: { message: "request_uri worked twice" } });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
+
+  function json(response: ServerResponse, status: number, body: object): void {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  }
+});
+
+describe("processor time", () => {
+  it("is what the operating system counts, in microseconds", () => {
+    const before = cpuMicroseconds(process.pid);
+    const start = process.cpuUsage();
+    let used = 0;
+    while (used < 100_000) {
+      createHash("sha256").update(String(used)).digest();
+      const { user, system } = process.cpuUsage(start);
+      used = user + system;
+    }
+    // The system may count in steps of 10 ms.
+    expect(cpuMicroseconds(process.pid) - before).toBeGreaterThanOrEqual(80_000);
+    expect(cpuMicroseconds(process.pid) - before).toBeLessThan(10_000_000);
+  });
+
+  it("of a process that is gone is an error, not 0", () => {
+    expect(() => cpuMicroseconds(2 ** 22 + 1)).toThrow(/4194305|ENOENT/);
+  });
+});
+
+describe("figures", () => {
+  const round = (floor: number, memory: number, sqlite: number): Round => {
+    const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5 });
+    const work = { floor: of(floor), memory: of(memory), sqlite: of(sqlite) };
+    return { flow: work, refresh: work };
+  };
+  // In the second round the whole machine was twice as slow.
+  const figures = figuresOf([round(100, 130, 250), round(200, 260, 500), round(100, 150, 190)]);
+
+  it("take the median of each round's own ratio", () => {
+    expect(figures.flow.memory.cpuMicroseconds).toEqual({ min: 130, median: 150, max: 260 });
+    expect(figures.flow.memory.ratio).toEqual({ min: 1.3, median: 1.3, max: 1.5 });
+    expect(spreadOf([4, 1, 3, 2])).toEqual({ min: 1, median: 2.5, max: 4 });
+  });
+
+  it("are judged by the aims", () => {
+    expect(judge(figures).map(({ work, subject, ratio, met }) => [work, subject, ratio, met])).toEqual([
+      ["flow", "memory", 1.3, true],
+      ["flow", "sqlite", 2.5, false],
+      ["refresh", "memory", 1.3, true],
+      ["refresh", "sqlite", 2.5, false],
+    ]);
+    expect(verdicts(judge(figures)).split("\n")[1]).toBe(
+      "aim not met  flow, broker, SQLite: 2.50 × the floor; aim: at most 2",
+    );
+  });
+
+  it("are printed one line per subject", () => {
+    expect(table(figures).split("\n")[2]).toBe(
+      "whole flow, broker, memory          130      150      260      1.30    50 %",
+    );
+  });
+});
+
+describe("the command line", () => {
+  it("has defaults and takes numbers", () => {
+    expect(parseCommandLine([])).toMatchObject({ flows: 3000, rounds: 5, profile: false, help: false });
+    expect(parseCommandLine(["--flows", "10", "--rounds=2", "--profile"])).toMatchObject({ flows: 10, rounds: 2 });
+  });
+
+  it.each([["--flows=0"], ["--rounds=many"], ["--flows=1e3"], ["--speed"]])("refuses %s", (argument) => {
+    expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
+  });
+});

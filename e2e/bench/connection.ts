@@ -1,0 +1,59 @@
+/**
+ * One keep-alive connection to a subject, one request at a time. undici's client without its conveniences: the driver
+ * shares the machine with what it measures, and a slow driver would leave the server idle between requests.
+ */
+import { Client } from "undici";
+
+export interface Reply {
+  readonly status: number;
+  header(name: string): string;
+  readonly body: string;
+}
+
+export interface Connection {
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+export function openConnection(url: string): Connection {
+  const client = new Client(url, { pipelining: 1 });
+  const send = (
+    method: "GET" | "POST",
+    path: string,
+    headers: Record<string, string>,
+    body: string | null,
+  ): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      let status = 0;
+      let received: Readonly<Record<string, string | string[] | undefined>> = {};
+      const chunks: Buffer[] = [];
+      client.dispatch(
+        { method, path, headers, body },
+        {
+          onRequestStart() {},
+          onResponseStart(_controller, statusCode, responseHeaders) {
+            status = statusCode;
+            received = responseHeaders;
+          },
+          onResponseData(_controller, chunk) {
+            chunks.push(chunk);
+          },
+          onResponseEnd() {
+            const body = chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString();
+            resolve({ status, body, header: (name) => String(received[name] ?? "") });
+          },
+          onResponseError(_controller, error) {
+            reject(error);
+          },
+        },
+      );
+    });
+  return {
+    get: (path, headers = {}) => send("GET", path, { ...headers }, null),
+    post: (path, form, headers) => send("POST", path, { ...headers, ...FORM }, new URLSearchParams(form).toString()),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * How much processor time another process has used so far, as its operating system counts it: all threads, user and
+ * kernel. Not what the process says of itself, and not wall time, which other work on the machine would distort.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+/** @throws Error where the system offers no such number, or the process is gone */
+export function cpuMicroseconds(pid: number): number {
+  if (process.platform === "linux") return existsSync(`/proc/${pid}/schedstat`) ? fromSchedstat(pid) : fromStat(pid);
+  if (process.platform === "darwin") return fromPs(pid);
+  throw new Error(
+    `The bench cannot read the processor time of another process on ${process.platform}: run it on Linux or macOS.`,
+  );
+}
+
+/** Nanoseconds on a processor, per thread. A thread that ended is not in it; Node keeps its own until the end. */
+function fromSchedstat(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ", 1)[0]),
+  );
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000;
+}
+
+/** Ticks of 10 ms: the unit of this file on every Linux that Node runs on. */
+const TICK_MICROSECONDS = 10_000;
+
+/** utime and stime are fields 14 and 15; the name before them may hold spaces and parentheses. */
+function fromStat(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
+}
+
+/** `[[dd-]hh:]mm:ss.cc` */
+function fromPs(pid: number): number {
+  const { stdout } = spawnSync("ps", ["-o", "cputime=", "-p", String(pid)], { encoding: "utf8" });
+  const parts = stdout.trim().split(/[:-]/).map(Number);
+  const seconds = parts.reduce((sum, part, at) => sum * (parts.length - at === 3 && at > 0 ? 24 : 60) + part, 0);
+  if (!(seconds > 0)) throw new Error(`ps does not know process ${pid}`);
+  return seconds * 1_000_000;
+}

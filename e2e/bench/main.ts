@@ -1,0 +1,47 @@
+/**
+ * `npm run bench`. The table goes to stdout, progress to stderr, the results to a JSON file. Exits with 0 whether or not
+ * the aims are met, because a busy machine is no defect; with 1 when the run itself broke.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setup as buildBroker } from "../support/build-broker.ts";
+import { type BenchResults, runBench } from "./bench.ts";
+import { table, verdicts } from "./figures.ts";
+import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
+
+const WARM_UP_ROUNDS = 2;
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function run({ flows, rounds, profile, jsonPath }: CommandLine): Promise<void> {
+  say("building the broker where it is older than its sources");
+  buildBroker();
+  const profileFolder = join(RESULTS_FOLDER, "profiles");
+  const results = await runBench(
+    { flows, rounds, warmUpRounds: WARM_UP_ROUNDS, ...(profile ? { profileFolder } : {}) },
+    say,
+  );
+  mkdirSync(dirname(jsonPath), { recursive: true });
+  writeFileSync(jsonPath, `${JSON.stringify(results, null, 2)}\n`);
+  process.stdout.write(`${describe(results)}\n\nresults: ${jsonPath}\n`);
+  if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${profileFolder}/*.cpuprofile\n`);
+}
+
+function describe({ machine, node, connections, flows, rounds, profiled, figures, aims }: BenchResults): string {
+  const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes, ${connections} connections, Node.js ${node}, ${machine}`;
+  const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : verdicts(aims);
+  return `${settings}\n\n${table(figures)}\n\n${judgement}`;
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+try {
+  const commandLine = parseCommandLine(process.argv.slice(2));
+  if (commandLine.help) process.stdout.write(`${HELP}\n`);
+  else await run(commandLine);
+} catch (error) {
+  say(error instanceof Error ? withCauses(error) : String(error));
+  process.exitCode = 1;
+}
+
+function withCauses(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}\n  ${withCauses(error.cause)}` : error.message;
+}

@@ -1,0 +1,72 @@
+/**
+ * One measurement: so many flows, or refreshes, over 32 connections against one subject, and what processor time its
+ * process used for them.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, openConnection } from "./connection.ts";
+import { cpuMicroseconds } from "./cpu-time.ts";
+import { type Actor, createActor, type Tokens } from "./flow.ts";
+import type { ServerProcess } from "./server-process.ts";
+import type { Parties } from "./subjects.ts";
+
+export const CONNECTIONS = 32;
+export type Work = "flow" | "refresh";
+
+export interface Measurement {
+  /** Of the server's process, per flow or refresh. */
+  readonly cpuMicroseconds: number;
+  /** Of the time that passed, the part the server was on a processor. Near 1: the driver kept it busy. */
+  readonly busy: number;
+}
+
+/** Long enough for a buffered log to be written out, so that it is counted where it belongs. */
+const SETTLE_MS = 150;
+
+/** @param count of flows or refreshes; not counted on top: one flow per connection, which also opens it */
+export async function measure(
+  server: ServerProcess,
+  parties: Parties,
+  { work, count }: { readonly work: Work; readonly count: number },
+): Promise<Measurement> {
+  const actor = createActor(server.url, parties);
+  const connections = Array.from({ length: CONNECTIONS }, () => openConnection(server.url));
+  try {
+    const granted = await Promise.all(connections.map((connection) => actor.flow(connection)));
+    await sleep(SETTLE_MS);
+    const cpuAtStart = cpuMicroseconds(server.pid);
+    const startedAt = performance.now();
+    await repeat(count, actor, work, connections, granted);
+    const wallMicroseconds = (performance.now() - startedAt) * 1000;
+    const cpuAtEnd = cpuMicroseconds(server.pid);
+    await sleep(SETTLE_MS);
+    return {
+      cpuMicroseconds: (cpuMicroseconds(server.pid) - cpuAtStart) / count,
+      busy: (cpuAtEnd - cpuAtStart) / wallMicroseconds,
+    };
+  } finally {
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+}
+
+/** @throws Error when an answer is wrong, or an access token was handed out twice */
+async function repeat(
+  count: number,
+  actor: Actor,
+  work: Work,
+  connections: readonly Connection[],
+  granted: readonly Tokens[],
+): Promise<void> {
+  const seen = new Set<string>();
+  let left = count;
+  await Promise.all(
+    connections.map(async (connection, at) => {
+      const own = granted[at] ?? { accessToken: "" };
+      while (left > 0) {
+        left -= 1;
+        const { accessToken } = work === "flow" ? await actor.flow(connection) : await actor.refresh(connection, own);
+        seen.add(accessToken);
+      }
+    }),
+  );
+  if (seen.size !== count) throw new Error(`${count} answers held only ${seen.size} access tokens`);
+}

@@ -1,0 +1,105 @@
+/**
+ * What the bench compares, each a process of its own on loopback: the floor, and the built broker as an operator runs it
+ * (a broker.yaml in a folder of its own) on either store. One stub vendor serves them all.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../support/free-port.ts";
+import { BROKER_BUNDLE, ROOT } from "../support/paths.ts";
+import type { FloorOptions } from "./floor.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
+
+export const SUBJECTS = ["floor", "memory", "sqlite"] as const;
+/** `memory` and `sqlite`: the broker on that store. */
+export type Subject = (typeof SUBJECTS)[number];
+
+/** The client that drives and the vendor behind: the same for every subject. */
+export type Parties = Omit<FloorOptions, "port">;
+
+export interface Subjects {
+  readonly parties: Parties;
+  readonly servers: Readonly<Record<Subject, ServerProcess>>;
+  stop(): Promise<void>;
+}
+
+const STUB_VENDOR = join(ROOT, "packages", "simulators", "src", "stub-vendor.ts");
+const FLOOR = join(import.meta.dirname, "floor.ts");
+
+/** @param profileFolder each subject leaves a CPU profile there when it stops */
+export async function startSubjects(profileFolder?: string): Promise<Subjects> {
+  const root = mkdtempSync(join(tmpdir(), "oauth-broker-bench-"));
+  const started: ServerProcess[] = [];
+  const stop = async (): Promise<void> => {
+    try {
+      await Promise.all(started.map((server) => server.stop()));
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
+  };
+  const start = async (name: string, args: readonly string[], yaml?: string): Promise<ServerProcess> => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    if (yaml !== undefined) writeFileSync(join(folder, "broker.yaml"), yaml, { mode: 0o600 });
+    const server = await startServer({ name, args, folder });
+    started.push(server);
+    return server;
+  };
+  const flags = (name: Subject): string[] =>
+    profileFolder === undefined
+      ? []
+      : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`];
+  try {
+    const parties = createParties((await start("vendor", [STUB_VENDOR])).url);
+    const floor: FloorOptions = { ...parties, port: await freePort() };
+    const broker = async (name: Subject, store: string): Promise<ServerProcess> =>
+      start(name, [...flags(name), BROKER_BUNDLE], brokerYaml(store, await freePort(), parties));
+    const servers = {
+      floor: await start("floor", [...flags("floor"), FLOOR, JSON.stringify(floor)]),
+      memory: await broker("memory", "memory:"),
+      sqlite: await broker("sqlite", "sqlite:./broker.sqlite"),
+    };
+    return { parties, servers, stop };
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+function createParties(vendorUrl: string): Parties {
+  const secret = (): string => randomBytes(32).toString("base64url");
+  return {
+    clientId: "platform",
+    clientSecret: secret(),
+    redirectUri: "https://platform.example/oauth/vendor-callback",
+    vendor: {
+      id: "bench",
+      authorizationEndpoint: `${vendorUrl}/authorize`,
+      tokenEndpoint: `${vendorUrl}/token`,
+      clientId: "broker",
+      clientSecret: secret(),
+    },
+  };
+}
+
+/** Defaults wherever there is one. Without the limit on pushed requests, which would end the run after 600 flows. */
+function brokerYaml(store: string, port: number, { clientId, clientSecret, redirectUri, vendor }: Parties): string {
+  return `base_url: http://127.0.0.1:${port}
+listen: { host: 127.0.0.1, port: ${port} }
+store: "${store}"
+limits: { par_per_minute: 0 }
+egress: { allow_loopback: true }
+clients:
+  - client_id: ${clientId}
+    client_secret: ${clientSecret}
+    redirect_uris: [${redirectUri}]
+vendors:
+  ${vendor.id}:
+    name: Bench
+    authorization_endpoint: ${vendor.authorizationEndpoint}
+    token_endpoint: ${vendor.tokenEndpoint}
+    pkce: S256
+    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
+`;
+}
