@@ -108,9 +108,12 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
   };
 }
 
-/** Lines gather for at most 100 ms, so that a request does not pay for a system call. pino flushes at exit. */
+/**
+ * Lines gather for at most 100 ms or 32 KiB, so that a request does not pay for a system call: with 4 KiB the writes were
+ * a tenth of a flow's CPU time. pino flushes at exit.
+ */
 function bufferedStdout(): LogDestination {
-  return pino.destination({ dest: 1, sync: false, minLength: 4096, maxLength: 16 * 1024 * 1024, periodicFlush: 100 });
+  return pino.destination({ dest: 1, sync: false, minLength: 32 * 1024, maxLength: 16 * 1024 * 1024, periodicFlush: 100 });
 }
 
 /** The event, then the members of `fields` that are on the list and of the listed type; strings cut and made plain. */

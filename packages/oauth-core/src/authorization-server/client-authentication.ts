@@ -3,7 +3,7 @@
  * First step of every endpoint a backend calls. Secrets are random values held as SHA-256, so one hash and one
  * constant-time comparison decide; a slow password hash would only cost every caller time.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { type AssertionDeps, JWT_BEARER_ASSERTION, verifyClientAssertion } from "./client-assertion.ts";
@@ -57,7 +57,7 @@ async function verifySecret<C extends Client>(
   { clients }: Pick<ClientAuthenticationDeps<C>, "clients">,
 ): Promise<C> {
   const client = await clients.find(clientId);
-  const presented = createHash("sha256").update(secret).digest();
+  const presented = hash("sha256", secret, "buffer");
   let matches = false;
   for (const digest of client === undefined || client.secretDigests.length === 0 ? [NO_DIGEST] : client.secretDigests) {
     matches = timingSafeEqual(presented, digest) || matches;

@@ -3,7 +3,7 @@
  * the secret is what its bearer must present, and only its SHA-256 is stored.
  * Used for the request_uri of a pushed request and for authorization codes.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { randomToken } from "../protocol/random.ts";
 
 const FLOW_ID = "(?:[a-z0-9]{1,16}-)?[A-Za-z0-9_-]{22}";
@@ -42,5 +42,5 @@ export function parseHandle(value: string): Handle | undefined {
 
 /** BASE64URL(SHA-256(value)): how bearer values (codes, cookies) are stored. */
 export function hashOf(value: string): string {
-  return createHash("sha256").update(value).digest("base64url");
+  return hash("sha256", value, "base64url");
 }

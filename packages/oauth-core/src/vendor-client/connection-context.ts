@@ -2,7 +2,7 @@
  * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and compared on every later
  * leg: a flow that began with one client, vendor or set of endpoints cannot go on with another.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
 export interface ConnectionContextInput {
@@ -21,7 +21,7 @@ export interface ConnectionContextInput {
 //= bar#DI-3
 export function connectionContext(input: ConnectionContextInput): { readonly hash: string } {
   const { vendor } = input;
-  const hash = createHash("sha256");
+  let text = "";
   for (const field of [
     "connection-context-1",
     vendor.id,
@@ -40,7 +40,7 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     input.redirectUri,
   ]) {
     // An absent field is not an empty one.
-    hash.update(field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`);
+    text += field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`;
   }
-  return { hash: hash.digest("base64url") };
+  return { hash: hash("sha256", text, "base64url") };
 }
