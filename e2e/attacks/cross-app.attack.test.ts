@@ -1,0 +1,315 @@
+/**
+ * Who attacks: a vendor (`evil`) the operator has registered beside an honest one, together with a person who has an account
+ * at the platform. What they want: a code of the honest vendor that belongs to somebody else, redeemed in their own flow.
+ * What stops them: `iss` beside the code is compared with the vendor the flow began with (requireIssuer), every leg compares
+ * the connection context (connectionContext), and every value is bound to its own flow, browser and client.
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/receive-callback.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/receive-callback.ts")>();
+  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+  return { ...actual, requireIssuer };
+});
+
+vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/connection-context.ts")>();
+  const connectionContext: typeof actual.connectionContext = (input) =>
+    off.has("connectionContext") ? { hash: "the same for all" } : actual.connectionContext(input);
+  return { ...actual, connectionContext };
+});
+
+vi.mock("../../packages/token-store/src/sealing/associated-data.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/sealing/associated-data.ts")>();
+  const associatedData: typeof actual.associatedData = (version, context) =>
+    actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
+  return { ...actual, associatedData };
+});
+
+const HONEST = "https://honest.example";
+const EVIL = "https://evil.example";
+
+/** What the attacker tells his accomplice at the evil vendor. */
+interface Plan {
+  /** From the vendor URL of the attacker's own flow at the honest vendor. */
+  codeChallenge: string;
+}
+
+function evilVendor(plan: Plan): FakeVendor {
+  return createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: EVIL,
+    redirectUri: CALLBACK,
+    // Our client id at the honest vendor is public: it is in every URL there.
+    authorize: (url) =>
+      withParameters(`${HONEST}/authorize`, {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: CALLBACK,
+        scope: "read",
+        state: parameter(url, "state"),
+        code_challenge: plan.codeChallenge,
+        code_challenge_method: "S256",
+      }),
+    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+}
+
+interface Stage {
+  readonly world: World;
+  readonly honest: FakeVendor;
+  readonly evil: FakeVendor;
+  readonly plan: Plan;
+  readonly attacker: Browser;
+  readonly victim: Browser;
+}
+
+async function setUp(entries?: Record<string, object>): Promise<Stage> {
+  const plan = { codeChallenge: "" };
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
+  const evil = evilVendor(plan);
+  const world = await createWorld({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
+  return {
+    world,
+    honest,
+    evil,
+    plan,
+    attacker: createBrowser(world, "attacker"),
+    victim: createBrowser(world, "victim"),
+  };
+}
+
+/**
+ * The classic: the attacker opens a flow of his own at the honest vendor and keeps its challenge. The victim connects to the
+ * evil vendor, is bounced to the honest one with that challenge, and comes back with an honest code in a flow of the evil one.
+ */
+async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
+  const backend = createBackend(world);
+  const own = await backend.push({ vendor: "honest" });
+  const { url: ownVendorUrl } = await attacker.visit(backend.startUrl(own), awayFromBroker);
+  plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
+
+  const lured = await backend.push({ vendor: "evil" });
+  const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
+  const arrived = await victim.visit(answer);
+  // The victim's platform does what platforms do with a code.
+  const code = arrived.url.searchParams.get("code");
+  if (code !== null) await backend.redeem(code, lured.codeVerifier);
+
+  const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
+  return { arrived, lured, answer, stolen, redeemStolen: () => redeemStolen(stolen, parameter(ownVendorUrl, "state")) };
+
+  /** The attacker pastes the code into his own flow at the honest vendor. */
+  async function redeemStolen(code: string | undefined, state: string) {
+    if (code === undefined) return undefined;
+    const back = await attacker.visit(withParameters(CALLBACK, { code, state, iss: HONEST }));
+    return backend.redeem(parameter(back.url, "code"), own.codeVerifier);
+  }
+}
+
+describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
+  it("bar#XA-1 X-1 is refused: the evil token endpoint hears nothing, the flow is burned, the code is in no log", async () => {
+    const stage = await setUp();
+    const { arrived, answer, lured } = await crossApp(stage);
+    const code = parameter(answer, "code");
+    expectRefusalPage(arrived.page, "issuer_mismatch", [code, parameter(answer, "state")]);
+    expect(stage.evil.tokenRequests).toEqual([]);
+    expect(stage.world.logLines.join("")).not.toContain(code);
+    const record = await stage.world.broker.deps.records.get({ kind: "flow", id: lured.flowId });
+    expect(record?.stage).toBe("failed");
+    expectRefusalPage((await stage.victim.visit(answer)).page, "state_replayed");
+  });
+
+  it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret, and the attacker the victim's tokens", async () => {
+    const stage = await setUp();
+    await without(off, "requireIssuer", async () => {
+      const { stolen, redeemStolen } = await crossApp(stage);
+      expect(stage.honest.codes).toContain(stolen);
+      expect(stage.evil.tokenRequests[0]?.headers.get("authorization")).toMatch(/^Basic /);
+      expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
+    });
+  });
+
+  it("X-1 is refused too where the evil vendor's entry names no issuer at all", async () => {
+    const stage = await setUp({
+      honest: { name: "Honest", issuer: HONEST },
+      evil: { name: "Evil", authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` },
+    });
+    const { arrived } = await crossApp(stage);
+    expectRefusalPage(arrived.page, "issuer_mismatch");
+    expect(stage.evil.tokenRequests).toEqual([]);
+  });
+
+  it("bar#XA-1 X-1 is refused on every path but the one the flow is for", async () => {
+    const stage = await setUp();
+    const backend = createBackend(stage.world);
+    const { url } = await stage.victim.visit(backend.startUrl(await backend.push()), atCallback);
+    for (const path of ["x", "honest", "evil", "A".repeat(22), "..%2fcallback", "callback%3f"]) {
+      const elsewhere = new URL(`${CALLBACK}/${path}${url.search}`);
+      expectRefusalPage((await stage.victim.visit(elsewhere)).page, "path_mismatch", [parameter(url, "code")]);
+    }
+    expect(stage.honest.tokenRequests).toEqual([]);
+    expect(parameter((await stage.victim.visit(url)).url, "code")).not.toBe("");
+  });
+});
+
+describe("X-13 the challenge in the victim's request is the attacker's", () => {
+  it("X-13 is as far as the attacker comes: his challenge is in the code, the code is not in his hands", async () => {
+    const stage = await setUp();
+    const { answer, stolen } = await crossApp(stage);
+    expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");
+    expect(stolen).toBeUndefined();
+  });
+
+  it("X-13 twin: PKCE alone does not help, the relayed challenge fits the attacker's own verifier", async () => {
+    const stage = await setUp();
+    await without(off, "requireIssuer", async () => {
+      const { redeemStolen } = await crossApp(stage);
+      expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
+    });
+  });
+});
+
+describe("X-2 X-3 endpoints of the attacker's choice beside credentials that are not his", () => {
+  it.each([
+    ["bar#XA-2 X-2 a token endpoint", { token_endpoint: `${EVIL}/token` }],
+    ["bar#XA-2 X-2 an authorization endpoint", { authorization_endpoint: `${EVIL}/authorize` }],
+    ["bar#XA-3 X-3 the honest issuer with a token endpoint", { issuer: HONEST, token_endpoint: `${EVIL}/token` }],
+    [
+      "bar#XA-3 X-3 the same without naming a vendor",
+      { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` },
+    ],
+  ])("%s is refused, and nobody is asked", async (_name, form) => {
+    const { world } = await setUp();
+    expect(await createBackend(world).par(form)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
+    expect(world.outbound).toEqual([]);
+  });
+});
+
+describe("X-5 a value of one flow, client or vendor used on another", () => {
+  it("bar#XA-5 X-5 a cookie opens its own flow only, whatever name it is sent under", async () => {
+    const { world, victim } = await setUp();
+    const backend = createBackend(world);
+    const [one, two] = [await backend.push(), await backend.push({ vendor: "evil" })];
+    const first = await victim.visit(backend.startUrl(one), atCallback);
+    const other = createBrowser(world, "other");
+    await other.visit(backend.startUrl(two), awayFromBroker);
+    const value = other.jar.get(new URL(CALLBACK), `__Host-flow-${two.flowId}`) ?? "";
+    const answer = await world.request(first.url, { headers: { cookie: `__Host-flow-${one.flowId}=${value}` } });
+    expectRefusalPage(answer, "browser_mismatch", [value]);
+    expect(parameter((await victim.visit(first.url)).url, "state")).toBe(one.state);
+  });
+
+  it("bar#XA-5 X-5 a request_uri and a code are good for the client they were made for, and harmless elsewhere", async () => {
+    const { world, victim } = await setUp();
+    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+    const flow = await backend.push();
+    expectRefusalPage((await victim.visit(foreign.startUrl(flow))).page, "request_uri_unknown");
+    const { url } = await victim.visit(backend.startUrl(flow));
+    const code = parameter(url, "code");
+    const tried = [
+      await foreign.redeem(code, flow.codeVerifier),
+      await foreign.redeem(code, flow.codeVerifier, { redirect_uri: `${url.origin}${url.pathname}` }),
+    ];
+    for (const { body } of tried) expect(body["error"]).toBe("invalid_grant");
+    expect((await backend.redeem(code, flow.codeVerifier)).status).toBe(200);
+  });
+
+  async function refreshByAnother({ world, victim }: Stage) {
+    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow));
+    const { body } = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    const { connection, refresh_token } = body as Record<string, string>;
+    return foreign.post("/v1/token", { grant_type: "refresh_token", refresh_token, connection });
+  }
+
+  it("bar#XA-5 X-5 a connection is its own client's only", async () => {
+    expect(await refreshByAnother(await setUp())).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+  });
+
+  it("X-5 twin: without the context in its seal any client opens any connection", async () => {
+    const stage = await setUp();
+    await without(off, "associatedData", async () => {
+      expect(ownerOf((await refreshByAnother(stage)).body["access_token"])).toBe("victim");
+    });
+  });
+});
+
+describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
+  async function errorFromElsewhere({ world, victim }: Stage) {
+    const backend = createBackend(world);
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+    const parameters = { state: parameter(url, "state"), iss: EVIL, error: "access_denied" };
+    const prose = { error_description: "Call this number", error_uri: `${EVIL}/help` };
+    return { flow, arrived: await victim.visit(withParameters(CALLBACK, { ...parameters, ...prose })) };
+  }
+
+  it("bar#CB-9 X-9 is neither shown nor passed on, and ends the flow", async () => {
+    const stage = await setUp();
+    const { flow, arrived } = await errorFromElsewhere(stage);
+    expectRefusalPage(arrived.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
+    const record = await stage.world.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
+  });
+
+  it("X-9 twin: without requireIssuer the platform is told what the evil vendor made up", async () => {
+    const stage = await setUp();
+    await without(off, "requireIssuer", async () => {
+      const { arrived } = await errorFromElsewhere(stage);
+      expect(parameter(arrived.url, "error")).toBe("access_denied");
+    });
+  });
+});
+
+describe("X-12 the vendor's metadata names other endpoints between start and callback", () => {
+  async function flip() {
+    let current: Record<string, string> = {};
+    const honest = createFakeVendor({
+      ...VENDOR_CLIENT,
+      origin: HONEST,
+      redirectUri: CALLBACK,
+      metadata: () => current,
+    });
+    const evil = evilVendor({ codeChallenge: "" });
+    const world = await createWorld({
+      vendors: [honest, evil],
+      entries: { honest: { name: "Honest", issuer: HONEST } },
+    });
+    const backend = createBackend(world);
+    const victim = createBrowser(world, "victim");
+    // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
+    await backend.push();
+    world.now.advance(400);
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+    current = { token_endpoint: `${EVIL}/token` };
+    world.now.advance(300);
+    const arrived = await victim.visit(url);
+    const code = arrived.url.searchParams.get("code");
+    const isBack = arrived.page === undefined && code !== null;
+    return { evil, arrived, redeemed: isBack ? await backend.redeem(code, flow.codeVerifier) : undefined };
+  }
+
+  it("bar#DI-3 bar#XA-5 X-12 V-67 is refused, and the new endpoint hears nothing", async () => {
+    const { evil, arrived } = await flip();
+    expectRefusalPage(arrived.page, "context_mismatch");
+    expect(evil.tokenRequests).toEqual([]);
+  });
+
+  it("X-12 twin: without connectionContext code and secret go to the new endpoint", async () => {
+    await without(off, "connectionContext", async () => {
+      const { evil } = await flip();
+      expect(ownerOf(evil.tokenRequests[0]?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+    });
+  });
+});

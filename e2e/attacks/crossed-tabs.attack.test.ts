@@ -1,0 +1,121 @@
+/**
+ * Who attacks: chance, or a page that opens two sign-ins at once: one person, one browser, two tabs, two vendors, and answers
+ * that arrive in any order or in each other's flow. What would be lost: a code of one vendor sent to the other.
+ * What stops it: each flow has its own state, cookie and record, and the answer must name the vendor of its flow (requireIssuer).
+ */
+import { afterEach, expect, it, vi } from "vitest";
+import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { atCallback, createBackend, createBrowser, type Flow, parameter, type Visit } from "./support/people.ts";
+import { createScheduler, scheduleStore } from "./support/scheduler.ts";
+import { createSeeded } from "./support/seeded.ts";
+import { CALLBACK, createWorld, VENDOR_CLIENT } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/receive-callback.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/receive-callback.ts")>();
+  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+  return { ...actual, requireIssuer };
+});
+
+/** What goes wrong between the vendors and the callback. */
+const CROSSINGS = {
+  nothing: (one: URL, two: URL) => [one, two],
+  states: (one: URL, two: URL) => [take(one, two, "state"), take(two, one, "state")],
+  codes: (one: URL, two: URL) => [take(one, two, "code"), take(two, one, "code")],
+  issuers: (one: URL, two: URL) => [take(one, two, "iss"), take(two, one, "iss")],
+  "first twice": (one: URL) => [one, one],
+} satisfies Record<string, (one: URL, two: URL) => URL[]>;
+type Crossing = keyof typeof CROSSINGS;
+
+function take(url: URL, from: URL, name: string): URL {
+  return withParameters(url.href, { [name]: parameter(from, name) });
+}
+
+interface Round {
+  readonly crossing: Crossing;
+  readonly order: string;
+  /** By tab: the vendor whose tokens it got; `swapped` for another's; `refused` by the vendor; undefined for a page. */
+  readonly tabs: readonly (string | undefined)[];
+}
+
+async function rounds(count: number, seed: number, crossings: readonly Crossing[]) {
+  const seeded = createSeeded(seed);
+  const vendors = ["honest", "second"].map((name) =>
+    createFakeVendor({ ...VENDOR_CLIENT, origin: `https://${name}.example`, redirectUri: CALLBACK }),
+  );
+  const world = await createWorld({ vendors });
+  const scheduler = createScheduler(seeded);
+  scheduleStore(world.broker.deps.records, scheduler);
+  const backend = createBackend(world);
+
+  const round = async (): Promise<Round> => {
+    const crossing = seeded.pick(crossings);
+    const browser = createBrowser(world, "victim");
+    const flows: Flow[] = [];
+    const answers: URL[] = [];
+    const results: (string | undefined)[] = [];
+    const start = async (tab: number, vendor: string): Promise<void> => {
+      flows[tab] = await backend.push({ vendor });
+      answers[tab] = (await browser.visit(backend.startUrl(flows[tab]), atCallback)).url;
+    };
+    const finish = async (tab: number, url: URL): Promise<void> => {
+      results[tab] = await tokensAt(await browser.visit(url));
+    };
+    const tokensAt = async ({ page, url }: Visit): Promise<string | undefined> => {
+      if (page !== undefined) return undefined;
+      const flow = flows.find(({ state }) => state === parameter(url, "state"));
+      const { status, body } = await backend.redeem(parameter(url, "code"), flow?.codeVerifier);
+      if (status !== 200) return "refused";
+      const vendor = vendors.find(({ tokens }) => tokens.includes(String(body["access_token"])));
+      return vendor?.origin === `https://${String(body["vendor"])}.example` ? String(body["vendor"]) : "swapped";
+    };
+    const order = [await scheduler.run(Promise.all([start(0, "honest"), start(1, "second")]))];
+    const arriving = CROSSINGS[crossing](answers[0]!, answers[1]!);
+    order.push(await scheduler.run(Promise.all(arriving.map(async (url, tab) => finish(tab, url)))));
+    return { crossing, order: order.join(" | "), tabs: results };
+  };
+
+  const played: Round[] = [];
+  for (let number = 0; number < count; number += 1) played.push(await round());
+  return { played, vendors };
+}
+
+function foreignCodesAt(vendors: readonly FakeVendor[]): string[] {
+  return vendors.flatMap(({ tokenRequests, codes }) =>
+    tokenRequests.map(({ form }) => form.get("code") ?? "").filter((code) => !codes.includes(code)),
+  );
+}
+
+// fast-check's scheduler does the same; e2e does without the dependency.
+it("X-10 of 1,000 interleavings of two tabs none gives one tab the other's tokens", async () => {
+  const { played, vendors } = await rounds(1000, 10, ["nothing", "states", "issuers", "first twice"]);
+  const expected: Partial<Record<Crossing, (tabs: Round["tabs"]) => boolean>> = {
+    nothing: ([one, two]) => one === "honest" && two === "second",
+    states: ([one, two]) => one === undefined && two === undefined,
+    issuers: ([one, two]) => one === undefined && two === undefined,
+    "first twice": (tabs) => tabs.filter((tab) => tab === "honest").length === 1 && tabs.includes(undefined),
+  };
+  expect(played.filter(({ crossing, tabs }) => expected[crossing]?.(tabs) !== true)).toEqual([]);
+  expect(foreignCodesAt(vendors)).toEqual([]);
+  expect(new Set(played.map(({ order }) => order)).size).toBeGreaterThan(500);
+});
+
+// Code and `iss` are swapped one by one here; in a browser they travel together. The vendor's own PKCE check ends it.
+it("X-10 a code put beside the other vendor's iss goes to the wrong vendor at most, and is worth nothing there", async () => {
+  const { played, vendors } = await rounds(50, 11, ["codes"]);
+  expect(played.flatMap(({ tabs }) => tabs).filter((tab) => tab !== "refused")).toEqual([]);
+  expect(vendors.flatMap(({ tokens }) => tokens)).toEqual([]);
+});
+
+it("X-10 twin: without requireIssuer crossed answers bring each vendor the other's codes", async () => {
+  await without(off, "requireIssuer", async () => {
+    const { vendors } = await rounds(50, 12, ["states"]);
+    const foreign = foreignCodesAt(vendors);
+    expect(foreign.length).toBe(100);
+    expect(ownerOf(foreign[0]?.replace("code-", "token-"))).toBe("victim");
+  });
+});

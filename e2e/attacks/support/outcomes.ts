@@ -1,0 +1,34 @@
+/** What a refusal must look like, whoever asks. */
+import { expect } from "vitest";
+import type { Exchange } from "./world.ts";
+
+/**
+ * A browser is refused: a small page, no redirect, nothing kept by caches, nothing of the request on it.
+ *
+ * @param notOnPage texts of the request that must not come back
+ */
+export function expectRefusalPage(
+  answer: Exchange | undefined,
+  reason: string,
+  notOnPage: readonly string[] = [],
+): void {
+  expect(answer?.status).toBe(400);
+  expect(answer?.headers.get("location")).toBeNull();
+  expect(answer?.headers.get("content-type")).toMatch(/^text\/html/);
+  expect(answer?.headers.get("cache-control")).toBe("no-store");
+  expect(answer?.body).toContain(`<code>${reason}</code>`);
+  for (const text of notOnPage) if (text.length > 3) expect(answer?.body).not.toContain(text);
+}
+
+/** The switches of one test file: which defences its mocks have off at the moment. */
+export type Off = Set<string>;
+
+/** Runs the twin: the same attack with exactly one defence replaced. */
+export async function without<T>(off: Off, defence: string, attack: () => Promise<T>): Promise<T> {
+  off.add(defence);
+  try {
+    return await attack();
+  } finally {
+    off.delete(defence);
+  }
+}

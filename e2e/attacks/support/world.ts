@@ -1,0 +1,151 @@
+/**
+ * The stage of the attacks: one broker in this process, configured as an operator would, vendors played in memory, any
+ * number of browsers and backends. Everything the broker answers is kept, so that a test can look at all of it at the end.
+ * No sockets: requests go through the app, and what the broker asks vendors ends at `createFakeVendor`.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { createLog } from "@oauth-broker/broker/src/log.ts";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { onTestFinished } from "vitest";
+import type { FakeVendor, VendorRequest } from "./fake-vendor.ts";
+
+export const BASE_URL = "https://broker.example";
+export const CALLBACK = `${BASE_URL}/v1/callback`;
+export const NOW = 1_700_000_000;
+
+/** Two platforms, each with one place to come back to. */
+export const PLATFORMS = {
+  platform: { secret: "platform-secret-0123456789abcdefghijk", redirectUri: "https://platform.example/oauth/back" },
+  other: { secret: "other-secret-0123456789abcdefghijklmno", redirectUri: "https://other.example/oauth/back" },
+} as const;
+export type PlatformId = keyof typeof PLATFORMS;
+
+/** Our client at every vendor. Its id is public; the secret is what a malicious token endpoint is after. */
+export const VENDOR_CLIENT = { clientId: "broker-at-vendor", clientSecret: "vendor-secret-0123456789abcdefghijklm" };
+
+/** One answer of the broker. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface WorldOptions {
+  readonly vendors: readonly FakeVendor[];
+  /** Entries by id, in the spelling of broker.yaml; each vendor's by default: named by the first label of its host, discovered. */
+  readonly entries?: Readonly<Record<string, object>>;
+  /** Further top-level members of broker.yaml. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Instead of the vendors: whatever the broker asks goes here. */
+  readonly egress?: Egress;
+}
+
+export interface World {
+  readonly broker: Broker;
+  readonly now: ReturnType<typeof fixedClock>;
+  readonly vendors: readonly FakeVendor[];
+  /** One request to the broker, kept in `exchanges`. @param url absolute, or a path */
+  request(url: URL | string, init?: RequestInit): Promise<Exchange>;
+  readonly exchanges: readonly Exchange[];
+  /** What the broker asked, of whomever. */
+  readonly outbound: readonly VendorRequest[];
+  readonly logLines: readonly string[];
+  /** Where broker.yaml lies. */
+  readonly folder: string;
+}
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-attack-"));
+  // JSON is YAML.
+  writeFileSync(join(folder, "broker.yaml"), JSON.stringify(configurationOf(options)));
+  const now = fixedClock(NOW);
+  const logLines: string[] = [];
+  const outbound: VendorRequest[] = [];
+  const broker = await createBroker(loadConfig({}, folder), {
+    now,
+    log: createLog({ write: (line) => void logLines.push(line) }),
+    egress: options.egress ?? egressTo(options.vendors, outbound),
+  });
+  await broker.deps.keyset.load();
+  onTestFinished(async () => {
+    await broker.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const exchanges: Exchange[] = [];
+  return {
+    broker,
+    now,
+    vendors: options.vendors,
+    request: async (url, init = {}) => {
+      const target = new URL(url, BASE_URL).href;
+      const response = await broker.app.request(target, init);
+      const { status, headers } = response;
+      const exchange = { method: init.method ?? "GET", url: target, status, headers, body: await response.text() };
+      exchanges.push(exchange);
+      return exchange;
+    },
+    exchanges,
+    outbound,
+    logLines,
+    folder,
+  };
+}
+
+function configurationOf({ vendors, entries, config }: WorldOptions): object {
+  const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId, client_secret: VENDOR_CLIENT.clientSecret };
+  const discovered = vendors.map(({ origin }) => [idOf(origin), { name: idOf(origin), issuer: origin }] as const);
+  return {
+    base_url: BASE_URL,
+    store: "memory:",
+    clients: Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => ({
+      client_id,
+      client_secret: secret,
+      redirect_uris: [redirectUri],
+    })),
+    vendors: Object.fromEntries(
+      Object.entries(entries ?? Object.fromEntries(discovered)).map(([id, entry]) => [
+        id,
+        { default_scopes: ["read"], credentials, ...entry },
+      ]),
+    ),
+    limits: { par_per_minute: 0 },
+    ...config,
+  };
+}
+
+/** `honest` of `https://honest.example`. */
+export function idOf(origin: string): string {
+  return new URL(origin).hostname.split(".")[0] ?? "";
+}
+
+/** @param kept receives each request before it is answered. A host that is nobody's is unreachable. */
+export function egressTo(vendors: readonly FakeVendor[], kept: VendorRequest[]): Egress {
+  const fetch: Fetch = async (input, init = {}) => {
+    const request = requestOf(input, init);
+    kept.push(request);
+    const vendor = vendors.find(({ origin }) => new URL(request.url).origin === origin);
+    if (vendor === undefined) throw new Error("nobody lives there");
+    return vendor.answer(request);
+  };
+  return { fetch, fetchUntrusted: fetch, close: async () => {} };
+}
+
+export function requestOf(input: Parameters<Fetch>[0], init: RequestInit): VendorRequest {
+  const { body } = init;
+  const text = typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
+  return {
+    method: init.method ?? "GET",
+    url: input instanceof URL ? input.href : String(input),
+    headers: new Headers(init.headers),
+    body: text,
+    form: new URLSearchParams(text),
+  };
+}
