@@ -51,6 +51,13 @@ export function describeExpiry(withStore: WithStore): void {
         expect((await store.get(KEY))?.stage).toBe("c");
       }));
 
+    it("takes a time as far as numbers are whole", () =>
+      withStore(async (store) => {
+        await store.create({ ...RECORD, expiresAt: Number.MAX_SAFE_INTEGER });
+        expect((await store.get(KEY))?.keepUntil).toBe(Number.MAX_SAFE_INTEGER);
+        expect((await store.advance(KEY, FROM, { stage: "next", set: {} })).outcome).toBe("moved");
+      }));
+
     it("keeps a record at least until it expires", () =>
       withStore(async (store) => {
         await store.create({ ...RECORD, keepUntil: NOW });
