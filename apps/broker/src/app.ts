@@ -52,7 +52,7 @@ export interface BrokerOptions {
 /** Opens no port. A store or vendor that is down does not fail here: `/readyz` and the API say so until it is back. */
 export async function createBroker(
   config: Config,
-  { now = systemClock, log, sandboxUrl, egress = createEgress(config.egress) }: BrokerOptions,
+  { now = systemClock, log, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
 ): Promise<Broker> {
   const records = await openStore(config, now);
   const keyset = createKeyset({ storage: keysetStorage(config, records), now });
@@ -111,6 +111,11 @@ export async function createBroker(
       await records.close();
     },
   };
+}
+
+/** Endpoints from request parameters never lead back to ourselves. */
+function guardedEgress({ egress, baseUrl }: Config): Egress {
+  return createEgress({ ...egress, refusedHosts: [new URL(baseUrl).hostname] });
 }
 
 export async function openStore({ store }: Pick<Config, "store">, now: Clock): Promise<RecordStore> {

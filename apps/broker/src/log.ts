@@ -113,7 +113,13 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
  * a tenth of a flow's CPU time. pino flushes at exit.
  */
 function bufferedStdout(): LogDestination {
-  return pino.destination({ dest: 1, sync: false, minLength: 32 * 1024, maxLength: 16 * 1024 * 1024, periodicFlush: 100 });
+  return pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 32 * 1024,
+    maxLength: 16 * 1024 * 1024,
+    periodicFlush: 100,
+  });
 }
 
 /** The event, then the members of `fields` that are on the list and of the listed type; strings cut and made plain. */

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { CLIENT_SECRET, ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+
+const basic = { authorization: `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}` };
+
+interface Body {
+  readonly error: string;
+  readonly vendors: readonly { readonly id: string; readonly approved?: boolean }[];
+}
+const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
+
+describe("what anyone may ask", () => {
+  it("describes vendors, and to an authenticated client whether it is approved", async () => {
+    const unapproved = { ...testVendor({ id: "later", name: "Later" }), setup: "vendor_approval" as const };
+    const { app } = await testBroker({
+      config: {
+        vendors: new Map([
+          ["acme", testVendor()],
+          ["later", unapproved],
+        ]),
+      },
+    });
+    const anonymous = await bodyOf(await app.request(`${ISSUER}/v1/vendors`));
+    expect(anonymous.vendors.map(({ id }) => id)).toEqual(["acme", "later"]);
+    expect(anonymous.vendors[0]).not.toHaveProperty("approved");
+    const known = await bodyOf(await app.request(`${ISSUER}/v1/vendors`, { headers: basic }));
+    expect(known.vendors.map(({ approved }) => approved)).toEqual([true, false]);
+    const wrong = await app.request(`${ISSUER}/v1/vendors`, { headers: { authorization: "Basic eDp5" } });
+    expect(wrong.status).toBe(401);
+    expect((await app.request(`${ISSUER}/v1/vendors/nobody`)).status).toBe(404);
+  });
+
+  it("is ready only while store and keys are, and never once it drains", async () => {
+    const { app, deps, drain } = await testBroker();
+    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(200);
+    const { ping } = deps.records;
+    Object.assign(deps.records, {
+      ping: async () => Promise.reject(new OAuthError("temporarily_unavailable", "down")),
+    });
+    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+    expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
+    Object.assign(deps.records, { ping });
+    drain();
+    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+  });
+
+  it("answers JSON or a page by who asks, with Allow where the method is wrong", async () => {
+    const { app } = await testBroker();
+    const api = await app.request(`${ISSUER}/nowhere`);
+    expect([api.status, (await bodyOf(api)).error]).toEqual([404, "not_found"]);
+    const page = await app.request(`${ISSUER}/nowhere`, { headers: { accept: "text/html" } });
+    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    const wrong = await app.request(`${ISSUER}/v1/par`);
+    expect([wrong.status, wrong.headers.get("allow"), (await bodyOf(wrong)).error]).toEqual([
+      405,
+      "POST",
+      "method_not_allowed",
+    ]);
+  });
+
+  it("offers no registration yet, and says so", async () => {
+    const { app } = await testBroker();
+    const response = await app.request(`${ISSUER}/register`, { method: "POST", body: "{}" });
+    expect([response.status, (await bodyOf(response)).error]).toEqual([503, "temporarily_unavailable"]);
+  });
+
+  it("counts requests by route pattern and refusals by reason", async () => {
+    const { app } = await testBroker();
+    await app.request(`${ISSUER}/v1/callback?code=c&state=canary`);
+    const metrics = await (await app.request(`${ISSUER}/metrics`)).text();
+    expect(metrics).toContain('broker_refusals_total{leg="callback",reason="state_invalid"} 1');
+    expect(metrics).toContain('http_requests_total{route="/v1/callback",method="GET",status="400"} 1');
+    expect(metrics).not.toContain("canary");
+  });
+
+  it("bar#HT-10 tells browsers to stay on https", async () => {
+    const { app } = await testBroker();
+    expect((await app.request(`${ISSUER}/`)).headers.get("strict-transport-security")).toContain("max-age=");
+  });
+});
+
+describe("ways back from a dead end", () => {
+  it("leads to initiate_login_uri where the client has one, else to its own front page", async () => {
+    const started = await testBroker({ client: { initiateLoginUri: "https://platform.example/connect" } });
+    expect(await (await started.app.request(`${ISSUER}/v1/callback?code=c`)).text()).toContain(
+      'href="https://platform.example/connect"',
+    );
+    const { start, callback } = await testBroker();
+    const { state } = await start();
+    expect((await callback({ state, code: "c" })).html).toContain('href="https://platform.example/"');
+  });
+
+  it("guesses nobody where the flow is unknown and several clients could be meant", async () => {
+    const { app } = await testBroker();
+    const html = await (await app.request(`${ISSUER}/v1/callback?code=c`)).text();
+    expect(html).not.toContain("href=");
+    expect(html).toContain("start again from the application");
+  });
+});

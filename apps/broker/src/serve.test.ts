@@ -1,0 +1,52 @@
+import { connect } from "node:net";
+import { Hono } from "hono";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Listening, listen } from "./serve.ts";
+
+let server: Listening;
+let release: (() => void) | undefined;
+beforeEach(async () => {
+  const app = new Hono();
+  app.get("/", (c) => c.text("ok"));
+  app.get("/slow", async (c) => {
+    await new Promise<void>((resolve) => (release = resolve));
+    return c.text("done");
+  });
+  server = await listen(app, { host: "127.0.0.1", port: 0 });
+});
+afterEach(() => server.stop(0));
+
+const url = (path: string): string => `http://127.0.0.1:${server.port}${path}`;
+
+/** Sends bytes and waits for the other side to end the connection. */
+const raw = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(bytes));
+    let answer = "";
+    socket.on("data", (chunk) => (answer += chunk.toString()));
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+
+it("bar#HT-5 refuses headers beyond 16 KiB and requests that mean two things", async () => {
+  expect(await raw(`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"a".repeat(20_000)}\r\n\r\n`)).toContain("431");
+  expect(
+    await raw("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\nabc"),
+  ).toContain("400");
+});
+
+it("finishes what is in flight before it stops, and takes nothing new", async () => {
+  const inFlight = fetch(url("/slow"));
+  while (release === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  const stopped = server.stop(0);
+  await expect(fetch(url("/"))).rejects.toThrow();
+  release();
+  expect(await (await inFlight).text()).toBe("done");
+  await stopped;
+});
+
+it("says which port is taken", async () => {
+  await expect(listen(new Hono(), { host: "127.0.0.1", port: server.port })).rejects.toMatchObject({
+    code: "EADDRINUSE",
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { OAuthError } from "../protocol/errors.ts";
+import { verifyRedirectUri } from "../protocol/redirect-uri.ts";
+import { codeRedirect, errorAnswer, errorRedirect, jsonAnswer, pageAnswer, redirectAnswer } from "./answers.ts";
+
+const URI = "https://platform.example/cb?tab=1";
+const to = { redirect: verifyRedirectUri(URI, [URI]), state: "s&t", issuer: "https://broker.example", flowId: "f" };
+const parameters = (location: string | undefined) => Object.fromEntries(new URL(location ?? "").searchParams);
+
+describe("answers", () => {
+  it("rfc6749#5.1 never lets a cache keep one, and gives sniffers nothing to guess", () => {
+    for (const answer of [
+      jsonAnswer(200, {}),
+      pageAnswer(200, "", "'none'"),
+      redirectAnswer("https://vendor.example"),
+    ]) {
+      expect(answer.headers).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
+      });
+    }
+  });
+
+  it("rfc9700#4.12 redirects with 303 and nothing else", () => {
+    expect(redirectAnswer("https://vendor.example").status).toBe(303);
+    expect(codeRedirect("c", to, {}).status).toBe(303);
+    expect(errorRedirect(new OAuthError("access_denied", "no"), to).status).toBe(303);
+  });
+
+  it("rfc6749#4.1.2 rfc9207#2 returns code, state and iss, and keeps the client's own query", () => {
+    expect(parameters(codeRedirect("c", to, {}).headers["location"])).toEqual({
+      tab: "1",
+      code: "c",
+      state: "s&t",
+      iss: "https://broker.example",
+      flow_id: "f",
+    });
+  });
+
+  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss; without a state there is none", () => {
+    const error = new OAuthError("access_denied", "The user cancelled", { vendorError: "user_denied" });
+    expect(parameters(errorRedirect(error, { ...to, state: undefined }).headers["location"])).toEqual({
+      tab: "1",
+      error: "access_denied",
+      error_description: "The user cancelled",
+      vendor_error: "user_denied",
+      iss: "https://broker.example",
+      flow_id: "f",
+    });
+  });
+
+  it.each([
+    [new OAuthError("invalid_client", "no"), 401, { "www-authenticate": expect.stringMatching(/^Basic /) }],
+    [new OAuthError("temporarily_unavailable", "later"), 503, { "retry-after": "5" }],
+    [new OAuthError("slow_down", "later", { retryAfterSeconds: 9 }), 429, { "retry-after": "9" }],
+    [new OAuthError("method_not_allowed", "no", { allow: "GET" }), 405, { allow: "GET" }],
+    [new OAuthError("invalid_request", "large", { status: 413 }), 413, {}],
+  ])("rfc6749#5.2 answers %s with its status and headers", (error, status, headers) => {
+    const answer = errorAnswer(error, "f");
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject(headers);
+    expect(JSON.parse(answer.body ?? "")).toMatchObject({
+      error: error.code,
+      error_description: error.description,
+      flow_id: "f",
+    });
+  });
+
+  it("keeps detail and cause to itself", () => {
+    const error = new OAuthError("server_error", "Something went wrong", {
+      detail: "canary",
+      cause: new Error("canary"),
+    });
+    expect(JSON.stringify(errorAnswer(error))).not.toContain("canary");
+  });
+});
