@@ -39,7 +39,7 @@ it("finishes what is in flight before it stops, and takes nothing new", async ()
   const inFlight = fetch(url("/slow"));
   while (release === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
   const stopped = server.stop(0);
-  await expect(fetch(url("/"))).rejects.toThrow();
+  await expect(fetch(url("/"))).rejects.toThrow("fetch failed");
   release();
   expect(await (await inFlight).text()).toBe("done");
   await stopped;
