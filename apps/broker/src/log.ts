@@ -109,7 +109,7 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
 }
 
 /**
- * Lines gather for at most 100 ms or 32 KiB, so that a request does not pay for a system call: with 4 KiB the writes were
+ * Lines gather for at most 100 ms or 16 kB, so that a request does not pay for a system call: with 4 KiB the writes were
  * a tenth of a flow's CPU time. pino flushes at exit.
  */
 function bufferedStdout(): LogDestination {

@@ -4,12 +4,14 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Listening, listen } from "./serve.ts";
 
 let server: Listening;
-let release: (() => void) | undefined;
+/** A request that waits for us. */
+const slow = { entered: Promise.withResolvers<void>(), release: Promise.withResolvers<void>() };
 beforeEach(async () => {
   const app = new Hono();
   app.get("/", (c) => c.text("ok"));
   app.get("/slow", async (c) => {
-    await new Promise<void>((resolve) => (release = resolve));
+    slow.entered.resolve();
+    await slow.release.promise;
     return c.text("done");
   });
   server = await listen(app, { host: "127.0.0.1", port: 0 });
@@ -37,10 +39,10 @@ it("bar#HT-5 refuses headers beyond 16 KiB and requests that mean two things", a
 
 it("finishes what is in flight before it stops, and takes nothing new", async () => {
   const inFlight = fetch(url("/slow"));
-  while (release === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  await slow.entered.promise;
   const stopped = server.stop(0);
   await expect(fetch(url("/"))).rejects.toThrow("fetch failed");
-  release();
+  slow.release.resolve();
   expect(await (await inFlight).text()).toBe("done");
   await stopped;
 });
