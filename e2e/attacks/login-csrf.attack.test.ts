@@ -1,0 +1,203 @@
+/**
+ * Who attacks: an outsider with a browser of his own and a way to make the victim open a link. What he wants: his own vendor
+ * account under the victim's session, so that the victim works, and stores things, in his account. What stops him: the
+ * callback only goes on in the browser that left for the vendor, known by a cookie per flow (readBindingCookie).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import {
+  atCallback,
+  awayFromBroker,
+  type Browser,
+  createBackend,
+  createBrowser,
+  type Flow,
+  parameter,
+} from "./support/people.ts";
+import { BASE_URL, CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/broker/src/flows/browser-binding.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/browser-binding.ts")>();
+  const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) => {
+    // Every browser seems to hold the same cookie.
+    if (off.has("readBindingCookie")) return actual.readBindingCookie(`__Host-flow-${flowId}=same`, issuer, flowId);
+    // The name counts without its prefix too.
+    const unprefixed = off.has("__Host-") ? actual.readBindingCookie(header, "http://", flowId) : undefined;
+    return actual.readBindingCookie(header, issuer, flowId) ?? unprefixed;
+  };
+  return { ...actual, readBindingCookie };
+});
+
+interface Stage {
+  readonly world: World;
+  readonly attacker: Browser;
+  readonly victim: Browser;
+}
+
+async function setUp(): Promise<Stage> {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  return { world, attacker: createBrowser(world, "attacker"), victim: createBrowser(world, "victim") };
+}
+
+/** The attacker's own flow up to the vendor's answer, which he keeps instead of opening it. */
+async function attackersAnswer({ world, attacker }: Stage): Promise<{ flow: Flow; link: URL }> {
+  const backend = createBackend(world);
+  const flow = await backend.push();
+  return { flow, link: (await attacker.visit(backend.startUrl(flow), atCallback)).url };
+}
+
+async function stageOf({ world }: Stage, { flowId }: Flow): Promise<string | undefined> {
+  return (await world.broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
+}
+
+describe("X-6 the attacker's answer is opened in the victim's browser", () => {
+  it("bar#XA-6 bar#CB-7 X-6 is refused, and the attacker's flow is left as it was", async () => {
+    const stage = await setUp();
+    const { flow, link } = await attackersAnswer(stage);
+    const { page } = await stage.victim.visit(link);
+    expectRefusalPage(page, "browser_mismatch", [parameter(link, "code"), parameter(link, "state")]);
+    expect(await stageOf(stage, flow)).toBe("started");
+    expect((await stage.attacker.visit(link)).page).toBeUndefined();
+  });
+
+  it("bar#XA-6 X-6 is refused while the victim has a flow of her own under way, which still finishes", async () => {
+    const stage = await setUp();
+    const backend = createBackend(stage.world);
+    const own = await backend.push();
+    const { url } = await stage.victim.visit(backend.startUrl(own), atCallback);
+    const { link } = await attackersAnswer(stage);
+    expectRefusalPage((await stage.victim.visit(link)).page, "browser_mismatch");
+
+    const back = await stage.victim.visit(url);
+    const { body } = await backend.redeem(parameter(back.url, "code"), own.codeVerifier);
+    expect(ownerOf(body["access_token"])).toBe("victim");
+  });
+
+  it("bar#XA-6 X-6 with the attacker's code in the victim's own state meets the vendor's PKCE check", async () => {
+    const stage = await setUp();
+    const backend = createBackend(stage.world);
+    const own = await backend.push();
+    const { url } = await stage.victim.visit(backend.startUrl(own), atCallback);
+    const { link } = await attackersAnswer(stage);
+    const back = await stage.victim.visit(withParameters(url.href, { code: parameter(link, "code") }));
+    const { body } = await backend.redeem(parameter(back.url, "code"), own.codeVerifier);
+    expect(body).toMatchObject({ error: "invalid_grant" });
+  });
+
+  it("X-6 twin: without readBindingCookie a platform that does not look gives the victim the attacker's account", async () => {
+    const stage = await setUp();
+    await without(off, "readBindingCookie", async () => {
+      const { flow, link } = await attackersAnswer(stage);
+      const { url } = await stage.victim.visit(link);
+      const { body } = await createBackend(stage.world).redeem(parameter(url, "code"), flow.codeVerifier);
+      expect(ownerOf(body["access_token"])).toBe("attacker");
+    });
+  });
+});
+
+describe("bar#CB-7 what counts as the same browser", () => {
+  it("is the cookie of this flow with its exact value, and nothing like it; wrong ones burn nothing", async () => {
+    const stage = await setUp();
+    const { flow, link } = await attackersAnswer(stage);
+    const name = `__Host-flow-${flow.flowId}`;
+    const value = stage.attacker.jar.get(new URL(CALLBACK), name) ?? "";
+    const wrong = [
+      undefined,
+      "",
+      name,
+      `${name}=`,
+      `${name}=${value.slice(1)}`,
+      `${name}=${value}A`,
+      `${name}="${value}"`,
+      `${name}=${encodeURIComponent(`${value} `)}`,
+      `${name}= ${value}`,
+      `${name} =${value}`,
+      `${name.toLowerCase()}=${value}`,
+      `x${name}=${value}`,
+      `flow-${flow.flowId}=${value}`,
+      `__Secure-flow-${flow.flowId}=${value}`,
+      `__Host-flow-=${value}`,
+      `__Host-flow-${"A".repeat(22)}=${value}`,
+      `x=1,${name}=${value}`,
+      `${name}=${"A".repeat(43)}; ${name}=${value}`,
+      `$Version=1; ${name}=${"A".repeat(43)}`,
+    ];
+    for (const cookie of wrong) {
+      const answer = await stage.world.request(link, { headers: cookie === undefined ? {} : { cookie } });
+      expectRefusalPage(answer, "browser_mismatch", [value]);
+    }
+    expect(await stageOf(stage, flow)).toBe("started");
+    expect((await stage.attacker.visit(link)).page).toBeUndefined();
+  });
+
+  it("is no cookie that was valid once: it is cleared with the answer, and the flow is over", async () => {
+    const stage = await setUp();
+    const { flow, link } = await attackersAnswer(stage);
+    const held = stage.attacker.jar.copy();
+    await stage.attacker.visit(link);
+    expect(stage.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`)).toBeUndefined();
+    expectRefusalPage((await createBrowser(stage.world, "attacker", held).visit(link)).page, "state_replayed");
+  });
+
+  it("is told by a cookie no script reads and no other site sends along, for this host alone", async () => {
+    const stage = await setUp();
+    const { flow } = await attackersAnswer(stage);
+    const set = stage.world.exchanges.flatMap(({ headers }) => headers.getSetCookie());
+    expect(set).toHaveLength(1);
+    const [pair, ...attributes] = set[0]?.split("; ") ?? [];
+    expect(pair).toMatch(new RegExp(`^__Host-flow-${flow.flowId}=[A-Za-z0-9_-]{43}$`));
+    expect(new Set(attributes)).toEqual(new Set(["Path=/", "Max-Age=600", "HttpOnly", "SameSite=Lax", "Secure"]));
+  });
+});
+
+describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's browser", () => {
+  async function toss(stage: Stage) {
+    const { flow, link } = await attackersAnswer(stage);
+    const value = stage.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "";
+    const { host } = new URL(BASE_URL);
+    const prefixed = `__Host-flow-${flow.flowId}=${value}`;
+    stage.victim.jar.store(new URL(`https://sibling.${host}/`), [
+      `${prefixed}; Domain=${host}; Path=/; Secure`,
+      `${prefixed}; Domain=.${host}; Path=/; Secure`,
+      `${prefixed}; Path=/; Secure`,
+      `=${prefixed}; Domain=${host}; Path=/; Secure`,
+      `${prefixed}; Domain=${host}; Path=/v1/callback; Secure`,
+      `flow-${flow.flowId}=${value}; Domain=${host}; Path=/; Secure`,
+      `flow-${flow.flowId}=${value}; Domain=${host}; Path=/v1/callback; Secure`,
+    ]);
+    expect(stage.victim.jar.header(new URL(CALLBACK))).toContain(value);
+    return { flow, arrived: await stage.victim.visit(link) };
+  }
+
+  it("bar#CB-7 X-11 is refused: the browser lets nobody else set a __Host- name, and no other name counts", async () => {
+    const { arrived } = await toss(await setUp());
+    expectRefusalPage(arrived.page, "browser_mismatch");
+  });
+
+  it("bar#CB-7 X-11 cannot get in the way of a flow of the victim's own either", async () => {
+    const stage = await setUp();
+    const backend = createBackend(stage.world);
+    const own = await backend.push();
+    await stage.victim.visit(backend.startUrl(own), awayFromBroker);
+    const name = `__Host-flow-${own.flowId}`;
+    stage.victim.jar.store(new URL("https://sibling.broker.example/"), [
+      `${name}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
+      `flow-${own.flowId}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
+    ]);
+    expect((await stage.victim.visit(backend.startUrl(own))).page).toBeUndefined();
+  });
+
+  it("X-11 twin: with a readBindingCookie that does not insist on the prefix the planted cookie opens the flow", async () => {
+    const stage = await setUp();
+    await without(off, "__Host-", async () => {
+      const { flow, arrived } = await toss(stage);
+      const { body } = await createBackend(stage.world).redeem(parameter(arrived.url, "code"), flow.codeVerifier);
+      expect(ownerOf(body["access_token"])).toBe("attacker");
+    });
+  });
+});

@@ -1,0 +1,252 @@
+/**
+ * Who attacks: somebody with an account at the platform who starts a flow and has the victim finish it. What he wants: the
+ * victim's vendor tokens in his own account. What stops him: a vendor URL only comes back into the browser that was given it
+ * (readBindingCookie), the tokens need the code_verifier from the session that came back (verifyCodeVerifier), and the
+ * broker's code cannot be guessed (createHandle). Where a platform does not bind the flow to the session, its own link is
+ * the third variant; that is the platform's duty.
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
+import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import {
+  type Answer,
+  awayFromBroker,
+  type Browser,
+  createBackend,
+  createBrowser,
+  type Flow,
+  parameter,
+} from "./support/people.ts";
+import { createSeeded } from "./support/seeded.ts";
+import { CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/broker/src/flows/browser-binding.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/browser-binding.ts")>();
+  const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
+    actual.readBindingCookie(off.has("readBindingCookie") ? `__Host-flow-${flowId}=same` : header, issuer, flowId);
+  return { ...actual, readBindingCookie };
+});
+
+vi.mock("../../packages/oauth-core/src/protocol/pkce.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/pkce.ts")>();
+  const verifyCodeVerifier: typeof actual.verifyCodeVerifier = (codeVerifier, codeChallenge) =>
+    off.has("verifyCodeVerifier") ? undefined : actual.verifyCodeVerifier(codeVerifier, codeChallenge);
+  return { ...actual, verifyCodeVerifier };
+});
+
+vi.mock("../../packages/oauth-core/src/authorization-server/handle.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/handle.ts")>();
+  const guessable: typeof actual.createHandle = (flowId) => {
+    const value = guessOf(flowId, GUESSABLE - 1);
+    return { flowId, value, hash: actual.hashOf(value) };
+  };
+  return {
+    ...actual,
+    createHandle: (flowId: string) => (off.has("createHandle") ? guessable : actual.createHandle)(flowId),
+  };
+});
+
+/** How many codes there are in the twin. */
+const GUESSABLE = 500;
+
+function guessOf(flowId: string, number: number): string {
+  return `${flowId}.${String(number).padStart(43, "0")}`;
+}
+
+/** A platform: whose flow it was it knows by `state`; the verifier lies in the session that started, or anywhere. */
+function createPlatform(world: World, keepsVerifierIn: "session" | "database") {
+  const backend = createBackend(world);
+  const accounts = new Map<string, string>();
+  const drawers = new Map<Browser | "database", Map<string, string>>();
+  /** Where verifiers are kept, by `state` and as the latest. */
+  const drawerOf = (browser: Browser): Map<string, string> => {
+    const owner = keepsVerifierIn === "session" ? browser : "database";
+    const drawer = drawers.get(owner) ?? new Map<string, string>();
+    drawers.set(owner, drawer);
+    return drawer;
+  };
+  return {
+    backend,
+    connect: async (account: string, browser: Browser): Promise<Flow> => {
+      const flow = await backend.push();
+      accounts.set(flow.state, account);
+      drawerOf(browser).set(flow.state, flow.codeVerifier).set("latest", flow.codeVerifier);
+      return flow;
+    },
+    /** A browser is back. @returns whose account was to be connected, and what the broker said */
+    arrive: async (browser: Browser, url: URL): Promise<{ account: string | undefined; answer: Answer }> => {
+      const state = parameter(url, "state");
+      const codeVerifier = drawerOf(browser).get(state) ?? drawerOf(browser).get("latest");
+      return { account: accounts.get(state), answer: await backend.redeem(parameter(url, "code"), codeVerifier) };
+    },
+  };
+}
+
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  return { world, honest, attacker: createBrowser(world, "attacker"), victim: createBrowser(world, "victim") };
+}
+type Stage = Awaited<ReturnType<typeof setUp>>;
+
+describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () => {
+  async function sendVendorUrl({ world, attacker, victim }: Stage) {
+    // Even a platform that looks nowhere.
+    const platform = createPlatform(world, "database");
+    const flow = await platform.connect("attacker's account", attacker);
+    const { url: vendorUrl } = await attacker.visit(platform.backend.startUrl(flow), awayFromBroker);
+    return { platform, arrived: await victim.visit(vendorUrl) };
+  }
+
+  it("bar#XA-7 X-7 is refused at the callback: the victim's code is neither kept nor redeemed", async () => {
+    const stage = await setUp();
+    const { arrived } = await sendVendorUrl(stage);
+    expectRefusalPage(arrived.page, "browser_mismatch", stage.honest.codes);
+    expect(stage.honest.codes).toHaveLength(1);
+    expect(stage.honest.tokenRequests).toEqual([]);
+  });
+
+  it("X-7 (i) twin: without readBindingCookie the victim's tokens land in the attacker's account", async () => {
+    const stage = await setUp();
+    await without(off, "readBindingCookie", async () => {
+      const { platform, arrived } = await sendVendorUrl(stage);
+      const { account, answer } = await platform.arrive(stage.victim, arrived.url);
+      expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
+    });
+  });
+});
+
+describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () => {
+  async function sendStartUrl({ world, attacker, victim }: Stage, { victimIsBusy }: { victimIsBusy: boolean }) {
+    const platform = createPlatform(world, "session");
+    const flow = await platform.connect("attacker's account", attacker);
+    if (victimIsBusy) await platform.connect("victim's account", victim);
+    const arrived = await victim.visit(platform.backend.startUrl(flow));
+    return { platform, flow, arrived, result: await platform.arrive(victim, arrived.url) };
+  }
+
+  it("bar#XA-7 X-7 passes the cookie, which is why the cookie is not enough, and ends at the verifier", async () => {
+    const stage = await setUp();
+    const { result, flow, arrived, platform } = await sendStartUrl(stage, { victimIsBusy: true });
+    expect(result).toMatchObject({ account: "attacker's account", answer: { body: { error: "invalid_grant" } } });
+    expect(stage.honest.tokenRequests).toEqual([]);
+    // Burned: not even the attacker's own verifier opens it now.
+    const late = await platform.backend.redeem(parameter(arrived.url, "code"), flow.codeVerifier);
+    expect(late.body).toMatchObject({ error: "invalid_grant" });
+  });
+
+  it("bar#XA-7 X-7 ends there too when the victim's session holds no verifier at all", async () => {
+    const stage = await setUp();
+    const { result } = await sendStartUrl(stage, { victimIsBusy: false });
+    expect(result.answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(stage.honest.tokenRequests).toEqual([]);
+  });
+
+  it("X-7 (ii) twin: without verifyCodeVerifier the victim's tokens land in the attacker's account", async () => {
+    const stage = await setUp();
+    await without(off, "verifyCodeVerifier", async () => {
+      const { result } = await sendStartUrl(stage, { victimIsBusy: true });
+      expect([result.account, ownerOf(result.answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
+    });
+  });
+});
+
+describe("X-8 the attacker has his verifier, and the code is in the victim's browser", () => {
+  /** His guesses go to the platform's end point, which calls the broker. @returns what the first hit gave */
+  async function guess({ world, attacker, victim }: Stage, guesses: (flowId: string) => Iterable<string>) {
+    const platform = createPlatform(world, "session");
+    const flow = await platform.connect("attacker's account", attacker);
+    const { url } = await victim.visit(platform.backend.startUrl(flow));
+    const answers = new Map<string, number>();
+    for (const code of guesses(flow.flowId)) {
+      const { status, body } = await platform.backend.redeem(code, flow.codeVerifier);
+      if (status === 200) return { hit: body, answers, url, flow, platform };
+      const answer = `${status} ${String(body["error"])} ${String(body["error_description"])}`;
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    }
+    return { hit: undefined, answers, url, flow, platform };
+  }
+
+  it("bar#XA-7 X-8 gets one answer for every guess, which spends nothing", async () => {
+    const stage = await setUp();
+    const seeded = createSeeded(8);
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const { hit, answers, url, flow, platform } = await guess(stage, (flowId) =>
+      Array.from({ length: 5000 }, () => `${flowId}.${seeded.text(alphabet, 43)}`),
+    );
+    expect(hit).toBeUndefined();
+    expect([...answers]).toEqual([["400 invalid_grant The code is unknown, used or not yours", 5000]]);
+    const redeemed = await platform.backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    expect(redeemed.status).toBe(200);
+  });
+
+  it("bar#XA-7 X-8 gets nowhere with what he does know: the flow, its request_uri, his other codes, what the store holds", async () => {
+    const stage = await setUp();
+    const backend = createBackend(stage.world);
+    const other = await backend.push();
+    const own = parameter((await stage.attacker.visit(backend.startUrl(other))).url, "code");
+    const { hit } = await guess(stage, (flowId) => [
+      flowId,
+      `${flowId}.`,
+      `${flowId}.${own.split(".")[1]}`,
+      `${flowId}.${other.requestUri.split(".")[1]}`,
+      `${other.flowId}.${own.split(".")[1]}`.toLowerCase(),
+      own.slice(0, -1),
+      `${own} `,
+      other.requestUri,
+    ]);
+    expect(hit).toBeUndefined();
+  });
+
+  it("X-8 twin: with a createHandle that has only 500 codes to give he finds it", async () => {
+    const stage = await setUp();
+    await without(off, "createHandle", async () => {
+      const { hit } = await guess(stage, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
+      expect(ownerOf(hit?.["access_token"])).toBe("victim");
+    });
+  });
+});
+
+describe("bar#ST-10 ids and codes of ours", () => {
+  /** Chi-square over 64 characters has 63 degrees of freedom; above 160 once in 10^10 tries. */
+  const MOST = 160;
+
+  it.each([
+    // The last character of 16 bytes carries two bits, that of 32 bytes four: left out.
+    ["flow ids", 21, () => createFlowId()],
+    ["codes", 42, () => createHandle("A".repeat(22)).value.split(".")[1] ?? ""],
+  ] as const)("%s are spread evenly and never repeat", (_what, length, create) => {
+    const counts = Array.from({ length }, () => new Map<string, number>());
+    const seen = new Set<string>();
+    const tries = 100_000;
+    for (let made = 0; made < tries; made += 1) {
+      const id = create();
+      seen.add(id);
+      for (const [position, count] of counts.entries()) {
+        const character = id.charAt(position);
+        count.set(character, (count.get(character) ?? 0) + 1);
+      }
+    }
+    expect(seen.size).toBe(tries);
+    const expected = tries / 64;
+    for (const count of counts) {
+      const sum = [...count.values()].reduce((total, observed) => total + (observed - expected) ** 2 / expected, 0);
+      expect(sum + (64 - count.size) * expected).toBeLessThan(MOST);
+    }
+  });
+
+  it("say nothing of time, user or order", async () => {
+    const { world, victim } = await setUp();
+    const backend = createBackend(world);
+    const one = await backend.push();
+    const two = await backend.push();
+    const shared = Array.from(one.flowId).filter((character, position) => character === two.flowId[position]);
+    expect(shared.length).toBeLessThan(8);
+    await victim.visit(backend.startUrl(one));
+    expect(`${one.flowId}${two.flowId}`).not.toMatch(/platform|victim|1700000000/);
+  });
+});
