@@ -116,7 +116,7 @@ function bufferedStdout(): LogDestination {
   return pino.destination({
     dest: 1,
     sync: false,
-    minLength: 32 * 1024,
+    minLength: 16_000,
     maxLength: 16 * 1024 * 1024,
     periodicFlush: 100,
   });
