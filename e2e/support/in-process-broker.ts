@@ -20,11 +20,14 @@ export interface InProcessBroker {
   close(): Promise<void>;
 }
 
-/** @param options.now the machine's clock by default */
-export async function startInProcessBroker(yaml: string, { now }: { now?: Clock } = {}): Promise<InProcessBroker> {
+/** @param options.now the machine's clock by default @param options.env variables over the file, e.g. another PORT */
+export async function startInProcessBroker(
+  yaml: string,
+  { now, env = {} }: { readonly now?: Clock; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<InProcessBroker> {
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
   writeFileSync(join(folder, "broker.yaml"), yaml);
-  const config = loadConfig({}, folder);
+  const config = loadConfig(env, folder);
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const broker = await createBroker(config, { log, ...(now === undefined ? {} : { now }) });
