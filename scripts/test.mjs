@@ -34,8 +34,9 @@ function plannedWorkspaces(args) {
 
 /** @returns turbo's exit code */
 async function runTurbo(args) {
-  // Each vitest brings workers of its own: one workspace per two cores, two at least.
-  const concurrency = Math.max(2, Math.floor(availableParallelism() / 2));
+  // Each vitest brings a worker per core. More than one at a time gains nothing on two cores, and makes tests that
+  // measure time fail for want of it.
+  const concurrency = Math.max(1, Math.floor(availableParallelism() / 4));
   const flags = [
     "--continue=dependencies-successful",
     "--ui=stream",

@@ -5,7 +5,9 @@ import { rmSync } from "node:fs";
 
 rmSync("coverage/results.json", { force: true });
 const reporters = ["--reporter=default", "--reporter=json", "--outputFile.json=coverage/results.json"];
-const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], {
+// A property over hundreds of inputs takes longer than vitest's five seconds on a busy machine.
+const limits = ["--testTimeout=30000", "--hookTimeout=30000"];
+const { status } = spawnSync("vitest", ["run", ...reporters, ...limits, ...process.argv.slice(2)], {
   stdio: "inherit",
   shell: process.platform === "win32",
 });
