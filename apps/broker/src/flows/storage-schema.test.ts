@@ -1,0 +1,52 @@
+/** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
+import { readFile } from "node:fs/promises";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { expect, it } from "vitest";
+import { testBroker } from "../testing/test-broker.ts";
+
+const page = await readFile(new URL("../../../../docs/storage-schema.md", import.meta.url), "utf8");
+
+/** Names in the first column of a kind's section. */
+function documented(kind: string): Set<string> {
+  const section = page.split(`\n## \`${kind}\``)[1]?.split("\n## ")[0] ?? "";
+  const firstCells = section.split("\n").map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? "");
+  return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)));
+}
+
+it("lists every field a flow ever has", async () => {
+  const broker = await testBroker();
+  const seen = new Set<string>();
+  const { records } = broker.deps;
+  const { create, advance } = records;
+  const note = <T>(data: object, result: T): T => {
+    for (const name of Object.keys(data)) seen.add(name);
+    return result;
+  };
+  Object.assign(records, {
+    create: (record: Parameters<typeof create>[0]) => note(record.data, create(record)),
+    advance: (...args: Parameters<typeof advance>) => note(args[2].set, advance(...args)),
+  } satisfies Partial<ReturnType<typeof memoryRecordStore>>);
+  const wishes = { login_hint: "user", prompt: "consent", resource: "https://api.example", vendor_params: '{"a":"b"}' };
+  const code = await broker.park(wishes);
+  await broker.redeem(code);
+  await broker.redeem(await broker.park(), { code_verifier: "a".repeat(43) });
+  expect(seen).toEqual(documented("flow"));
+});
+
+it("lists every field of a refresh and of the keyset", async () => {
+  const broker = await testBroker();
+  const { body } = await broker.redeem(await broker.park());
+  const stored = new Map<string, Set<string>>();
+  const { create, advance } = broker.deps.records;
+  const note = <T>(kind: string, data: object, result: T): T => {
+    stored.set(kind, new Set([...(stored.get(kind) ?? []), ...Object.keys(data)]));
+    return result;
+  };
+  Object.assign(broker.deps.records, {
+    create: (record: Parameters<typeof create>[0]) => note(record.key.kind, record.data, create(record)),
+    advance: (...args: Parameters<typeof advance>) => note(args[0].kind, args[2].set, advance(...args)),
+  });
+  const connection = String(body["connection"]);
+  await broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+  expect(stored.get("refresh")).toEqual(documented("refresh"));
+});
