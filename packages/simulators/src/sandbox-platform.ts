@@ -197,7 +197,14 @@ async function finish(
     legs.push({
       leg: "received",
       at: now(),
-      checks: ["code redeemed with the PKCE verifier of this session", "the answer is a well-formed token response"],
+      checks: [
+        "code redeemed with the PKCE verifier of this session",
+        "the answer is a well-formed token response",
+        // The broker hands an ID token on only after that (design §4).
+        ...(session.tokens.idTokenClaims === undefined
+          ? []
+          : ["ID token verified by the broker: signature, issuer, audience, nonce"]),
+      ],
     });
   } catch (error) {
     session.notice = { kind: "problem", problem: await describeProblem(error) };
