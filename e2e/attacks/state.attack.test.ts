@@ -1,0 +1,281 @@
+/**
+ * Who attacks: an outsider who can open any URL of ours in any browser. What he wants: the callback to believe a state he
+ * made, or to take a true one more than once. What stops him: the state is signed and compared in its one spelling
+ * (isSameText), and the flow it names moves on by one conditional write (the store's advance).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type * as records from "../../packages/token-store/src/records/memory.ts";
+import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/state-corpus.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/people.ts";
+import { CUT, openWire } from "./support/wire.ts";
+import { CALLBACK, createWorld, type Exchange, NOW, VENDOR_CLIENT, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/mac.ts")>();
+  const isSameText: typeof actual.isSameText = (a, b) => off.has("isSameText") || actual.isSameText(a, b);
+  return { ...actual, isSameText };
+});
+
+vi.mock("../../packages/token-store/src/records/memory.ts", async (original) => {
+  const actual = await original<typeof records>();
+  const memoryRecordStore: typeof actual.memoryRecordStore = (deps) => {
+    const store = actual.memoryRecordStore(deps);
+    const advance: typeof store.advance = async (...call) => {
+      const { outcome, ...rest } = await store.advance(...call);
+      // Whoever comes second is told that he was first.
+      return { outcome: outcome === "replayed" && off.has("advance") ? "moved" : outcome, ...rest } as never;
+    };
+    return { ...store, advance };
+  };
+  return { ...actual, memoryRecordStore };
+});
+
+// Not a defence that is tested here: what the corpus signs names a context of its own, and nothing but the state is to refuse it.
+vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/connection-context.ts")>();
+  const connectionContext: typeof actual.connectionContext = (input) =>
+    off.has("the corpus") ? { hash: CORPUS_CONTEXT } : actual.connectionContext(input);
+  return { ...actual, connectionContext };
+});
+
+/** The flow and the context every state of the corpus names. */
+const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";
+const CORPUS_CONTEXT = "Y29udGV4dA";
+
+interface Stage {
+  readonly world: World;
+  readonly victim: Browser;
+  readonly flow: Flow;
+  /** The vendor's answer, not opened yet. */
+  readonly url: URL;
+}
+
+async function setUp(): Promise<Stage> {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  const victim = createBrowser(world, "victim");
+  const backend = createBackend(world);
+  const flow = await backend.push();
+  return { world, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
+}
+
+/** A second flow of the same browser, under the id the corpus signs. @returns its cookie */
+async function corpusFlow({ world, victim, flow }: Stage): Promise<string> {
+  const { records } = world.broker.deps;
+  const started = await records.get({ kind: "flow", id: flow.flowId });
+  if (started === undefined) throw new Error("the flow is gone");
+  const { stage, expiresAt, data } = started;
+  const key = { kind: "flow", id: CORPUS_FLOW } as const;
+  await records.create({ key, stage, expiresAt, data: { ...data, contextHash: CORPUS_CONTEXT } });
+  const name = `__Host-flow-${flow.flowId}`;
+  return `__Host-flow-${CORPUS_FLOW}=${victim.jar.get(new URL(CALLBACK), name)}`;
+}
+
+/** Node itself ends a request whose head is too long. */
+const HEAD_TOO_LONG = 15_000;
+
+describe("bar#CB-1 a state that was not made here", () => {
+  it("is refused in every one of its shapes, over the wire, by GET and by POST: nothing sent, stored or shown", async () => {
+    const stage = await setUp();
+    const { world } = stage;
+    const cookie = await corpusFlow(stage);
+    const wire = await openWire(world);
+    const { kid, key } = world.broker.deps.keyset.active("state");
+    const target = { kid, key, audience: CALLBACK, now: NOW };
+    const records = vi.spyOn(world.broker.deps.records, "advance");
+    const created = vi.spyOn(world.broker.deps.records, "create");
+    const asked = world.outbound.length;
+
+    const get = async (query: string): Promise<Exchange> =>
+      wire.send({ path: `/v1/callback?${query}`, headers: { cookie } });
+    const post = async (body: string): Promise<Exchange> => {
+      const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
+      const answer = await wire.send({ method: "POST", path: "/v1/callback", headers, body });
+      // A form_post becomes a GET of ours; what is refused at once is not redirected at all.
+      const location = answer.headers.get("location");
+      if (location === null) return answer;
+      expect(location).toMatch(/^\/v1\/callback\?/);
+      return wire.send({ path: location, headers: { cookie } });
+    };
+    const wrong: string[] = [];
+    off.add("the corpus");
+    const forgeries = stateForgeries(target);
+    for (const { name, state } of forgeries) {
+      const query = new URLSearchParams({ state, code: "attackers-code", iss: "https://honest.example" }).toString();
+      const raw = /^[\x21-\x7e]+$/.test(state) && !/[%+&#]/.test(state) ? [`state=${state}&code=attackers-code`] : [];
+      for (const answer of [await get(query), await post(query), ...(await Promise.all(raw.map(get)))]) {
+        if (!isRefused(answer, state, query.length)) wrong.push(`${name}: ${answer.status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(forgeries.length).toBeGreaterThan(300);
+    expect(records).not.toHaveBeenCalled();
+    expect(created).not.toHaveBeenCalled();
+    expect(world.outbound.length).toBe(asked);
+
+    // The one they were all made from is taken: nothing else was wrong with them.
+    const valid = new URLSearchParams({ state: validState(target), code: "c", iss: "https://honest.example" });
+    const accepted = await get(valid.toString());
+    expect([accepted.status, new URL(accepted.headers.get("location") ?? "").origin]).toEqual([
+      303,
+      "https://platform.example",
+    ]);
+  });
+
+  it("is refused when it is missing, empty or there twice", async () => {
+    const { world, url, victim } = await setUp();
+    const [state, code] = [parameter(url, "state"), parameter(url, "code")];
+    const cookie = victim.jar.header(url) ?? "";
+    for (const query of [
+      "",
+      `code=${code}`,
+      `state=&code=${code}`,
+      `state&code=${code}`,
+      `error=access_denied`,
+      `iss=${url.origin}`,
+    ]) {
+      expectRefusalPage(await world.request(`/v1/callback?${query}`, { headers: { cookie } }), "state_missing", [code]);
+    }
+    for (const query of [
+      `state=${state}&state=${state}`,
+      `state=${state}&state=`,
+      `state=&state=${state}`,
+      `state=x&st%61te=${state}`,
+    ]) {
+      const answer = await world.request(`/v1/callback?${query}&code=${code}`, { headers: { cookie } });
+      expectRefusalPage(answer, "invalid_request", [code, state]);
+    }
+    expect((await victim.visit(url)).page).toBeUndefined();
+  });
+
+  it("bar#CB-2 is refused in the forms others accept for flows under way: a bare id, an unsigned object, a session", async () => {
+    const { world, url, flow, victim } = await setUp();
+    const cookie = victim.jar.header(url) ?? "";
+    const [header = "", payload = ""] = parameter(url, "state").split(".");
+    const claims = Buffer.from(payload, "base64url").toString();
+    const legacy = [
+      flow.flowId,
+      flow.state,
+      flow.requestUri,
+      cookie,
+      claims,
+      payload,
+      Buffer.from(claims).toString("base64"),
+      `${header}.${payload}`,
+      `${header}.${payload}.`,
+      JSON.stringify({ flow: flow.flowId, redirect: "https://platform.example/oauth/back" }),
+    ];
+    for (const state of legacy) {
+      const query = new URLSearchParams({ state, code: "attackers-code" }).toString();
+      const answer = await world.request(`/v1/callback?${query}`, { headers: { cookie } });
+      expectRefusalPage(answer, "state_invalid", [state]);
+    }
+    expect((await victim.visit(url)).page).toBeUndefined();
+  });
+
+  /** Flow ids are public, key id and context stand in the attacker's own state: he lacks the key alone. */
+  async function forgeFor({ world, url, flow, victim }: Stage) {
+    const backend = createBackend(world);
+    const attacker = createBrowser(world, "attacker");
+    const { url: own } = await attacker.visit(backend.startUrl(await backend.push()), atCallback);
+    const [header = "", payload = ""] = parameter(own, "state").split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...claims, jti: flow.flowId })).toString("base64url");
+    const link = new URL(url);
+    link.searchParams.set("state", `${header}.${forged}.${"A".repeat(43)}`);
+    link.searchParams.set("code", parameter(own, "code"));
+    return victim.visit(link);
+  }
+
+  it("is refused when it names the victim's own flow, in the victim's own browser", async () => {
+    expectRefusalPage((await forgeFor(await setUp())).page, "state_invalid");
+  });
+
+  it("bar#CB-1 twin: without isSameText the attacker's code enters the victim's flow", async () => {
+    const stage = await setUp();
+    await without(off, "isSameText", async () => {
+      const { url, page } = await forgeFor(stage);
+      expect(page).toBeUndefined();
+      expect(parameter(url, "state")).toBe(stage.flow.state);
+    });
+  });
+});
+
+function isRefused(answer: Exchange, state: string, length: number): boolean {
+  if (answer.headers.get("location") !== null || answer.headers.getSetCookie().length > 0) return false;
+  if (length > HEAD_TOO_LONG && [431, 413, CUT].includes(answer.status)) return true;
+  const isPage = answer.status === 400 && answer.headers.get("cache-control") === "no-store";
+  // `null`, `true` and the like are words a page may hold.
+  return isPage && (state.length < 6 || !answer.body.includes(state)) && !answer.body.includes("attackers-code");
+}
+
+describe("bar#CB-3 a true state used again", () => {
+  async function fiftyAtOnce({ world, url, victim }: Stage): Promise<Exchange[]> {
+    const headers = { cookie: victim.jar.header(url) ?? "" };
+    return Promise.all(Array.from({ length: 50 }, async () => world.request(url, { headers })));
+  }
+
+  it("is taken once of 50 at the same time, and never afterwards", async () => {
+    const stage = await setUp();
+    const answers = await fiftyAtOnce(stage);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 303)) expectRefusalPage(answer, "state_replayed");
+    expect((await fiftyAtOnce(stage)).map(({ status }) => status)).toEqual(Array(50).fill(400));
+  });
+
+  it("is taken by nobody once its 600 seconds are over", async () => {
+    const { world, url, victim } = await setUp();
+    world.now.advance(600);
+    const { page } = await victim.visit(url);
+    expect(page?.status).toBe(400);
+  });
+
+  it("bar#CB-3 twin: with an advance that never says replayed each of them comes back with a code", async () => {
+    const stage = await setUp();
+    await without(off, "advance", async () => {
+      const answers = await fiftyAtOnce(stage);
+      const codes = answers.map(({ headers }) => new URL(headers.get("location") ?? "about:").searchParams.get("code"));
+      expect(new Set(codes.filter((code) => code !== null)).size).toBeGreaterThan(1);
+    });
+  });
+});
+
+describe("bar#XA-8 a broker's code used again", () => {
+  async function redeemFiftyTimes({ world, url, victim, flow }: Stage) {
+    const backend = createBackend(world);
+    const code = parameter((await victim.visit(url)).url, "code");
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => backend.redeem(code, flow.codeVerifier)));
+    return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
+  }
+
+  it("gives tokens once of 50 at the same time, and the vendor hears of one", async () => {
+    const stage = await setUp();
+    const { answers, again } = await redeemFiftyTimes(stage);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
+    expect((await again()).body["error"]).toBe("invalid_grant");
+    expect(stage.world.vendors[0]?.tokenRequests).toHaveLength(1);
+  });
+
+  it("gives none after 60 seconds, though the record is still there", async () => {
+    const { world, url, victim, flow } = await setUp();
+    const code = parameter((await victim.visit(url)).url, "code");
+    world.now.advance(60);
+    const answer = await createBackend(world).redeem(code, flow.codeVerifier);
+    expect(answer).toMatchObject({ status: 400, body: { error: "invalid_grant", reason: "vendor_code_expired" } });
+    expect(world.vendors[0]?.tokenRequests).toEqual([]);
+  });
+
+  it("bar#XA-8 twin: with an advance that never says replayed the vendor's code is sent many times", async () => {
+    const stage = await setUp();
+    await without(off, "advance", async () => {
+      await redeemFiftyTimes(stage);
+      expect(stage.world.vendors[0]?.tokenRequests.length).toBeGreaterThan(1);
+    });
+  });
+});
