@@ -173,7 +173,7 @@ describe("the keys of a client", () => {
     ["no key", { keys: [] }, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
     ["a bare key", ec, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
     ["text that is no JSON", "{", "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
-  ])("bar#JW-3 are refused: %s", (_, jwks, problem) => {
+  ])("rfc7517#5 bar#JW-3 are refused: %s", (_, jwks, problem) => {
     expect(problemsOfClient({ ...WITHOUT_SECRET, jwks })).toEqual([`clients[0].jwks ${problem}`]);
   });
 

@@ -1,6 +1,6 @@
 /** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
 import { readFile } from "node:fs/promises";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import type { RecordStore } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
 import { testBroker } from "../testing/test-broker.ts";
 
@@ -25,7 +25,7 @@ it("lists every field a flow ever has", async () => {
   Object.assign(records, {
     create: (record: Parameters<typeof create>[0]) => note(record.data, create(record)),
     advance: (...args: Parameters<typeof advance>) => note(args[2].set, advance(...args)),
-  } satisfies Partial<ReturnType<typeof memoryRecordStore>>);
+  } satisfies Partial<RecordStore>);
   const wishes = { login_hint: "user", prompt: "consent", resource: "https://api.example", vendor_params: '{"a":"b"}' };
   const code = await broker.park(wishes);
   await broker.redeem(code);

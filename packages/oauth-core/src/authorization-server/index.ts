@@ -1,4 +1,4 @@
-export { type AssertionDeps, JWT_BEARER_ASSERTION } from "./client-assertion.ts";
+export type { AssertionDeps } from "./client-assertion.ts";
 export { authenticateClient } from "./client-authentication.ts";
 export type { Client, ClientRegistry } from "./client.ts";
 export { createFlowId, createHandle, type Handle, hashOf, isFlowId, parseHandle } from "./handle.ts";
