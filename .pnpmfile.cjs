@@ -4,6 +4,8 @@ const asArray = (value) => (typeof value === "string" ? [value] : value);
 module.exports = {
   hooks: {
     readPackage: (manifest) =>
-      manifest.name?.startsWith("node-") ? { ...manifest, os: asArray(manifest.os), cpu: asArray(manifest.cpu) } : manifest,
+      manifest.name?.startsWith("node-")
+        ? { ...manifest, os: asArray(manifest.os), cpu: asArray(manifest.cpu) }
+        : manifest,
   },
 };
