@@ -8,7 +8,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

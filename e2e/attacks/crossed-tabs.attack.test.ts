@@ -9,7 +9,8 @@ import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, type Flow, parameter, type Visit } from "./support/people.ts";
 import { createScheduler, scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "./support/seeded.ts";
-import { CALLBACK, createWorld, VENDOR_CLIENT } from "./support/world.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

@@ -15,7 +15,8 @@ import {
   type Flow,
   parameter,
 } from "./support/people.ts";
-import { BASE_URL, CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

@@ -19,7 +19,8 @@ import {
   parameter,
 } from "./support/people.ts";
 import { createSeeded } from "./support/seeded.ts";
-import { CALLBACK, createWorld, VENDOR_CLIENT, type World } from "./support/world.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

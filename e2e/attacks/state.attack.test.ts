@@ -10,7 +10,8 @@ import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/people.ts";
 import { CUT, openWire } from "./support/wire.ts";
-import { CALLBACK, createWorld, type Exchange, NOW, VENDOR_CLIENT, type World } from "./support/world.ts";
+import { CALLBACK, type Exchange, NOW, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

@@ -1,6 +1,7 @@
 /** What a refusal must look like, whoever asks. */
 import { expect } from "vitest";
-import type { Exchange } from "./world.ts";
+import { letTwinOff } from "./every-answer.ts";
+import type { Exchange } from "./cast.ts";
 
 /**
  * A browser is refused: a small page, no redirect, nothing kept by caches, nothing of the request on it.
@@ -26,6 +27,7 @@ export type Off = Set<string>;
 /** Runs the twin: the same attack with exactly one defence replaced. */
 export async function without<T>(off: Off, defence: string, attack: () => Promise<T>): Promise<T> {
   off.add(defence);
+  letTwinOff();
   try {
     return await attack();
   } finally {

@@ -1,7 +1,8 @@
 /** Who acts on the stage of world.ts: people with browsers, and the backends of platforms. */
 import { createHash, randomBytes } from "node:crypto";
 import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
-import { BASE_URL, type Exchange, type PlatformId, PLATFORMS, type World } from "./world.ts";
+import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./cast.ts";
+import type { World } from "./world.ts";
 
 export type Form = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,8 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { listen } from "@oauth-broker/broker/src/serve.ts";
 import { onTestFinished } from "vitest";
-import type { Exchange, World } from "./world.ts";
+import type { Exchange } from "./cast.ts";
+import type { World } from "./world.ts";
 
 export interface WireRequest {
   readonly method?: string;

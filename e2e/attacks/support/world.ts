@@ -1,6 +1,6 @@
 /**
  * The stage of the attacks: one broker in this process, configured as an operator would, vendors played in memory, any
- * number of browsers and backends. Everything the broker answers is kept, so that a test can look at all of it at the end.
+ * number of browsers and backends. Everything the broker answers is kept and looked at when the test ends.
  * No sockets: requests go through the app, and what the broker asks vendors ends at `createFakeVendor`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,35 +13,16 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
+import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./cast.ts";
+import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
 import type { FakeVendor, VendorRequest } from "./fake-vendor.ts";
-
-export const BASE_URL = "https://broker.example";
-export const CALLBACK = `${BASE_URL}/v1/callback`;
-export const NOW = 1_700_000_000;
-
-/** Two platforms, each with one place to come back to. */
-export const PLATFORMS = {
-  platform: { secret: "platform-secret-0123456789abcdefghijk", redirectUri: "https://platform.example/oauth/back" },
-  other: { secret: "other-secret-0123456789abcdefghijklmno", redirectUri: "https://other.example/oauth/back" },
-} as const;
-export type PlatformId = keyof typeof PLATFORMS;
-
-/** Our client at every vendor. Its id is public; the secret is what a malicious token endpoint is after. */
-export const VENDOR_CLIENT = { clientId: "broker-at-vendor", clientSecret: "vendor-secret-0123456789abcdefghijklm" };
-
-/** One answer of the broker. */
-export interface Exchange {
-  readonly method: string;
-  readonly url: string;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: string;
-}
 
 export interface WorldOptions {
   readonly vendors: readonly FakeVendor[];
   /** Entries by id, in the spelling of broker.yaml; each vendor's by default: named by the first label of its host, discovered. */
   readonly entries?: Readonly<Record<string, object>>;
+  /** Clients beside the two platforms, in the spelling of broker.yaml. */
+  readonly clients?: readonly object[];
   /** Further top-level members of broker.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Instead of the vendors: whatever the broker asks goes here. */
@@ -67,6 +48,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   // JSON is YAML.
   writeFileSync(join(folder, "broker.yaml"), JSON.stringify(configurationOf(options)));
   const now = fixedClock(NOW);
+  const twins = twinsSoFar();
   const logLines: string[] = [];
   const outbound: VendorRequest[] = [];
   const broker = await createBroker(loadConfig({}, folder), {
@@ -75,12 +57,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     egress: options.egress ?? egressTo(options.vendors, outbound),
   });
   await broker.deps.keyset.load();
-  onTestFinished(async () => {
-    await broker.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
   const exchanges: Exchange[] = [];
-  return {
+  const world: World = {
     broker,
     now,
     vendors: options.vendors,
@@ -97,19 +75,28 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     logLines,
     folder,
   };
+  onTestFinished(async () => {
+    await broker.close();
+    rmSync(folder, { recursive: true, force: true });
+    if (twinsSoFar() === twins) expectSafeAnswers(world);
+  });
+  return world;
 }
 
-function configurationOf({ vendors, entries, config }: WorldOptions): object {
+function configurationOf({ vendors, entries, clients = [], config }: WorldOptions): object {
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId, client_secret: VENDOR_CLIENT.clientSecret };
   const discovered = vendors.map(({ origin }) => [idOf(origin), { name: idOf(origin), issuer: origin }] as const);
   return {
     base_url: BASE_URL,
     store: "memory:",
-    clients: Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => ({
-      client_id,
-      client_secret: secret,
-      redirect_uris: [redirectUri],
-    })),
+    clients: [
+      ...Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => ({
+        client_id,
+        client_secret: secret,
+        redirect_uris: [redirectUri],
+      })),
+      ...clients,
+    ],
     vendors: Object.fromEntries(
       Object.entries(entries ?? Object.fromEntries(discovered)).map(([id, entry]) => [
         id,

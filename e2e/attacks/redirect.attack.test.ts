@@ -1,0 +1,191 @@
+/**
+ * Who attacks: somebody who gets a word of his into a pushed request or into a URL of ours. What he wants: the browser, with
+ * the broker's code in its address, on a host of his. What stops him: a redirect URI is one of the client's own, character
+ * for character (verifyRedirectUri), and every other address we send a browser to comes from configuration.
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/redirect-uri-corpus.ts";
+import { faultsOf } from "./support/every-answer.ts";
+import { createFakeVendor, withParameters } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/protocol/redirect-uri.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/redirect-uri.ts")>();
+  const verifyRedirectUri: typeof actual.verifyRedirectUri = (requested, registered) =>
+    actual.verifyRedirectUri(requested, off.has("verifyRedirectUri") ? [requested] : registered);
+  return { ...actual, verifyRedirectUri };
+});
+
+vi.mock("../../packages/oauth-core/src/hono/answers.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/hono/answers.ts")>();
+  const redirectAnswer: typeof actual.redirectAnswer = (location, headers) => {
+    const answer = actual.redirectAnswer(location, headers);
+    return off.has("redirectAnswer") ? { ...answer, status: 307 } : answer;
+  };
+  return { ...actual, redirectAnswer };
+});
+
+const { redirectUri } = PLATFORMS.platform;
+const EVIL = "https://evil.example/take";
+
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  return { world, backend: createBackend(world), victim: createBrowser(world, "victim") };
+}
+type Stage = Awaited<ReturnType<typeof setUp>>;
+
+describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
+  const misses = redirectUriNearMisses(redirectUri);
+
+  it.each(["/v1/par", "/v1/explain"])("is refused at %s in all its shapes, and nothing redirects", async (path) => {
+    const { world, backend } = await setUp();
+    const taken: string[] = [];
+    for (const { name, uri } of misses) {
+      const { status, body } = await backend.post(path, { ...ACCEPTABLE, redirect_uri: uri });
+      const isRefused = ["invalid_redirect_uri", "invalid_request"].includes(String(body["error"])) && status >= 400;
+      if (!isRefused && !(uri === "" && path === "/v1/explain")) taken.push(`${name}: ${status}`);
+      expect(JSON.stringify(body)).not.toContain("evil.example");
+    }
+    expect(taken).toEqual([]);
+    expect(misses.length).toBeGreaterThan(200);
+    expect(world.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
+  });
+
+  it("is refused at /v1/token, and the code stays good for the right one", async () => {
+    const { backend, victim } = await setUp();
+    const flow = await backend.push();
+    const code = parameter((await victim.visit(backend.startUrl(flow))).url, "code");
+    for (const { name, uri } of misses) {
+      const { status, body } = await backend.redeem(code, flow.codeVerifier, { redirect_uri: uri });
+      expect([name, status >= 400, ["invalid_grant", "invalid_request"].includes(String(body["error"]))]).toEqual([
+        name,
+        true,
+        true,
+      ]);
+    }
+    expect((await backend.redeem(code, flow.codeVerifier)).status).toBe(200);
+  });
+
+  it("is refused where it is another client's, or the broker's own, or the vendor's", async () => {
+    const { backend } = await setUp();
+    for (const uri of [PLATFORMS.other.redirectUri, CALLBACK, `${BASE_URL}/`, "https://honest.example/authorize"]) {
+      expect((await backend.par({ redirect_uri: uri })).body["error"]).toBe("invalid_redirect_uri");
+    }
+  });
+
+  it("bar#ST-2 twin: without verifyRedirectUri the broker's code goes to whoever was named", async () => {
+    const { backend, victim } = await setUp();
+    await without(off, "verifyRedirectUri", async () => {
+      const { url } = await victim.visit(backend.startUrl(await backend.push({ redirect_uri: EVIL })));
+      expect([`${url.origin}${url.pathname}`, url.searchParams.has("code")]).toEqual([EVIL, true]);
+    });
+  });
+});
+
+const ACCEPTABLE = {
+  client_id: "platform",
+  response_type: "code",
+  vendor: "honest",
+  code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  code_challenge_method: "S256",
+};
+
+/** Where other software looks for a place to go to. */
+const DESTINATIONS =
+  `redirect_uri redirect redirect_url redirectUrl return returnTo return_to return_url returnUrl next url
+  u continue dest destination target goto forward callback callback_url post_logout_redirect_uri initiate_login_uri
+  target_link_uri iss login_hint RelayState origin referrer client_uri error_uri expo-redirect to rurl`.split(/\s+/);
+
+describe("bar#CB-14 where browsers are sent", () => {
+  /** Every outcome a browser may meet, in both ways a vendor may answer. */
+  async function crawl({ world, backend, victim }: Stage): Promise<void> {
+    const outcome = async (change: (url: URL) => URL, method = "GET", form = {}): Promise<void> => {
+      const flow = await backend.push(form);
+      const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+      const answer = change(url);
+      if (method === "GET") return void (await victim.visit(answer));
+      const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
+      const body = answer.search.slice(1);
+      const back = await world.request("/v1/callback", { method: "POST", headers, body });
+      const location = back.headers.get("location");
+      if (location !== null) await victim.visit(new URL(location, BASE_URL));
+    };
+    const failed = (error: string) => (url: URL) => {
+      url.searchParams.delete("code");
+      return withParameters(url.href, { error, error_uri: EVIL, error_description: EVIL });
+    };
+    for (const method of ["GET", "POST"]) {
+      await outcome((url) => url, method);
+      for (const error of ["access_denied", "server_error", "invalid_client", EVIL, "temporarily_unavailable"]) {
+        await outcome(failed(error), method);
+      }
+      for (const name of DESTINATIONS) await outcome((url) => withParameters(url.href, { [name]: EVIL }), method);
+      await outcome((url) => withParameters(url.href, { state: EVIL }), method);
+    }
+    await outcome((url) => url, "GET", { state: EVIL, login_hint: EVIL, resource: EVIL, prompt: "consent" });
+    for (const name of DESTINATIONS) {
+      const flow = await backend.push();
+      await victim.visit(withParameters(backend.startUrl(flow).href, { [name]: EVIL }));
+    }
+  }
+
+  it("is the vendor, the client's own redirect URI or our callback, always by 303", async () => {
+    const stage = await setUp();
+    await crawl(stage);
+    const { exchanges } = stage.world;
+    expect(exchanges.filter(({ status }) => status === 303).length).toBeGreaterThan(100);
+    expect(faultsOf(exchanges, stage.world)).toEqual([]);
+  });
+
+  it("is nowhere else for any method on any path, whatever stands in query, path and headers", async () => {
+    const { world } = await setUp();
+    const routes = new Set(world.broker.app.routes.map(({ path }) => path.replaceAll(/:\w+/g, "x")));
+    const paths = [
+      ...routes,
+      "//evil.example",
+      "//evil.example/%2e%2e",
+      "/\\evil.example",
+      "/%5cevil.example",
+      "/v1/callback//evil.example",
+      "/v1//authorize",
+      "/v1/authorize/",
+      "/V1/Authorize",
+      "/https://evil.example",
+      "/.well-known/../v1/authorize",
+      "/v1/authorize%2f..%2f",
+      "/@evil.example",
+    ];
+    const query = DESTINATIONS.map((name) => `${name}=${encodeURIComponent(EVIL)}`).join("&");
+    const headers = {
+      host: "evil.example",
+      origin: EVIL,
+      referer: EVIL,
+      "x-original-url": EVIL,
+      "x-rewrite-url": EVIL,
+    };
+    for (const path of paths) {
+      for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        await world.request(`${BASE_URL}${path}?${query}`, { method, headers });
+      }
+    }
+    expect(world.exchanges.filter((exchange) => exchange.headers.has("location"))).toEqual([]);
+    expect(world.exchanges.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
+  });
+
+  it("bar#CB-14 twin: a redirectAnswer by 307 is noticed, and takes the form of a form_post along", async () => {
+    const stage = await setUp();
+    await without(off, "redirectAnswer", async () => {
+      await crawl(stage);
+      expect(faultsOf(stage.world.exchanges, stage.world).filter((fault) => fault.endsWith("not a 303"))).not.toEqual(
+        [],
+      );
+    });
+  });
+});

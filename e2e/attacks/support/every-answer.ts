@@ -1,0 +1,65 @@
+/**
+ * What holds for every single answer of the broker, whatever the test is about (bar CB-14, G28): it redirects by 303, to one of
+ * three kinds of places, and no token, code of a vendor or secret stands in a URL it hands out. world.ts looks at all answers
+ * of a world when its test ends; only twins are let off, since they are there to break things.
+ */
+import { expect } from "vitest";
+import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./cast.ts";
+import type { FakeVendor } from "./fake-vendor.ts";
+
+const twins = { ran: 0 };
+
+/** The test now running takes a defence away: its answers may be anything. */
+export function letTwinOff(): void {
+  twins.ran += 1;
+}
+
+/** How often defences were taken away so far. */
+export function twinsSoFar(): number {
+  return twins.ran;
+}
+
+/** @returns what is wrong with any of them, in words */
+export function faultsOf(
+  exchanges: readonly Exchange[],
+  { vendors }: { readonly vendors: readonly FakeVendor[] },
+): string[] {
+  const secrets = [
+    VENDOR_CLIENT.clientSecret,
+    ...Object.values(PLATFORMS).map(({ secret }) => secret),
+    ...vendors.flatMap(({ tokens }) => tokens),
+  ];
+  const vendorCodes = vendors.flatMap(({ codes }) => codes);
+  return exchanges.flatMap((exchange) => {
+    const { method, url, status, headers, body } = exchange;
+    const location = headers.get("location");
+    const what = `${method} ${new URL(url, BASE_URL).pathname} → ${status}`;
+    const isReturn = method === "POST" && location?.startsWith("/v1/callback?") === true;
+    const forbidden = isReturn ? secrets : [...secrets, ...vendorCodes];
+    return [
+      ...(status >= 300 && status < 400 && status !== 303 ? [`${what}: not a 303`] : []),
+      ...((status === 303) === (location === null) ? [`${what}: a redirect without Location, or the reverse`] : []),
+      ...(location === null || isReturn || isAllowed(location, vendors)
+        ? []
+        : [`${what}: goes to ${location.slice(0, 80)}`]),
+      ...(forbidden.some((value) => location?.includes(value)) ? [`${what}: a secret in Location`] : []),
+      ...(headers.has("refresh") || /http-equiv|<script|<base/i.test(body)
+        ? [`${what}: redirects in another way`]
+        : []),
+      ...(headers.get("cache-control") === "no-store" ? [] : [`${what}: may be cached`]),
+    ];
+  });
+}
+
+function isAllowed(location: string, vendors: readonly FakeVendor[]): boolean {
+  const redirectUris = Object.values(PLATFORMS).map(({ redirectUri }) => redirectUri);
+  const authorizationEndpoints = vendors.map(({ origin }) => `${origin}/authorize`);
+  return [...redirectUris, ...authorizationEndpoints].some((place) => location.startsWith(`${place}?`));
+}
+
+export function expectSafeAnswers(world: {
+  readonly exchanges: readonly Exchange[];
+  readonly vendors: readonly FakeVendor[];
+}): void {
+  expect(faultsOf(world.exchanges, world)).toEqual([]);
+}

@@ -1,0 +1,199 @@
+/**
+ * Who attacks: anybody who holds a value of ours that is good for one thing, and tries it for another: a state as a session, a
+ * request_uri as a code, a connection as a refresh token. What stops him: each kind has its own key, its own form or its own
+ * place in the record. There is no single function to switch off, hence no twin: that the table can fail shows in its
+ * diagonal, where each value is taken for what it is.
+ */
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { describe, expect, it } from "vitest";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { atCallback, createBackend, createBrowser, encode, type Form, parameter } from "./support/people.ts";
+import { BASE_URL, CALLBACK, NOW, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createWorld } from "./support/world.ts";
+
+const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
+
+/** One world, and one fresh value of every kind, none of them used yet. */
+async function setUp() {
+  const { privateKey, publicKey } = await generateKeyPair("ES256");
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const keyed = { client_id: "keyed", jwks, redirect_uris: [PLATFORMS.platform.redirectUri] };
+  const world = await createWorld({ vendors: [honest], clients: [keyed] });
+  const backend = createBackend(world);
+  const browser = createBrowser(world, "victim");
+
+  /** A flow in front of the callback, and one that is back at the platform. */
+  const started = async () => {
+    const flow = await backend.push();
+    const { url } = await browser.visit(backend.startUrl(flow), atCallback);
+    return { flow, url, cookie: browser.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "" };
+  };
+  const parked = async () => {
+    const { flow, url } = await started();
+    return { flow, vendorCode: parameter(url, "code"), code: parameter((await browser.visit(url)).url, "code") };
+  };
+  const connected = async () => {
+    const { flow, code } = await parked();
+    return (await backend.redeem(code, flow.codeVerifier)).body as Record<string, string>;
+  };
+  const assertion = async (): Promise<string> =>
+    new SignJWT({ jti: String(world.exchanges.length) })
+      .setProtectedHeader({ alg: "ES256", kid: "first" })
+      .setIssuer("keyed")
+      .setSubject("keyed")
+      .setAudience(BASE_URL)
+      .setIssuedAt(NOW)
+      .setExpirationTime(NOW + 60)
+      .sign(privateKey);
+  const pushed = async () => (await backend.push()).requestUri;
+
+  /** Made anew for each try, since a try may spend it. */
+  const kinds = {
+    state: async () => parameter((await started()).url, "state"),
+    request_uri: pushed,
+    "handle of a request_uri": async () => (await pushed()).slice(REQUEST_URI.length),
+    code: async () => (await parked()).code,
+    "vendor's code": async () => (await parked()).vendorCode,
+    code_verifier: async () => (await parked()).flow.codeVerifier,
+    connection: async () => (await connected())["connection"] ?? "",
+    "access token": async () => (await connected())["access_token"] ?? "",
+    "refresh token": async () => (await connected())["refresh_token"] ?? "",
+    "cookie value": async () => (await started()).cookie,
+    "client assertion": assertion,
+    "client secret": async () => PLATFORMS.platform.secret,
+    "flow id": async () => (await pushed()).slice(REQUEST_URI.length).split(".")[0] ?? "",
+  };
+  return { world, backend, browser, started, parked, connected, kinds };
+}
+
+type Stage = Awaited<ReturnType<typeof setUp>>;
+type Kind = keyof Stage["kinds"];
+
+/** Puts a value where a kind of value is due, everything else right. @returns the status */
+type Place = (stage: Stage, value: string) => Promise<number>;
+
+async function form(stage: Stage, path: string, members: Form): Promise<number> {
+  return (await stage.backend.post(path, members)).status;
+}
+
+/** Without Basic credentials. */
+async function bare({ world }: Stage, path: string, members: Form): Promise<number> {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return (await world.request(path, { method: "POST", headers, body: encode(members) })).status;
+}
+
+const EXPLAIN = { vendor: "honest" };
+
+const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Place]>> = {
+  "request_uri at /v1/authorize": [
+    ["request_uri"],
+    async ({ browser, backend }, value) => statusOf(await browser.visit(backend.startUrl({ requestUri: value }))),
+  ],
+  "request_uri at /v1/authorize, after the prefix": [
+    ["handle of a request_uri"],
+    async ({ browser, backend }, value) =>
+      statusOf(await browser.visit(backend.startUrl({ requestUri: REQUEST_URI + value }))),
+  ],
+  "state at /v1/callback": [
+    ["state"],
+    async ({ browser }, value) => {
+      const query = encode({ state: value, code: "some-code", iss: "https://honest.example" });
+      return statusOf(await browser.visit(new URL(`${CALLBACK}?${query}`)));
+    },
+  ],
+  "cookie at /v1/callback": [
+    [],
+    async ({ world, started }, value) => {
+      const { flow, url } = await started();
+      return (await world.request(url, { headers: { cookie: `__Host-flow-${flow.flowId}=${value}` } })).status;
+    },
+  ],
+  "code at /v1/token": [
+    [],
+    async (stage, value) => {
+      const { flow } = await stage.parked();
+      return (await stage.backend.redeem(value, flow.codeVerifier)).status;
+    },
+  ],
+  "code_verifier at /v1/token": [
+    [],
+    async (stage, value) => (await stage.backend.redeem((await stage.parked()).code, value)).status,
+  ],
+  "refresh_token at /v1/token": [
+    ["refresh token"],
+    async (stage, value) =>
+      form(stage, "/v1/token", { grant_type: "refresh_token", refresh_token: value, vendor: "honest" }),
+  ],
+  "connection at /v1/token": [
+    ["connection"],
+    async (stage, value) => {
+      const refresh_token = (await stage.connected())["refresh_token"];
+      return form(stage, "/v1/token", { grant_type: "refresh_token", refresh_token, connection: value });
+    },
+  ],
+  "connection at /v1/explain": [
+    ["connection"],
+    async (stage, value) => form(stage, "/v1/explain", { connection: value }),
+  ],
+  "client_assertion at /v1/explain": [
+    ["client assertion"],
+    async (stage, value) =>
+      bare(stage, "/v1/explain", {
+        ...EXPLAIN,
+        client_assertion: value,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      }),
+  ],
+  "client_secret at /v1/explain": [
+    ["client secret"],
+    async (stage, value) => bare(stage, "/v1/explain", { ...EXPLAIN, client_id: "platform", client_secret: value }),
+  ],
+  "Basic credentials at /v1/explain": [
+    ["client secret"],
+    async ({ world }, value) => {
+      const authorization = `Basic ${Buffer.from(`platform:${value}`).toString("base64")}`;
+      const headers = { authorization, "content-type": "application/x-www-form-urlencoded" };
+      return (await world.request("/v1/explain", { method: "POST", headers, body: encode(EXPLAIN) })).status;
+    },
+  ],
+};
+
+/** 303 where a browser went on, whatever came of it later. */
+function statusOf({ page }: { readonly page?: { readonly status: number } }): number {
+  return page?.status ?? 303;
+}
+
+describe("bar#CB-5 every kind of value in every place that takes one", () => {
+  it.each(Object.entries(PLACES))("%s takes what is due there and nothing else", async (_name, [due, place]) => {
+    const stage = await setUp();
+    const taken: string[] = [];
+    const faults: string[] = [];
+    for (const [kind, make] of Object.entries(stage.kinds)) {
+      const status = await place(stage, await make());
+      if (status < 400) taken.push(kind);
+      if (status >= 500) faults.push(`${kind}: ${status}`);
+    }
+    expect(taken).toEqual(due);
+    expect(faults).toEqual([]);
+  });
+
+  it("takes cookie, code and verifier of the flow in question, where only that flow's own will do", async () => {
+    const stage = await setUp();
+    const { flow, url, cookie } = await stage.started();
+    const headers = { cookie: `__Host-flow-${flow.flowId}=${cookie}` };
+    const answer = await stage.world.request(url, { headers });
+    const code = parameter(new URL(answer.headers.get("location") ?? ""), "code");
+    expect((await stage.backend.redeem(code, flow.codeVerifier)).status).toBe(200);
+  });
+
+  it("sends the vendor nothing but refresh tokens where those are due, and the vendor's own codes", async () => {
+    const stage = await setUp();
+    const ours = [stage.kinds.state, stage.kinds.code, stage.kinds["request_uri"], stage.kinds["cookie value"]];
+    for (const make of ours) {
+      const { flow } = await stage.parked();
+      await stage.backend.redeem(await make(), flow.codeVerifier);
+    }
+    expect(stage.world.vendors[0]?.tokenRequests).toEqual([]);
+  });
+});
