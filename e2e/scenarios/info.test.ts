@@ -118,18 +118,9 @@ describe("/openapi.json", () => {
     expect(body["openapi"]).toMatch(/^3\.1\.\d+$/);
     expect(body["info"]).toMatchObject({ title: expect.any(String), version: expect.any(String) });
     const paths = body["paths"] as Record<string, Record<string, { responses?: unknown }>>;
+    const isMethod = (key: string): boolean => /^(get|post|put|delete|patch)$/.test(key);
     const described = Object.fromEntries(
-      Object.entries(paths)
-        .map(
-          ([path, item]) =>
-            [
-              path,
-              Object.keys(item)
-                .filter((key) => /^(get|post|put|delete|patch)$/.test(key))
-                .sort(),
-            ] as const,
-        )
-        .sort(),
+      Object.entries(paths).map(([path, item]) => [path, Object.keys(item).filter(isMethod)]),
     );
     expect(described).toEqual(ROUTES);
     for (const [path, methods] of Object.entries(ROUTES)) {

@@ -1,0 +1,66 @@
+/** Bytes on a socket, for requests that no HTTP client would send. */
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  /** 0 when the connection ended without an answer. */
+  readonly status: number;
+  readonly text: string;
+  /** The other side ended the connection. */
+  readonly isClosed: boolean;
+  /** From connecting to the end. */
+  readonly milliseconds: number;
+}
+
+export interface RawOptions {
+  readonly port: number;
+  /** Sent at once, as it is. */
+  readonly bytes: string | Uint8Array;
+  /** Sent over and over until the other side ends the connection. */
+  readonly endless?: string;
+  /** Stop after the first whole head of an answer instead of waiting for the end of the connection. */
+  readonly untilAnswer?: boolean;
+  /** Give up then; the answer says how far it came. */
+  readonly timeoutMs?: number;
+}
+
+export async function exchange(options: RawOptions): Promise<RawAnswer & { readonly bytesSent: number }> {
+  const { port, bytes, endless, untilAnswer = false, timeoutMs = 5_000 } = options;
+  const startedAt = performance.now();
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  let isClosed = false;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    socket.setEncoding("latin1");
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      if (untilAnswer && text.includes("\r\n\r\n")) end();
+    });
+    // A reset is an end like any other: the server does not read what it has refused.
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      isClosed = true;
+      end();
+    });
+    socket.on("end", () => {
+      isClosed = true;
+      end();
+    });
+    socket.write(bytes);
+    if (endless !== undefined) {
+      const pump = (): void => {
+        while (!socket.destroyed && socket.writable && socket.write(endless));
+      };
+      socket.on("drain", pump);
+      socket.once("connect", pump);
+    }
+  });
+  const bytesSent = socket.bytesWritten - socket.writableLength;
+  socket.destroy();
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
+  return { status, text, isClosed, milliseconds: performance.now() - startedAt, bytesSent };
+}
