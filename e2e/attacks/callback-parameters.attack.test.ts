@@ -1,0 +1,210 @@
+/**
+ * Who attacks: anyone who can open our callback, and a vendor with something to say. What they want: to have their words
+ * shown, passed on or acted on, or the browser sent elsewhere. What stops them: of a vendor's answer only what is listed is
+ * read, and nothing of it is repeated but an error code cut to its characters. Several layers do this (requireOneOutcome and
+ * mapCallbackError, the form encoding of redirectUrl), none of them a function that alone would let an attack through, so
+ * there are no twins here; that the table can fail shows in the answers that pass.
+ */
+import { describe, expect, it } from "vitest";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/people.ts";
+import { createSeeded, type Seeded } from "./support/seeded.ts";
+import { createWorld } from "./support/world.ts";
+
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  const [backend, victim] = [createBackend(world), createBrowser(world, "victim")];
+  const toCallback = async (form = {}) => {
+    const flow = await backend.push(form);
+    return { flow, ...(await victim.visit(backend.startUrl(flow), atCallback)) };
+  };
+  return { world, backend, victim, toCallback };
+}
+
+describe("bar#CB-11 an answer that is not one code or one error", () => {
+  it.each([
+    ["neither", (query: URLSearchParams) => query.delete("code")],
+    ["an empty code", (query: URLSearchParams) => query.set("code", "")],
+    ["two codes", (query: URLSearchParams) => query.append("code", "another")],
+    ["a code of 8 KB", (query: URLSearchParams) => query.set("code", "c".repeat(8192))],
+    ["a code and an error", (query: URLSearchParams) => query.set("error", "access_denied")],
+    ["an access token", (query: URLSearchParams) => query.set("access_token", "planted")],
+    ["an ID token", (query: URLSearchParams) => query.set("id_token", "planted")],
+    ["a profile", (query: URLSearchParams) => query.set("profile", '{"sub":"admin"}')],
+    ["a user", (query: URLSearchParams) => query.set("user", '{"name":"admin"}')],
+  ])("is refused with %s, and the vendor is not asked", async (_what, change) => {
+    const { world, victim, toCallback } = await setUp();
+    const { url } = await toCallback();
+    const code = parameter(url, "code");
+    change(url.searchParams);
+    const { page } = await victim.visit(url);
+    expect(page?.status).toBe(400);
+    expect(page?.body).toMatch(/malformed_response|invalid_request/);
+    expect(page?.body).not.toMatch(new RegExp(`planted|admin|${code}`));
+    expect(world.vendors[0]?.tokenRequests).toEqual([]);
+  });
+
+  it("may carry what vendors add, of which nothing is read", async () => {
+    const { victim, toCallback } = await setUp();
+    const { url } = await toCallback();
+    for (const name of ["session_state", "scope", "authuser", "prompt", "hd", "sub", "email"]) {
+      url.searchParams.set(name, "someone-else");
+    }
+    const back = await victim.visit(url);
+    expect([...back.url.searchParams.keys()].toSorted()).toEqual(["code", "flow_id", "iss", "state"]);
+  });
+});
+
+describe("bar#CB-10 what a vendor says about its error", () => {
+  const TEXTS = [
+    "\r\nSet-Cookie: evil=1",
+    "\r\n\r\n<script>alert(1)</script>",
+    '"quoted" \\ and <b>bold</b>',
+    "\u0000nul",
+    "\u202eright to left é ü \u{1f600}",
+    "x".repeat(100_000),
+    "%0d%0aLocation: https://evil.example",
+    "error=&code=evil&state=evil",
+  ];
+
+  it.each(["error_description", "error_uri", "error"])(
+    "is not passed on in %s, and never breaks the answer",
+    async (name) => {
+      const { victim, toCallback } = await setUp();
+      for (const text of TEXTS) {
+        const { url, flow } = await toCallback();
+        url.searchParams.delete("code");
+        url.searchParams.set("error", "server_error");
+        url.searchParams.set(name, text);
+        const { page, url: back } = await victim.visit(url);
+        if (page !== undefined) {
+          expect(page.status).toBe(400);
+          expect(page.body).not.toMatch(/evil|<script>|<b>|quoted/);
+          continue;
+        }
+        expect(back.href).toMatch(/^https:\/\/platform\.example\/oauth\/back\?[\x21-\x7e]{1,1200}$/);
+        expect(back.searchParams.get("state")).toBe(flow.state);
+        expect(back.searchParams.get("error_description")).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]{1,512}$/);
+        expect(back.searchParams.get("error_description")).not.toMatch(/evil|script|bold|xxx/);
+        expect(back.searchParams.get("vendor_error") ?? "").toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]{0,512}$/);
+        expect([...back.searchParams.keys()].length).toBe(new Set(back.searchParams.keys()).size);
+      }
+    },
+  );
+
+  it.each(["%", "%ff", "%c0%ae", "%00", "%zz", "a%0d%0ab"])("survives %s, which is no text", async (raw) => {
+    const { world, victim, toCallback } = await setUp();
+    const { url } = await toCallback();
+    const query = new URLSearchParams({
+      state: parameter(url, "state"),
+      iss: parameter(url, "iss"),
+      error: "access_denied",
+    });
+    const headers = { cookie: victim.jar.header(url) ?? "" };
+    const answer = await world.request(`/v1/callback?${query.toString()}&error_description=${raw}`, { headers });
+    expect(answer.status).toBe(303);
+    expect(new URL(answer.headers.get("location") ?? "").searchParams.get("error")).toBe("access_denied");
+  });
+});
+
+/** Names that mean something somewhere: to frameworks, proxies, other OAuth servers, and to those who read the wrong ones. */
+const NAMES = `redirect_uri redirect return_to returnTo next url u dest callback callback_url client_id request_uri
+  response_type response_mode scope nonce code_challenge code_verifier login_hint prompt vendor connection context flow_id
+  authuser hd session_state sub email _method X-HTTP-Method-Override utm_source expo-redirect RelayState SAMLResponse ticket
+  jwt token csrf debug format jsonp __proto__ constructor a[b] a.b`.split(/\s+/);
+const HEADERS = `x-forwarded-host x-forwarded-proto x-forwarded-port x-forwarded-prefix x-forwarded-uri x-forwarded-for
+  x-original-url x-rewrite-url x-host x-real-ip forwarded origin referer host x-http-method-override x-method-override
+  true-client-ip cf-connecting-ip via accept-language user-agent content-type authorization x-flow-id`.split(/\s+/);
+const VALUES = [
+  "https://evil.example/take",
+  "//evil.example",
+  "evil.example",
+  "http",
+  "for=127.0.0.1;host=evil.example;proto=http",
+  "/v1/callback/../../evil",
+  "javascript:alert(1)",
+  "null",
+  "POST",
+  "%0d%0aLocation:%20https://evil.example",
+  "1".repeat(500),
+  "",
+];
+
+/** Somebody else's parameters, cookies and headers around a good request; never the few names that are read. */
+function noise(
+  seeded: Seeded,
+  read: readonly string[],
+): { query: string; headers: Record<string, string>; cookies: string[] } {
+  const names = seeded.shuffled(NAMES.filter((name) => !read.includes(name))).slice(0, seeded.below(6));
+  const cookies = Array.from({ length: seeded.below(4) }, () => {
+    const name = seeded.pick([
+      `__Host-flow-${seeded.text("abcXYZ019_-", 22)}`,
+      "session",
+      "flow-",
+      "redirect_uri",
+      "__Secure-next",
+    ]);
+    return `${name}=${seeded.pick(VALUES).replaceAll(/[;,\s]/g, "")}`;
+  });
+  return {
+    query: names.map((name) => `&${encodeURIComponent(name)}=${encodeURIComponent(seeded.pick(VALUES))}`).join(""),
+    headers: Object.fromEntries(
+      seeded
+        .shuffled(HEADERS)
+        .slice(0, seeded.below(5))
+        .map((name) => [name, seeded.pick(VALUES)]),
+    ),
+    cookies,
+  };
+}
+
+describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
+  const ROUNDS = 500;
+
+  it("changes nothing of where /v1/authorize sends the browser, and what with", async () => {
+    const { world, backend } = await setUp();
+    const seeded = createSeeded(11);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const flow = await backend.push();
+      const { query, headers, cookies } = noise(seeded, ["client_id", "request_uri"]);
+      const url = `${backend.startUrl(flow).href}${query}`;
+      const answer = await world.request(url, { headers: { ...headers, cookie: cookies.join("; ") } });
+      expectTo(answer, "https://honest.example/authorize", {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: CALLBACK,
+        scope: "read",
+        state: expect.any(String),
+        code_challenge: expect.any(String),
+        code_challenge_method: "S256",
+      });
+      expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-flow-.*; Secure$/);
+    }
+  });
+
+  it("changes nothing of where /v1/callback sends the browser, and what with", async () => {
+    const { world, victim, toCallback } = await setUp();
+    const seeded = createSeeded(12);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { url, flow } = await toCallback();
+      const { query, headers, cookies } = noise(seeded, ["code", "state", "iss", "error"]);
+      const own = `__Host-flow-${flow.flowId}=${victim.jar.get(url, `__Host-flow-${flow.flowId}`)}`;
+      const cookie = seeded.shuffled([...cookies, own]).join("; ");
+      expectBack(await world.request(`${url.href}${query}`, { headers: { ...headers, cookie } }), flow);
+    }
+  });
+
+  function expectBack(answer: Exchange, { state, flowId }: Flow): void {
+    const { redirectUri } = PLATFORMS.platform;
+    expectTo(answer, redirectUri, { code: expect.any(String), state, iss: BASE_URL, flow_id: flowId });
+  }
+
+  function expectTo({ status, headers }: Exchange, place: string, parameters: object): void {
+    const url = new URL(headers.get("location") ?? "about:blank");
+    expect([status, `${url.origin}${url.pathname}${url.hash}`]).toEqual([303, place]);
+    expect(Object.fromEntries(url.searchParams)).toEqual(parameters);
+    expect(url.searchParams.size).toBe(Object.keys(parameters).length);
+  }
+});

@@ -1,0 +1,274 @@
+/**
+ * Who attacks: a platform's user whose words end up in a pushed request, and anyone who can open our callback. What they want:
+ * a parameter of ours read differently by us and by the vendor, a challenge that is none, or something of theirs carried
+ * through. What stops them: requests are read once and strictly (parseParameters), PKCE #1 is S256 (requireS256Challenge),
+ * and the names that are ours are nobody else's, however spelt (isReservedAuthorizationParameter).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { createBackend } from "./support/people.ts";
+import { createSeeded } from "./support/seeded.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/protocol/pkce.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/pkce.ts")>();
+  const requireS256Challenge: typeof actual.requireS256Challenge = (codeChallenge, method) =>
+    off.has("requireS256Challenge") ? (codeChallenge ?? "") : actual.requireS256Challenge(codeChallenge, method);
+  return { ...actual, requireS256Challenge };
+});
+
+vi.mock("../../packages/oauth-core/src/protocol/parameters.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/parameters.ts")>();
+  const isReservedAuthorizationParameter: typeof actual.isReservedAuthorizationParameter = (name) =>
+    !off.has("isReservedAuthorizationParameter") && actual.isReservedAuthorizationParameter(name);
+  const parseParameters: typeof actual.parseParameters = (encoded) => {
+    const lenient = (): string => new URLSearchParams(Object.fromEntries(new URLSearchParams(encoded))).toString();
+    return actual.parseParameters(off.has("parseParameters") ? lenient() : encoded);
+  };
+  return { ...actual, isReservedAuthorizationParameter, parseParameters };
+});
+
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  return { world, backend: createBackend(world) };
+}
+
+const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+describe("bar#ST-3 a challenge that is none", () => {
+  it.each([
+    ["missing", { code_challenge: undefined }],
+    ["empty", { code_challenge: "" }],
+    ["without a method, which means plain", { code_challenge_method: undefined }],
+    ["plain", { code_challenge_method: "plain" }],
+    ["s256", { code_challenge_method: "s256" }],
+    ["an unknown method", { code_challenge_method: "S512" }],
+    ["42 characters", { code_challenge: CHALLENGE.slice(1) }],
+    ["44 characters", { code_challenge: `${CHALLENGE}A` }],
+    ["129 characters", { code_challenge: "A".repeat(129) }],
+    ["padded", { code_challenge: `${CHALLENGE.slice(0, 42)}=` }],
+    ["standard base64", { code_challenge: CHALLENGE.replace("-", "+") }],
+    ["a line break", { code_challenge: `${CHALLENGE}\n` }],
+    ["all missing", { code_challenge: undefined, code_challenge_method: undefined }],
+  ])("is refused when it is %s", async (_what, form) => {
+    const { world, backend } = await setUp();
+    const created = vi.spyOn(world.broker.deps.records, "create");
+    expect(await backend.par(form)).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(created).not.toHaveBeenCalled();
+  });
+
+  it("bar#ST-3 twin: without requireS256Challenge a flow starts with plain, and with nothing", async () => {
+    const { backend } = await setUp();
+    await without(off, "requireS256Challenge", async () => {
+      for (const form of [{ code_challenge_method: "plain" }, { code_challenge: undefined }]) {
+        expect((await backend.par(form)).status).toBe(201);
+      }
+    });
+  });
+});
+
+const OURS = [
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "state",
+  "nonce",
+  "scope",
+  "code_challenge",
+  "code_challenge_method",
+  "request",
+  "request_uri",
+  "iss",
+];
+
+/** How some server out there reads a name: without case, as PHP does, or in C up to a NUL. */
+function asRead(name: string): string {
+  const c = name.split("\0")[0] ?? "";
+  return c.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
+}
+
+const SPELLINGS: readonly ((name: string) => string)[] = [
+  (name) => name,
+  (name) => name.toUpperCase(),
+  (name) => name.replace("_", "."),
+  (name) => name.replace("_", " "),
+  (name) => ` ${name}`,
+  (name) => `${name}[]`,
+  (name) => `${name}[0]`,
+  (name) => `${name}\t`,
+];
+
+describe("bar#ST-4 parameters of ours among the caller's", () => {
+  it.each(OURS)("refuses %s in every spelling, and nothing is stored", async (name) => {
+    const { world, backend } = await setUp();
+    const created = vi.spyOn(world.broker.deps.records, "create");
+    for (const spelt of SPELLINGS) {
+      const vendor_params = JSON.stringify({ [spelt(name)]: "https://evil.example/" });
+      expect(await backend.par({ vendor_params })).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    }
+    expect(created).not.toHaveBeenCalled();
+  });
+
+  it("refuses them with a NUL behind, where servers written in C stop reading", async () => {
+    const { backend } = await setUp();
+    for (const name of OURS) {
+      const vendor_params = JSON.stringify({ [`${name}\0x`]: "https://evil.example/" });
+      expect([name, (await backend.par({ vendor_params })).status]).toEqual([name, 400]);
+    }
+  });
+
+  it("sends the vendor each parameter exactly once, and ours as we made them, whatever else is asked for", async () => {
+    const { world, backend } = await setUp();
+    const seeded = createSeeded(4);
+    const names = [
+      ...OURS,
+      "access_type",
+      "audience",
+      "prompt",
+      "acr_values",
+      "a&b",
+      "x=y",
+      "#",
+      "é",
+      "__proto__",
+      "<b>",
+    ];
+    const values = [
+      "",
+      "x",
+      "https://evil.example/?a=b&state=c",
+      "&state=evil",
+      "#",
+      "%26state%3Devil",
+      "+ +",
+      "\u2028",
+      "é",
+    ];
+    let sent = 0;
+    for (let round = 0; round < 400; round += 1) {
+      const wished = Array.from({ length: 1 + seeded.below(4) }, () => [
+        seeded.next() < 0.5 ? seeded.pick(names.slice(OURS.length)) : seeded.pick(SPELLINGS)(seeded.pick(names)),
+        seeded.pick(values),
+      ]);
+      const { status, body } = await backend.par({ vendor_params: JSON.stringify(Object.fromEntries(wished)) });
+      if (status === 400) continue;
+      const startUrl = backend.startUrl({ requestUri: String(body["request_uri"]) });
+      const { headers } = await world.request(startUrl);
+      expectOursOnce(headers.get("location") ?? "");
+      sent += 1;
+    }
+    expect(sent).toBeGreaterThan(80);
+  });
+
+  it("bar#ST-4 twin: without isReservedAuthorizationParameter the vendor is told to fetch the attacker's request", async () => {
+    const { world, backend } = await setUp();
+    await without(off, "isReservedAuthorizationParameter", async () => {
+      const vendor_params = JSON.stringify({
+        request_uri: "https://evil.example/request",
+        "redirect.uri": "https://evil.example",
+      });
+      const { headers } = await world.request(backend.startUrl(await backend.push({ vendor_params })));
+      const url = new URL(headers.get("location") ?? "");
+      expect(url.searchParams.get("request_uri")).toBe("https://evil.example/request");
+      expect(() => expectOursOnce(url.href)).toThrow(/to deeply equal/);
+    });
+  });
+});
+
+function expectOursOnce(location: string): void {
+  const query = location.slice(location.indexOf("?") + 1).split("&");
+  const names = query.map((pair) => decodeURIComponent(pair.split("=")[0] ?? ""));
+  expect(new Set(names).size).toBe(names.length);
+  expect(
+    names
+      .map(asRead)
+      .filter((name) => OURS.includes(name))
+      .toSorted(),
+  ).toEqual([
+    "client_id",
+    "code_challenge",
+    "code_challenge_method",
+    "redirect_uri",
+    "response_type",
+    "scope",
+    "state",
+  ]);
+  const { origin, pathname, searchParams, hash } = new URL(location);
+  expect([`${origin}${pathname}`, hash]).toEqual(["https://honest.example/authorize", ""]);
+  expect(searchParams.get("redirect_uri")).toBe(CALLBACK);
+  expect(searchParams.get("client_id")).toBe(VENDOR_CLIENT.clientId);
+}
+
+describe("bar#HT-3 a parameter given twice", () => {
+  const form = "application/x-www-form-urlencoded";
+  const repeated = (name: string): string[] => [
+    `${name}=a&${name}=b`,
+    `${name}=a&${name}=a`,
+    `${name}=a&${name}=`,
+    `${name}&${name}=a`,
+    `${name}=a&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=b`,
+  ];
+
+  it("is refused wherever parameters are read, known or not", async () => {
+    const { world, backend } = await setUp();
+    const names = [
+      "redirect_uri",
+      "client_id",
+      "state",
+      "code",
+      "vendor",
+      "grant_type",
+      "request_uri",
+      "unknown",
+      "__proto__",
+    ];
+    const answers: Exchange[] = [];
+    for (const query of names.flatMap(repeated)) {
+      for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/v1/callback"]) {
+        answers.push(await world.request(path, { method: "POST", headers: { "content-type": form }, body: query }));
+      }
+      for (const path of ["/v1/authorize", "/v1/callback"]) answers.push(await world.request(`${path}?${query}`));
+    }
+    expect(answers.filter(({ status }) => status !== 400)).toEqual([]);
+    expect(answers.filter(({ body }) => !body.includes("invalid_request"))).toEqual([]);
+    expect((await backend.par()).status).toBe(201);
+  });
+
+  it("changes no prototype: names of objects are names", async () => {
+    const { world, backend } = await setUp();
+    const before = Reflect.ownKeys(Object.prototype);
+    const nasty = [
+      "__proto__",
+      "constructor",
+      "prototype",
+      "__proto__.polluted",
+      "constructor.prototype.polluted",
+      "a[__proto__][polluted]",
+      "toString",
+    ];
+    for (const name of nasty) {
+      expect((await backend.par({ [name]: "polluted" })).status).toBe(201);
+      await backend.par({ vendor_params: `{${JSON.stringify(name)}:"polluted"}` });
+      await backend.par({ vendor_params: `{"a":{${JSON.stringify(name)}:"polluted"}}` });
+      await world.request(`/v1/callback?${encodeURIComponent(name)}=polluted`);
+    }
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+  });
+
+  it("bar#HT-3 twin: without parseParameters' refusal two layers may each believe another redirect_uri", async () => {
+    const { world, backend } = await setUp();
+    const flow = await backend.push();
+    const twice = `${backend.startUrl(flow).href}&request_uri=evil&request_uri=${encodeURIComponent(flow.requestUri)}`;
+    expectRefusalPage(await world.request(twice), "invalid_request");
+    await without(off, "parseParameters", async () => {
+      expect((await world.request(twice)).status).toBe(303);
+    });
+  });
+});
