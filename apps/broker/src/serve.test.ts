@@ -37,6 +37,11 @@ it("bar#HT-5 refuses headers beyond 16 KiB and requests that mean two things", a
   ).toContain("400");
 });
 
+it("bar#HT-1 ends a GET that carries a body at once, endless ones included", async () => {
+  expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n")).toContain("400");
+  expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")).toContain("400");
+});
+
 it("finishes what is in flight before it stops, and takes nothing new", async () => {
   const inFlight = fetch(url("/slow"));
   await slow.entered.promise;

@@ -2,7 +2,7 @@
  * Listens, and stops well: readiness fails at once, connections end after a grace, requests in flight are finished,
  * the process exits 0. Limits of the Node layer are set here (bar HT-5).
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -27,7 +27,10 @@ const LIMITS = {
 /** @throws Error with `code` EADDRINUSE, EACCES, … */
 export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
   const answer = getRequestListener(app.fetch);
-  const server = createServer(LIMITS, (request, response) => void answer(request, response));
+  const server = createServer(LIMITS, (request, response) => {
+    if (isGetWithBody(request)) refuseBody(request, response);
+    else void answer(request, response);
+  });
   server.maxHeadersCount = 100;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -36,6 +39,20 @@ export async function listen(app: Hono, { host, port }: { host: string; port: nu
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return { port: address.port, stop: (graceMs) => stop(server, graceMs) };
+}
+
+/** A body nobody will read: an endless one would hold its connection until the request times out (bar HT-1). */
+function isGetWithBody({ method, headers }: IncomingMessage): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
+}
+
+//= bar#HT-1
+function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void {
+  response.once("finish", () => socket.destroySoon());
+  const body = JSON.stringify({ error: "invalid_request", error_description: "GET takes no body" });
+  const headers = { "content-type": "application/json", "cache-control": "no-store", connection: "close" };
+  response.writeHead(400, headers).end(body);
 }
 
 async function stop(server: Server, graceMs: number): Promise<void> {

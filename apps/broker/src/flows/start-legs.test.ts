@@ -49,6 +49,11 @@ describe("leg 1, POST /v1/par", () => {
     ["a scope with a quote", { scope: 'read "all"' }, "invalid_scope"],
     ["a resource with a fragment", { resource: "https://api.example/#x" }, "invalid_request"],
     ["a reserved parameter", { vendor_params: '{"redirect_uri":"https://evil.example"}' }, "invalid_request"],
+    [
+      "a name that ends at a NUL",
+      { vendor_params: '{"redirect_uri\\u0000x":"https://evil.example"}' },
+      "invalid_request",
+    ],
     ["a parameter with a place of its own", { vendor_params: '{"scope":"all"}' }, "invalid_request"],
   ])("rfc8707#2 bar#ST-4 bar#ST-5 refuses %s", async (_, form, error) => {
     const { push, seen } = await testBroker();

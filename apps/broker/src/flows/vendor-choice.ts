@@ -166,9 +166,15 @@ function requireResource(resource: string): string {
 /** Parameters with a place of their own in the pushed request: twice would be ambiguous. */
 const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
 
+/** Visible ASCII: what cuts a name short at one reader (NUL, a line break) would make it another parameter there. */
+const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
+
 //= bar#ST-4
 function requireVendorParams(json: string): Record<string, string> {
   const wished = parseStringMap(json, "vendor_params");
+  if (!Object.keys(wished).every((name) => PARAMETER_NAME.test(name))) {
+    throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
+  }
   const reserved = Object.keys(wished).find(
     (name) => isReservedAuthorizationParameter(name) || HAVE_THEIR_OWN_PLACE.has(name),
   );

@@ -17,6 +17,10 @@ it("rfc6749#10.10 makes flow ids of 128 random bits, each bit as often set as no
   for (const count of ones) expect(Math.abs(count - rounds / 2)).toBeLessThan(slack);
 });
 
+it("never begins with a dash, which a command line would take for an option", () => {
+  for (let round = 0; round < 2000; round++) expect(createFlowId()).not.toMatch(/^-/);
+});
+
 it("puts the cell in front, so that an edge can route by id", () => {
   expect(createFlowId("eu1")).toMatch(/^eu1-[A-Za-z0-9_-]{22}$/);
   expect(isFlowId(createFlowId("eu1"))).toBe(true);
