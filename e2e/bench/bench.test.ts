@@ -14,7 +14,7 @@ import { SUBJECTS } from "./subjects.ts";
 describe("a run", () => {
   it("measures the floor and the built broker on both stores", async () => {
     const lines: string[] = [];
-    const results = await runBench({ flows: 20, rounds: 1, warmUpRounds: 0 }, (line) => lines.push(line));
+    const results = await runBench({ flows: 20, rounds: 1, warmUp: 0 }, (line) => lines.push(line));
     expect(lines).toHaveLength(6);
     expect(results.measurements).toHaveLength(1);
     for (const work of ["flow", "refresh"] as const) {
@@ -130,8 +130,12 @@ describe("figures", () => {
 
 describe("the command line", () => {
   it("has defaults and takes numbers", () => {
-    expect(parseCommandLine([])).toMatchObject({ flows: 3000, rounds: 5, profile: false, help: false });
-    expect(parseCommandLine(["--flows", "10", "--rounds=2", "--profile"])).toMatchObject({ flows: 10, rounds: 2 });
+    expect(parseCommandLine([])).toMatchObject({ flows: 3000, rounds: 5, warmUp: 30_000, profile: false, help: false });
+    expect(parseCommandLine(["--flows", "10", "--rounds=2", "--warm-up=0"])).toMatchObject({
+      flows: 10,
+      rounds: 2,
+      warmUp: 0,
+    });
   });
 
   it.each([["--flows=0"], ["--rounds=many"], ["--flows=1e3"], ["--speed"]])("refuses %s", (argument) => {

@@ -9,25 +9,31 @@ import { type BenchResults, runBench } from "./bench.ts";
 import { table, verdicts } from "./figures.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
 
-const WARM_UP_ROUNDS = 2;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-async function run({ flows, rounds, profile, jsonPath }: CommandLine): Promise<void> {
+async function run({ flows, rounds, warmUp, profile, jsonPath }: CommandLine): Promise<void> {
   say("building the broker where it is older than its sources");
   buildBroker();
   const profileFolder = join(RESULTS_FOLDER, "profiles");
-  const results = await runBench(
-    { flows, rounds, warmUpRounds: WARM_UP_ROUNDS, ...(profile ? { profileFolder } : {}) },
-    say,
-  );
+  const results = await runBench({ flows, rounds, warmUp, ...(profile ? { profileFolder } : {}) }, say);
   mkdirSync(dirname(jsonPath), { recursive: true });
   writeFileSync(jsonPath, `${JSON.stringify(results, null, 2)}\n`);
   process.stdout.write(`${describe(results)}\n\nresults: ${jsonPath}\n`);
   if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${profileFolder}/*.cpuprofile\n`);
 }
 
-function describe({ machine, node, connections, flows, rounds, profiled, figures, aims }: BenchResults): string {
-  const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes, ${connections} connections, Node.js ${node}, ${machine}`;
+function describe({
+  machine,
+  node,
+  connections,
+  flows,
+  rounds,
+  warmUp,
+  profiled,
+  figures,
+  aims,
+}: BenchResults): string {
+  const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes after ${warmUp} of each, ${connections} connections, Node.js ${node}, ${machine}`;
   const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : verdicts(aims);
   return `${settings}\n\n${table(figures)}\n\n${judgement}`;
 }

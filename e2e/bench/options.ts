@@ -8,7 +8,8 @@ CPU time per whole flow, and per refresh, of the built broker with memory and wi
 node:crypto server that takes the same wire steps. Prints a table and the ratios, and writes them as JSON.
 
   --flows N      flows, and refreshes, per server and round (default 3000)
-  --rounds N     rounds that count, after two that do not (default 5)
+  --rounds N     rounds (default 5)
+  --warm-up N    flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
   --json PATH    where the results go (default e2e/bench/results/latest.json)
   --profile      run the servers under --cpu-prof and say where the profiles are; the figures are then no figures
   --help         this text
@@ -19,6 +20,7 @@ export interface CommandLine {
   readonly help: boolean;
   readonly flows: number;
   readonly rounds: number;
+  readonly warmUp: number;
   /** Absolute. */
   readonly jsonPath: string;
   readonly profile: boolean;
@@ -34,6 +36,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       help: { type: "boolean", short: "h", default: false },
       flows: { type: "string", default: "3000" },
       rounds: { type: "string", default: "5" },
+      "warm-up": { type: "string", default: "30000" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
       profile: { type: "boolean", default: false },
     },
@@ -42,13 +45,14 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     help: values.help,
     flows: wholeNumber("--flows", values.flows),
     rounds: wholeNumber("--rounds", values.rounds),
+    warmUp: wholeNumber("--warm-up", values["warm-up"], 0),
     jsonPath: resolve(values.json),
     profile: values.profile,
   };
 }
 
-function wholeNumber(name: string, text: string): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (value < 1) throw new Error(`${name} takes a whole number from 1, not '${text}'`);
+function wholeNumber(name: string, text: string, from = 1): number {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : -1;
+  if (value < from) throw new Error(`${name} takes a whole number from ${from}, not '${text}'`);
   return value;
 }
