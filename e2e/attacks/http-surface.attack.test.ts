@@ -1,0 +1,249 @@
+/**
+ * Who attacks: anyone who can open a connection. What they want: to be taken for a proxy, a health check or a page of ours,
+ * or to keep the process busy. What stops them: every URL comes from configuration, every route that is not on the public
+ * list authenticates, bodies and heads are limited before they are read. These are absences of code or settings of the
+ * server, not functions, so there are no twins; each test also sends the request that must pass.
+ */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { atCallback, createBackend, createBrowser, encode } from "./support/people.ts";
+import { openWire } from "./support/wire.ts";
+import { createWorld } from "./support/world.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
+
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  return { world, wire: await openWire(world), backend: createBackend(world), victim: createBrowser(world, "victim") };
+}
+
+describe("bar#HT-6 headers that claim to come from a proxy", () => {
+  const FORGED = {
+    host: "evil.example",
+    forwarded: "for=127.0.0.1;host=evil.example;proto=http",
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "http",
+    "x-forwarded-port": "80",
+    "x-forwarded-prefix": "/evil",
+    "x-forwarded-uri": "/evil",
+    "x-forwarded-for": "127.0.0.1",
+    "x-real-ip": "127.0.0.1",
+    "x-original-url": "/healthz",
+    "x-rewrite-url": "/healthz",
+    "x-host": "evil.example",
+    "x-http-method-override": "GET",
+  };
+
+  it("reach no URL, cookie or page of ours, on any leg", async () => {
+    const { world, wire, backend, victim } = await setUp();
+    const send = async (path: string, cookie = ""): Promise<Exchange> =>
+      wire.send({ path, headers: { ...FORGED, cookie } });
+    const post = async (path: string, body: string): Promise<Exchange> =>
+      wire.send({ method: "POST", path, headers: { ...FORGED, authorization: BASIC, "content-type": FORM }, body });
+    const answers: Exchange[] = [];
+    for (const path of ["/.well-known/oauth-authorization-server", "/openapi.json", "/", "/v1/vendors", "/nowhere"]) {
+      answers.push(await send(path));
+    }
+    answers.push(await post("/v1/explain", encode({ vendor: "honest" })));
+
+    const flow = await backend.push();
+    const started = await send(pathOf(backend.startUrl(flow)));
+    expect(started.headers.getSetCookie()[0]).toMatch(/^__Host-flow-.*; Secure$/);
+    victim.jar.store(new URL(CALLBACK), started.headers.getSetCookie());
+    const { url } = await victim.visit(new URL(started.headers.get("location") ?? ""), atCallback);
+    const finished = await send(pathOf(url), victim.jar.header(url));
+    expect(finished.headers.get("location")).toContain(`iss=${encodeURIComponent(BASE_URL)}`);
+
+    for (const { body, headers } of [...answers, started, finished]) {
+      expect(`${JSON.stringify([...headers])}${body}`).not.toMatch(/evil|http:\/\/broker/);
+    }
+    expect(JSON.parse(answers[0]?.body ?? "{}")).toMatchObject({ issuer: BASE_URL });
+    expect(world.vendors[0]?.codes).toHaveLength(1);
+  });
+});
+
+function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
+}
+
+describe("bar#HT-7 requests without credentials", () => {
+  /** What anyone may have. Everything else that is no browser path must refuse. */
+  const PUBLIC = [
+    "/",
+    "/.well-known/oauth-authorization-server",
+    "/v1/vendors",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+  ];
+
+  it("get nothing but what is public, on every route by every method", async () => {
+    const { world } = await setUp();
+    const open = new Set<string>();
+    for (const route of new Set(world.broker.app.routes.map(({ path }) => path))) {
+      for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE2"]) {
+        const body = method === "GET" || method === "HEAD" ? {} : { body: "a=b", headers: { "content-type": FORM } };
+        const { status } = await world.request(route.replaceAll(/:\w+/g, "honest"), { method, ...body });
+        if (status < 400) open.add(`${status} ${route}`);
+      }
+    }
+    // A form_post answer is handed back to the browser unread.
+    const expected = [...PUBLIC.map((path) => `200 ${path}`), "200 /v1/vendors/:id", "303 /v1/callback"];
+    expect([...open].toSorted()).toEqual(expected.toSorted());
+  });
+
+  it("get no further by spelling the path otherwise, or by calling themselves a health check", async () => {
+    const { wire } = await setUp();
+    const body = encode({ grant_type: "refresh_token", refresh_token: "x", vendor: "honest", client_id: "platform" });
+    const tricks = (path: string): string[] => [
+      path,
+      `/${path}`,
+      `${path}/`,
+      `${path}?`,
+      `${path}?/healthz`,
+      `${path};/healthz`,
+      `${path}%2f..%2f..%2fhealthz`,
+      `/healthz/..${path}`,
+      `/healthz/%2e%2e${path}`,
+      `/healthz%2f..${path}`,
+      path.replace("/v1", "/v1/."),
+      path.replace("/v1/", "/v1%2f"),
+      path.replace("/v1/", "/v1//"),
+      path.replace("/v1/", "/v1\\"),
+      path.toUpperCase(),
+      `${path}%00`,
+      `${path}.json`,
+      `${path}#/healthz`,
+      `http://localhost${path}`,
+    ];
+    const agents = [undefined, "kube-probe/1.31", "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Prometheus/3.0"];
+    const open: string[] = [];
+    for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/register"].flatMap(tricks)) {
+      for (const agent of agents) {
+        const headers = { "content-type": FORM, ...(agent === undefined ? {} : { "user-agent": agent }) };
+        const { status } = await wire.send({ method: "POST", path, headers, body });
+        if (![400, 401, 404, 405, 503].includes(status)) open.push(`${path} ${agent}: ${status}`);
+      }
+    }
+    expect(open).toEqual([]);
+    const allowed = { method: "POST", path: "/v1/explain", headers: { "content-type": FORM, authorization: BASIC } };
+    expect((await wire.send({ ...allowed, body: "vendor=honest" })).status).toBe(200);
+  });
+});
+
+describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
+  it("let no other site read it, frame it, keep it, or learn from where we came", async () => {
+    const { world, backend, victim } = await setUp();
+    const origin = { origin: "https://evil.example", "access-control-request-method": "POST" };
+    await victim.visit(backend.startUrl(await backend.push()));
+    for (const path of [
+      "/v1/callback",
+      "/nowhere",
+      "/",
+      "/.well-known/oauth-authorization-server",
+      "/metrics",
+      "/v1/token",
+    ]) {
+      await world.request(path, { headers: { ...origin, accept: "text/html" } });
+      await world.request(path, { method: "OPTIONS", headers: origin });
+    }
+    await backend.post("/v1/token", { grant_type: "nothing" });
+    for (const { headers, body } of world.exchanges) {
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "strict-transport-security": expect.stringMatching(/^max-age=\d{8}/),
+        "content-security-policy": expect.stringMatching(/^default-src 'none'; frame-ancestors 'none'/),
+      });
+      const isPage = headers.get("content-type")?.startsWith("text/html") === true;
+      if (isPage)
+        expect([headers.get("x-frame-options"), /<script|<img|<link|http-equiv/.test(body)]).toEqual(["DENY", false]);
+    }
+  });
+});
+
+describe("bar#HT-4 bytes that are no text", () => {
+  it.each([
+    ["a path", { path: "/v1/vendors/%E0%A4%A" }],
+    ["a path with NUL", { path: "/v1/vendors/%00" }],
+    ["a path with a line break", { path: "/v1/callback/%0d%0aX:y" }],
+    ["a query", { path: "/v1/callback?state=%E0%A4" }],
+    ["a query with NUL", { path: "/v1/authorize?client_id=%00&request_uri=%00" }],
+    ["a raw query", { path: "/v1/callback?state=\u00e9" }],
+    ["a Bearer token", { path: "/v1/vendors", headers: { authorization: "Bearer %E0%A4" } }],
+    ["Basic credentials", { path: "/v1/vendors", headers: { authorization: "Basic %%%" } }],
+    [
+      "Basic credentials with bad escapes",
+      { path: "/v1/vendors", headers: { authorization: `Basic ${btoa("%zz:%E0%A4")}` } },
+    ],
+    ["Basic credentials with NUL", { path: "/v1/vendors", headers: { authorization: `Basic ${btoa("\0:\0")}` } }],
+    ["a cookie", { path: "/v1/callback?state=x", headers: { cookie: "\u00e9=\u00ff; =; ;;" } }],
+    [
+      "a body",
+      { method: "POST", path: "/v1/par", headers: { "content-type": FORM }, body: "client_id=\ud800&a=%E0%A4" },
+    ],
+  ])("in %s are refused, by a status below 500", async (_where, request) => {
+    const { wire } = await setUp();
+    const { status, body } = await wire.send(request);
+    expect([400, 401, 404]).toContain(status);
+    expect(body).not.toMatch(/server_error|at .*\.ts/);
+  });
+});
+
+describe("bar#HT-1 a body without end", () => {
+  const request = (lines: readonly string[]): string =>
+    ["POST /v1/token HTTP/1.1", "Host: broker.example", `Content-Type: ${FORM}`, ...lines, "", ""].join("\r\n");
+
+  async function answerTo(port: number, head: string, chunk = "", most = 0): Promise<{ status: string; sent: number }> {
+    const socket = connect({ host: "127.0.0.1", port });
+    socket.on("error", () => undefined);
+    const answer = { text: "" };
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      answer.text += text;
+    });
+    socket.write(head);
+    let sent = 0;
+    while (answer.text === "" && sent < most) {
+      if (!socket.write(chunk)) await Promise.race([once(socket, "drain"), once(socket, "data")]);
+      sent += chunk.length;
+    }
+    if (answer.text === "") await once(socket, "data");
+    socket.destroy();
+    return { status: answer.text.split(" ")[1] ?? "", sent };
+  }
+
+  it("is refused by its announced length alone", async () => {
+    const { wire } = await setUp();
+    expect(await answerTo(wire.port, request(["Content-Length: 100000000"]))).toEqual({ status: "413", sent: 0 });
+    expect((await answerTo(wire.port, request(["Content-Length: 65537"]))).status).toBe("413");
+  });
+
+  it("is refused as soon as it is too long, where no length was announced", async () => {
+    const { wire } = await setUp();
+    const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
+    const { status, sent } = await answerTo(wire.port, request(["Transfer-Encoding: chunked"]), chunk, 100_000_000);
+    expect(status).toBe("413");
+    // What fits into the buffers between us, and no more.
+    expect(sent).toBeLessThan(16_000_000);
+  });
+
+  it("is refused where it has two lengths", async () => {
+    const { wire } = await setUp();
+    const two = [
+      ["Content-Length: 5", "Transfer-Encoding: chunked"],
+      ["Content-Length: 5", "Content-Length: 6"],
+      ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
+      ["Content-Length: -1"],
+      ["Content-Length: 5, 5"],
+    ];
+    for (const lines of two) expect((await answerTo(wire.port, request(lines), "0\r\n\r\n", 5)).status).toBe("400");
+  });
+});
