@@ -1,0 +1,238 @@
+/**
+ * Who attacks: a vendor, or whoever controls what it publishes and answers. What he wants: our secret for it, sent on to a host
+ * that is not it; or requests of ours into the network behind the broker. What stops him: no answer is followed to another
+ * place (exchange), and neither metadata nor a name leads to an address that is not public (isPublicAddress).
+ * Nothing is connected to here but loopback: the network of the second part records where a socket would have been opened.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { Pool } from "undici";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/egress-corpus.ts";
+import { recordingNetwork } from "../../packages/oauth-core/src/testing/recording-network.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld, idOf, requestOf } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/egress-exchange.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/egress-exchange.ts")>();
+  const exchange: typeof actual.exchange = async (pool, request, limits) => {
+    const answer = await actual.exchange(pool, request, limits);
+    const location = answer.headers["location"];
+    if (!off.has("exchange") || answer.status !== 307 || typeof location !== "string") return answer;
+    // As most HTTP clients do unless told otherwise.
+    const { origin, pathname } = new URL(location);
+    const elsewhere = new Pool(origin);
+    try {
+      return await actual.exchange(elsewhere, { ...request, path: pathname }, limits);
+    } finally {
+      await elsewhere.close();
+    }
+  };
+  return { ...actual, exchange };
+});
+
+vi.mock("../../packages/oauth-core/src/vendor-client/addresses.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/addresses.ts")>();
+  const isPublicAddress: typeof actual.isPublicAddress = (address) =>
+    off.has("isPublicAddress") || actual.isPublicAddress(address);
+  return { ...actual, isPublicAddress };
+});
+
+interface Host {
+  readonly origin: string;
+  readonly heard: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
+}
+
+/** A host on loopback that redirects everything, or answers tokens to anybody. */
+async function startHost(answer: { status: number; location?: string }): Promise<Host> {
+  const heard: Host["heard"] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString("latin1");
+    });
+    request.on("end", () => {
+      heard.push({ path: request.url ?? "", headers: request.headers, body });
+      const { status, location } = answer;
+      response.writeHead(status, {
+        "content-type": "application/json",
+        ...(location === undefined ? {} : { location }),
+      });
+      response.end('{"access_token":"token-of-evil","token_type":"Bearer"}');
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return { origin: `http://127.0.0.1:${address.port}`, heard };
+}
+
+describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
+  /** A flow up to its tokens, at a vendor whose token endpoint redirects. */
+  async function redeemAtRedirecting(status: number) {
+    const elsewhere = await startHost({ status: 200 });
+    const vendor = await startHost({ status, location: `${elsewhere.origin}/take` });
+    const page = createFakeVendor({ ...VENDOR_CLIENT, origin: vendor.origin, redirectUri: CALLBACK, sendsIss: false });
+    const world = await createWorld({
+      vendors: [page],
+      entries: {
+        honest: {
+          name: "Honest",
+          authorization_endpoint: `${vendor.origin}/authorize`,
+          token_endpoint: `${vendor.origin}/token`,
+        },
+      },
+      config: { egress: { allow_loopback: true } },
+      egress: createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 }),
+    });
+    const backend = createBackend(world);
+    const flow = await backend.push();
+    const { url } = await createBrowser(world, "victim").visit(backend.startUrl(flow));
+    const redeemed = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    const refresh = { grant_type: "refresh_token", refresh_token: "refresh-of-victim", vendor: "honest" };
+    const refreshed = await backend.post("/v1/token", refresh);
+    return { vendor, elsewhere, redeemed, refreshed };
+  }
+
+  it.each([301, 302, 303, 307, 308])(
+    "by %i is not followed, neither with a code nor with a refresh token",
+    async (status) => {
+      const { vendor, elsewhere, redeemed, refreshed } = await redeemAtRedirecting(status);
+      expect(vendor.heard.map(({ path }) => path)).toEqual(["/token", "/token"]);
+      expect(elsewhere.heard).toEqual([]);
+      for (const answer of [redeemed, refreshed]) {
+        expect(answer).toMatchObject({ status: 502, body: { error: "vendor_response_invalid" } });
+        expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|take/);
+      }
+    },
+  );
+
+  it("bar#EG-12 twin: with an exchange that follows, the other host has our secret, the code and the verifier", async () => {
+    await without(off, "exchange", async () => {
+      const { elsewhere, redeemed } = await redeemAtRedirecting(307);
+      expect(redeemed.status).toBe(200);
+      const [{ headers, body } = { headers: {}, body: "" }] = elsewhere.heard;
+      expect(Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString()).toBe(
+        `${VENDOR_CLIENT.clientId}:${VENDOR_CLIENT.clientSecret}`,
+      );
+      expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({
+        code: expect.stringMatching(/^code-of-victim-/),
+        code_verifier: expect.stringMatching(/^.{43}$/),
+      });
+    });
+  });
+});
+
+const NOT_FOR_BROWSERS = [
+  "javascript:alert(1)//",
+  "data:text/html,x",
+  "file:///etc/passwd",
+  "vbscript:x",
+  "about:blank",
+];
+const ANSWERS = new Map(
+  EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+);
+
+describe("bar#DI-2 metadata that points behind the broker", () => {
+  /** One vendor for each URL, which names it as `endpoint` of its metadata. */
+  async function worldOf(urls: readonly string[], endpoint: string) {
+    const network = recordingNetwork(ANSWERS);
+    const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
+    const vendors = urls.map((url, index) =>
+      createFakeVendor({
+        ...VENDOR_CLIENT,
+        origin: `https://v${index}.example`,
+        redirectUri: CALLBACK,
+        metadata: () => ({ [endpoint]: url }),
+      }),
+    );
+    const world = await createWorld({ vendors, egress: onlyMetadataOf(vendors, guarded) });
+    return { world, network, backend: createBackend(world), vendors };
+  }
+
+  /** Metadata is answered here; everything else meets the guard, and behind it a network without sockets. */
+  function onlyMetadataOf(vendors: readonly FakeVendor[], guarded: Egress): Egress {
+    const byOrigin = new Map(vendors.map((vendor) => [vendor.origin, vendor]));
+    const fetch: Egress["fetch"] = async (input, init = {}) => {
+      const request = requestOf(input, init);
+      const { origin, pathname } = URL.parse(request.url) ?? { origin: "", pathname: "" };
+      const vendor = pathname.startsWith("/.well-known/") ? byOrigin.get(origin) : undefined;
+      return vendor === undefined ? guarded.fetch(input, init) : vendor.answer(request);
+    };
+    return { fetch, fetchUntrusted: fetch, close: async () => guarded.close() };
+  }
+
+  /** As far as it goes: pushed, at the vendor, back, redeemed. @returns the status it ended with */
+  async function runFlow({ world, backend }: Awaited<ReturnType<typeof worldOf>>, vendor: FakeVendor) {
+    const pushed = await backend.par({ vendor: idOf(vendor.origin) });
+    if (pushed.status !== 201) return pushed;
+    const flow = await backend.push({ vendor: idOf(vendor.origin) });
+    const browser = createBrowser(world, "victim");
+    const { url } = await browser.visit(backend.startUrl(flow), atCallback);
+    const back = await browser.visit(url);
+    return backend.redeem(parameter(back.url, "code"), flow.codeVerifier);
+  }
+
+  it("is refused as token endpoint, at the latest before a socket is opened", async () => {
+    const stage = await worldOf(
+      EGRESS_CORPUS.map(({ url }) => url),
+      "token_endpoint",
+    );
+    const wrong: string[] = [];
+    for (const [index, { label, stoppedBy }] of EGRESS_CORPUS.entries()) {
+      const { status, body } = await runFlow(stage, stage.vendors[index]!);
+      const expected = stoppedBy === "answer" ? ["temporarily_unavailable"] : ["vendor_response_invalid"];
+      if (!expected.includes(String(body["error"]))) wrong.push(`${label}: ${status} ${String(body["error"])}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(stage.network.sockets).toEqual([]);
+    expect(EGRESS_CORPUS.length).toBeGreaterThan(300);
+  });
+
+  it.each(["authorization_endpoint", "revocation_endpoint", "jwks_uri", "userinfo_endpoint", "registration_endpoint"])(
+    "is refused as %s, before anything is asked and anybody sent there",
+    async (endpoint) => {
+      const listed = EGRESS_CORPUS.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
+      const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];
+      const { world, network, backend, vendors } = await worldOf(urls, endpoint);
+      const taken: string[] = [];
+      for (const [index, { origin }] of vendors.entries()) {
+        const { status, body } = await backend.par({ vendor: idOf(origin) });
+        if (status !== 502) taken.push(urls[index] ?? "");
+        expect(JSON.stringify(body)).not.toContain(urls[index]);
+      }
+      expect(taken).toEqual([]);
+      expect(network.sockets).toEqual([]);
+      expect(world.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
+    },
+  );
+
+  it("bar#DI-2 twin: without isPublicAddress the vendor's code and our secret are on their way to the metadata service", async () => {
+    const urls = [
+      "https://169.254.169.254/token",
+      "https://10.0.0.1/token",
+      "https://127.0.0.1/token",
+      "https://[fd00:ec2::254]/token",
+    ];
+    await without(off, "isPublicAddress", async () => {
+      const stage = await worldOf(urls, "token_endpoint");
+      for (const vendor of stage.vendors) await runFlow(stage, vendor);
+      expect(new Set(stage.network.sockets)).toEqual(
+        new Set(["169.254.169.254", "10.0.0.1", "127.0.0.1", "fd00:ec2::254"]),
+      );
+    });
+  });
+});
