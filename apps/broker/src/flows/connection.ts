@@ -40,6 +40,17 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
   return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
 }
 
+/** The value a client presented, again; sealed anew only when a newer key has taken over. */
+export function resealConnection(
+  presented: string,
+  connection: Connection,
+  clientId: string,
+  { keyset }: Pick<Deps, "keyset">,
+): string {
+  const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
+  return isCurrent ? presented : sealConnection(connection, clientId, { keyset });
+}
+
 /** @throws OAuthError invalid_request when it was altered or is another client's */
 export async function openConnection(
   value: string,

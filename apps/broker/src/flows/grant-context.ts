@@ -11,8 +11,9 @@ import { findCredentials, refuseOwnCredentialsAndEndpoints, requireUsableVendor 
 export interface GrantContext {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
-  /** What the answer's `connection` is made from. */
   readonly connection: Connection;
+  /** As the caller sent it; absent where the caller named only the vendor. */
+  readonly presented: string | undefined;
 }
 
 /** @throws OAuthError invalid_request, unauthorized_client, invalid_grant, vendor_credentials_rejected; 502/503 of discovery */
@@ -23,8 +24,8 @@ export async function readGrantContext(
   trace: Trace,
 ): Promise<GrantContext> {
   refuseOwnCredentialsAndEndpoints(parameters);
-  const sealed = parameters.get("connection");
-  const connection = sealed === undefined ? undefined : await openConnection(sealed, client.clientId, deps);
+  const presented = parameters.get("connection");
+  const connection = presented === undefined ? undefined : await openConnection(presented, client.clientId, deps);
   const vendorId = connection?.vendor ?? parameters.require("vendor");
   if (vendorId !== (parameters.get("vendor") ?? vendorId)) {
     throw new OAuthError("invalid_request", "vendor and connection name different vendors");
@@ -39,7 +40,7 @@ export async function readGrantContext(
   trace.credentialsId = credentials.id;
   const vendor = await deps.vendorClient.resolve(entry.vendor);
   if (connection !== undefined) requireSameTokenHost(connection, vendor);
-  return { vendor, credentials, connection: connection ?? connectionOf({ vendor, credentials }, undefined) };
+  return { vendor, credentials, connection: connection ?? connectionOf({ vendor, credentials }, undefined), presented };
 }
 
 /** A refresh token goes to the host that issued it and to no other, whatever the configuration says today. */

@@ -34,6 +34,16 @@ describe("refresh", () => {
     );
   });
 
+  it("answers a connection under the newest key once it has taken over, and the presented one until then", async () => {
+    const { refresh, connection, deps, now } = await connected();
+    expect((await refresh({ connection })).body["connection"]).toBe(connection);
+    await deps.keyset.rotate();
+    now.advance(60);
+    const { body } = await refresh({ connection, refresh_token: "rt-2" });
+    expect(body["connection"]).not.toBe(connection);
+    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-3" })).response.status).toBe(200);
+  });
+
   it("bar#RF-1 makes one vendor call for 100 equal requests, and replays it for 60 s", async () => {
     const { refresh, connection, seen, now } = await connected();
     const answers = await Promise.all(Array.from({ length: 100 }, () => refresh({ connection })));

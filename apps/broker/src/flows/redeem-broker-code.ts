@@ -15,7 +15,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, sealConnection } from "./connection.ts";
 import { asData, asFlow, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { openParked, type Parked, redeemAtVendor } from "./parking.ts";
 import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
@@ -37,7 +37,8 @@ export async function redeemBrokerCode(
   const parked = await openParked(code.flowId, flow, code.value, deps); //      7  sealed under the code just presented
   await spendOnce(code, client, deps); //                                       8  of any number of tries one goes on
   const tokens = await redeem(parked, { code, record, flow, choice }, deps); // 9  the vendor's tokens, verified
-  return tokenAnswer(tokens, connectionOf(choice, tokens.idToken), parked.callbackData, client.clientId, deps); // 10
+  const connection = sealConnection(connectionOf(choice, tokens.idToken), client.clientId, deps); // 10 names what minted them
+  return tokenAnswer(tokens, choice.vendor.id, connection, parked.callbackData);
 }
 
 function readCode(parameters: Parameters, trace: Trace): Handle {

@@ -5,6 +5,7 @@
 import { type Parameters, parseScope } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
+import { resealConnection, sealConnection } from "./connection.ts";
 import { type GrantContext, readGrantContext } from "./grant-context.ts";
 import { type SingleFlight, singleFlightId } from "./single-flight.ts";
 import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
@@ -38,7 +39,7 @@ async function refreshOnce(
   refreshToken: string,
   scope: readonly string[] | undefined,
   client: ClientConfig,
-  { vendor, credentials, connection }: GrantContext,
+  { vendor, credentials, connection, presented }: GrantContext,
   deps: Deps,
 ): Promise<TokenAnswer> {
   const { iss, sub } = connection;
@@ -49,5 +50,9 @@ async function refreshOnce(
   });
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
-  return tokenAnswer(kept, connection, {}, client.clientId, deps);
+  const sealed =
+    presented === undefined
+      ? sealConnection(connection, client.clientId, deps)
+      : resealConnection(presented, connection, client.clientId, deps);
+  return tokenAnswer(kept, vendor.id, sealed);
 }

@@ -3,7 +3,7 @@
  * A record is the lease: whoever creates it calls the vendor and leaves the answer in it, sealed under a key derived from
  * the presented refresh token; the others read it. An expired lease (a crashed holder) may be taken again.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type JsonObject,
@@ -49,9 +49,7 @@ interface SingleFlightDeps extends Pick<Deps, "records" | "now"> {
 
 /** Length-prefixed, so that no two lists of parts give one id. */
 export function singleFlightId(parts: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
-  return hash.digest("base64url");
+  return hash("sha256", parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(""), "base64url");
 }
 
 export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {

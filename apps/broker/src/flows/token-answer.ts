@@ -3,8 +3,6 @@
  * `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would rightly refuse it from us.
  */
 import { formatScope, type JsonObject, type VendorTokens } from "@oauth-broker/oauth-core";
-import type { Deps } from "../deps.ts";
-import { type Connection, sealConnection } from "./connection.ts";
 
 export interface TokenAnswer {
   readonly access_token: string;
@@ -21,10 +19,9 @@ export interface TokenAnswer {
 //= rfc6749#5.1
 export function tokenAnswer(
   tokens: VendorTokens,
-  connection: Connection,
-  callbackData: Readonly<Record<string, string>>,
-  clientId: string,
-  deps: Pick<Deps, "keyset">,
+  vendor: string,
+  connection: string,
+  callbackData: Readonly<Record<string, string>> = {},
 ): TokenAnswer {
   return {
     access_token: tokens.accessToken,
@@ -33,8 +30,8 @@ export function tokenAnswer(
     ...(tokens.refreshToken === undefined ? {} : { refresh_token: tokens.refreshToken }),
     ...(tokens.scope === undefined ? {} : { scope: formatScope(tokens.scope) }),
     ...(tokens.idToken === undefined ? {} : { vendor_id_token: tokens.idToken.raw }),
-    vendor: connection.vendor,
-    connection: sealConnection(connection, clientId, deps),
+    vendor,
+    connection,
     vendor_data: { ...callbackData, ...tokens.vendorData },
   };
 }
