@@ -1,0 +1,192 @@
+/**
+ * Who attacks: nobody yet. Somebody puts a secret into the wrong field, or a tool pastes it there, and the attacker comes
+ * later and reads logs, screenshots and error reports. What stops him: no answer repeats what was sent, and the log has no
+ * field for it. Each input of each path gets a canary of its own. Many lines of code keep this, no one function: no twin.
+ */
+import { describe, expect, it } from "vitest";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
+
+/** Whose values show where: by what was put where they may stand again. */
+async function setUp() {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({ vendors: [honest] });
+  const canaries = new Map<string, string>();
+  const plant = (where: string, form: (canary: string) => string = (canary) => canary): string => {
+    const canary = `canary${canaries.size}canary${"x".repeat(20)}`;
+    canaries.set(canary, where);
+    return form(canary);
+  };
+  const hits = (texts: readonly string[]): string[] => {
+    const text = texts.join("\n").toLowerCase();
+    return [...canaries].flatMap(([canary, where]) => (text.includes(canary) ? [where] : []));
+  };
+  return { world, backend: createBackend(world), victim: createBrowser(world, "victim"), plant, hits };
+}
+
+function textsOf(exchanges: readonly Exchange[]): string[] {
+  return exchanges.map(({ headers, body }) => `${JSON.stringify([...headers])}${body}`);
+}
+
+/** What each path reads, right but for the one that is the canary. */
+const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "/v1/par": {
+    client_id: "platform",
+    response_type: "code",
+    vendor: "honest",
+    redirect_uri: PLATFORMS.platform.redirectUri,
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+    response_mode: "query",
+  },
+  "/v1/token": {
+    grant_type: "authorization_code",
+    code: `${"A".repeat(22)}.${"A".repeat(43)}`,
+    redirect_uri: PLATFORMS.platform.redirectUri,
+    code_verifier: "A".repeat(43),
+  },
+  "/v1/token?refresh": {
+    grant_type: "refresh_token",
+    refresh_token: "unknown",
+    vendor: "honest",
+    connection: "",
+    scope: "",
+  },
+  "/v1/revoke": { token: "unknown", token_type_hint: "refresh_token", vendor: "honest", connection: "" },
+  "/v1/explain": { vendor: "honest", redirect_uri: PLATFORMS.platform.redirectUri, connection: "" },
+  "/register": { vendor: "honest" },
+};
+/** Beside those of the table, everywhere. */
+const EVERYWHERE =
+  `client_secret client_assertion client_assertion_type vendor_client_id vendor_client_secret token_endpoint
+  authorization_endpoint issuer placeholders request request_uri access_token id_token password secret unknown`.split(
+    /\s+/,
+  );
+/** Taken as they are, for the vendor. */
+const FOR_THE_VENDOR = ["state", "scope", "login_hint", "prompt", "resource"];
+const HEADERS = [
+  "authorization",
+  "cookie",
+  "user-agent",
+  "referer",
+  "origin",
+  "x-request-id",
+  "x-forwarded-for",
+  "traceparent",
+  "accept",
+  "content-type",
+];
+
+describe("bar#OB-2 a canary in every input", () => {
+  it("of a backend stands in no answer and no line of the log", async () => {
+    const { world, plant, hits } = await setUp();
+    for (const [path, form] of Object.entries(FORMS)) {
+      const send = async (members: object, headers: object = {}): Promise<void> => {
+        const sent = { authorization: BASIC, "content-type": FORM, ...headers };
+        await world.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
+      };
+      for (const name of [...Object.keys(form), ...EVERYWHERE]) {
+        await send({ [name]: plant(`${name} at ${path}`) });
+        await send({ [name]: plant(`${name} at ${path} without credentials`) }, { authorization: "" });
+        await send({ [name]: plant(`${name} at ${path}, as a URL`, (canary) => `https://evil.example/${canary}#x`) });
+        await send({ [name]: plant(`${name} at ${path}, as JSON`, (canary) => `{"${canary}":{}}`) });
+      }
+      for (const name of HEADERS) await send({}, { [name]: plant(`header ${name} at ${path}`) });
+      await send({}, { authorization: plant(`Basic at ${path}`, (canary) => `Basic ${btoa(`${canary}:${canary}`)}`) });
+      await send({ [plant(`a name at ${path}`)]: "x" });
+      await world.request(
+        `${path}${path.includes("?") ? "&" : "?"}${plant(`query name at ${path}`)}=${plant(`query at ${path}`)}`,
+        {
+          method: "POST",
+          headers: { authorization: BASIC, "content-type": FORM },
+          body: encode(form),
+        },
+      );
+    }
+    // What is for the vendor is in the vendor's URL and nowhere before.
+    for (const name of FOR_THE_VENDOR) {
+      const value = plant(`${name} for the vendor`, (canary) =>
+        name === "resource" ? `https://api.example/${canary}` : canary,
+      );
+      const body = encode({ ...FORMS["/v1/par"], [name]: value });
+      await world.request("/v1/par", { method: "POST", headers: { authorization: BASIC, "content-type": FORM }, body });
+    }
+    expect(hits(textsOf(world.exchanges))).toEqual([]);
+    expect(hits(world.logLines)).toEqual([]);
+    expect(world.exchanges.length).toBeGreaterThan(500);
+  });
+
+  it("of a browser stands on no page, in no redirect and in no line of the log", async () => {
+    const { world, backend, victim, plant, hits } = await setUp();
+    const page = { accept: "text/html" };
+    const paths = [
+      "/v1/authorize",
+      "/v1/callback",
+      "/v1/callback/x",
+      "/",
+      "/nowhere",
+      "/v1/vendors",
+      "/metrics",
+      "/readyz",
+    ];
+    const names = [
+      "client_id",
+      "request_uri",
+      "code",
+      "state",
+      "iss",
+      "error",
+      "error_description",
+      "error_uri",
+      "unknown",
+    ];
+    for (const path of paths) {
+      for (const name of names) {
+        const value = plant(`${name} at ${path}`);
+        await world.request(`${path}?${name}=${value}`, { headers: page });
+        await world.request(path, { method: "POST", headers: { ...page, "content-type": FORM }, body: `x=${value}` });
+      }
+      for (const name of HEADERS)
+        await world.request(path, { headers: { ...page, [name]: plant(`header ${name} at ${path}`) } });
+      await world.request(`${path}/${plant(`path below ${path}`)}`, { headers: page });
+      await world.request(`${path}?${plant(`query name at ${path}`)}`, { headers: page });
+    }
+    await world.request(`/v1/vendors/${plant("vendor id")}`, { headers: { authorization: BASIC } });
+    const request_uri = (await backend.push()).requestUri;
+    await world.request(
+      `/v1/authorize?${encode({ request_uri, client_id: plant("client_id with a good request_uri") })}`,
+    );
+
+    // With a flow of its own, so that it comes as far as it can.
+    for (const name of [
+      "code",
+      "iss",
+      "error_description",
+      "error_uri",
+      "unknown",
+      "scope",
+      "session_state",
+      "id_token",
+    ]) {
+      const { url } = await victim.visit(backend.startUrl(await backend.push()), atCallback);
+      url.searchParams.set(name, plant(`${name} in a flow`));
+      if (name.startsWith("error")) {
+        url.searchParams.delete("code");
+        url.searchParams.set("error", "server_error");
+      }
+      const { url: back } = await victim.visit(url);
+      if (name === "code") await backend.redeem(parameter(back, "code"), "A".repeat(43));
+    }
+    // A form_post is handed back to the browser as it came.
+    const handedBack = ({ method, url }: Exchange): boolean =>
+      method === "POST" && url.startsWith(`${BASE_URL}/v1/callback`);
+    expect(hits(textsOf(world.exchanges.filter((exchange) => !handedBack(exchange))))).toEqual([]);
+    expect(hits(world.logLines)).toEqual([]);
+    expect((await world.request("/metrics")).body).toContain("broker_refusals_total");
+  });
+});

@@ -1,0 +1,268 @@
+/**
+ * Who attacks: somebody who reads what is written down: the log, the metrics, a copy of the store, with or without the keys
+ * beside it. What he wants: a code, a token, a verifier, a secret. What stops him: the log knows a list of fields and nothing
+ * else; of what must be presented only the hash is stored; and a vendor's code waits sealed (seal) under a key made from the
+ * broker's code (deriveKey), which is stored nowhere.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readTimeline } from "@oauth-broker/broker/src/flows/timeline.ts";
+import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { textMember } from "../support/text-member.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/token-store/src/envelope.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/envelope.ts")>();
+  const seal: typeof actual.seal = (key, plaintext, context) =>
+    off.has("seal") ? String(plaintext) : actual.seal(key, plaintext, context);
+  const deriveKey: typeof actual.deriveKey = (secret, info) =>
+    actual.deriveKey(off.has("deriveKey") ? "any secret" : secret, info);
+  return { ...actual, seal, deriveKey };
+});
+
+async function setUp({ entry = {} }: { entry?: object } = {}) {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const world = await createWorld({
+    vendors: [honest],
+    entries: { honest: { name: "Honest", issuer: honest.origin, ...entry } },
+    config: { store: "sqlite:./broker.sqlite" },
+  });
+  return { world, honest, backend: createBackend(world), victim: createBrowser(world, "victim") };
+}
+
+/** A flow, leg by leg, and every secret of it that exists so far. */
+async function runFlow(stage: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg: string, secrets: Secrets) => void) {
+  const { world, honest, backend, victim } = stage;
+  const secrets: Secrets = new Map([
+    ["client secret", PLATFORMS.platform.secret],
+    ["vendor secret", VENDOR_CLIENT.clientSecret],
+  ]);
+  const flow = await backend.push();
+  secrets.set("code_verifier", flow.codeVerifier);
+  secrets.set("request_uri", flow.requestUri.slice(-43));
+  afterLeg("pushed", secrets);
+  const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+  secrets.set("state JWT", parameter(url, "state"));
+  secrets.set("cookie", victim.jar.get(url, `__Host-flow-${flow.flowId}`) ?? "");
+  secrets.set("vendor's code", parameter(url, "code"));
+  afterLeg("started", secrets);
+  const code = parameter((await victim.visit(url)).url, "code");
+  secrets.set("broker's code", code.split(".")[1] ?? "");
+  keepTokens(honest.tokens);
+  afterLeg("parked", secrets);
+  const { body } = await backend.redeem(code, flow.codeVerifier);
+  keepTokens(honest.tokens);
+  secrets.set("verifier at the vendor", honest.tokenRequests[0]?.form.get("code_verifier") ?? "");
+  secrets.set("connection", String(body["connection"]));
+  afterLeg("spent", secrets);
+  const [, refreshToken = ""] = honest.tokens;
+  const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, connection: String(body["connection"]) };
+  const refreshed = await backend.post("/v1/token", refresh);
+  keepTokens(honest.tokens);
+  secrets.set("connection after refresh", String(refreshed.body["connection"]));
+  afterLeg("refreshed", secrets);
+  await world.request("/metrics");
+  return { flow, code, secrets, refreshToken };
+
+  function keepTokens(tokens: readonly string[]): void {
+    for (const [index, token] of tokens.entries()) secrets.set(`token ${index}`, token);
+  }
+}
+type Secrets = Map<string, string>;
+
+/** @returns the names of those that stand in the text, as they are or encoded in a way texts are */
+function found(text: string, secrets: Secrets): string[] {
+  return [...secrets].flatMap(([name, value]) => {
+    const forms = [
+      value,
+      encodeURIComponent(value),
+      Buffer.from(value).toString("base64url"),
+      Buffer.from(value).toString("hex"),
+    ];
+    return value !== "" && forms.some((form) => text.includes(form)) ? [name] : [];
+  });
+}
+
+/** All files of the store as text, without the key beside it. */
+function dumpStore({ folder }: World): string {
+  const files = readdirSync(folder).filter((name) => name.startsWith("broker.sqlite") && !name.endsWith(".key"));
+  return files.map((name) => readFileSync(join(folder, name), "latin1")).join("\n");
+}
+
+describe("what the store holds", () => {
+  it.each([
+    ["a vendor's code", {}],
+    ["a vendor's tokens, where its codes die too fast to wait", { redeem_at: "callback" }],
+  ])("bar#OB-2 is no secret after any leg, while it keeps %s", async (_what, entry) => {
+    const stage = await setUp({ entry });
+    const leaks: string[] = [];
+    const legs: string[] = [];
+    await runFlow(stage, (leg, secrets) => {
+      const dump = dumpStore(stage.world);
+      legs.push(leg);
+      leaks.push(...found(dump, secrets).map((name) => `${name} after ${leg}`));
+    });
+    expect(legs).toEqual(["pushed", "started", "parked", "spent", "refreshed"]);
+    expect(leaks).toEqual([]);
+    expect(dumpStore(stage.world)).toContain("honest");
+  });
+
+  it("bar#OB-2 is no secret either after a flow that was refused, cancelled or given the wrong verifier", async () => {
+    const stage = await setUp();
+    const { backend, victim, world, honest } = stage;
+    const flows = await Promise.all([backend.push(), backend.push(), backend.push()]);
+    const secrets: Secrets = new Map();
+    for (const [index, flow] of flows.entries()) {
+      const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+      if (index === 0) url.searchParams.set("iss", "https://evil.example");
+      if (index === 1) url.searchParams.set("error", "access_denied");
+      const back = await victim.visit(url);
+      const code = back.url.searchParams.get("code");
+      if (code !== null) await backend.redeem(code, "w".repeat(43));
+      secrets.set(`verifier ${index}`, flow.codeVerifier).set(`code ${index}`, honest.codes[index] ?? "");
+    }
+    expect(found(dumpStore(world) + world.logLines.join(""), secrets)).toEqual([]);
+  });
+
+  it("bar#OB-2 twin: without seal a copy of the store has the vendor's code in clear", async () => {
+    const stage = await setUp();
+    const { backend, victim, world, honest } = stage;
+    await without(off, "seal", async () => {
+      await victim.visit(backend.startUrl(await backend.push()));
+      expect(dumpStore(world)).toContain(honest.codes[0]);
+    });
+  });
+});
+
+describe("what store and keys together open", () => {
+  interface Sealed {
+    readonly value: string;
+    readonly context: readonly string[];
+  }
+
+  /** Everything a thief of both can make keys of: the keyset's secrets, and each text that lies about. */
+  async function thiefsKeys({ broker, folder }: World, records: readonly object[]): Promise<Buffer[]> {
+    const keyset = await broker.deps.records.get({ kind: "keyset", id: "broker" });
+    const { wrapped, sealed } = (keyset?.data ?? {}) as Record<string, string>;
+    const wrapper = localKeyWrapper({ path: join(folder, "broker.sqlite.key") });
+    const dataKey = await wrapper.unwrap(wrapped ?? "", { purpose: "keyset" });
+    const text = open(dataKey, sealed ?? "", ["keyset"]).toString("utf8");
+    const words = [text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []);
+    const secrets: (string | Buffer)[] = words.flatMap((word) => [word, Buffer.from(word, "base64url")]);
+    const purposes = ["state", "flow", "connection", "parked-tokens", "parked-code", "refresh-replay"];
+    const infos = purposes.flatMap((purpose) => [purpose, `oauth-broker/${purpose}`]);
+    const derived = secrets.flatMap((secret) =>
+      secret.length === 0 ? [] : infos.map((info) => deriveKey(secret, info)),
+    );
+    const twice = derived.flatMap((key) => [deriveKey(key, "parked-tokens"), deriveKey(key, "parked-code")]);
+    return [
+      dataKey,
+      ...secrets.filter((secret) => typeof secret !== "string" && secret.length === 32),
+      ...derived,
+      ...twice,
+    ].map((key) => Buffer.from(key));
+  }
+
+  function opened(keys: readonly Buffer[], { value, context }: Sealed): string | undefined {
+    for (const key of keys) {
+      try {
+        return open(key, value, context).toString("utf8");
+      } catch {
+        // The next one.
+      }
+    }
+    return undefined;
+  }
+
+  /** A flow in front of its last leg, and what a thief has then. */
+  async function parked(entry: object) {
+    const stage = await setUp({ entry });
+    const { backend, victim, world } = stage;
+    const flow = await backend.push();
+    const code = parameter((await victim.visit(backend.startUrl(flow))).url, "code");
+    const record = await world.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    if (record === undefined) throw new Error("no record");
+    const sealed = textMember(record.data, "sealed");
+    const dot = sealed.indexOf(".");
+    const context = ["flow", flow.flowId, dot < 0 ? "code" : "tokens"];
+    return {
+      ...stage,
+      code,
+      kid: sealed.slice(0, Math.max(dot, 0)),
+      keys: await thiefsKeys(world, [record]),
+      sealed: { value: sealed.slice(dot + 1), context },
+    };
+  }
+
+  it("bar#OB-2 is not the parked code: that takes the broker's own code, which is nowhere", async () => {
+    const { keys, sealed, code, honest } = await parked({});
+    expect(keys.length).toBeGreaterThan(200);
+    expect(opened(keys, sealed)).toBeUndefined();
+    expect(opened([deriveKey(code, "parked-code")], sealed)).toContain(honest.codes[0]);
+  });
+
+  it("are not the parked tokens of a vendor that redeems at the callback", async () => {
+    const { keys, sealed, code, kid, world, honest } = await parked({ redeem_at: "callback" });
+    expect(opened(keys, sealed)).toBeUndefined();
+    const ours = (await world.broker.deps.keyset.find("parked-tokens", kid)) ?? Buffer.alloc(0);
+    const both = deriveKey(Buffer.concat([ours, Buffer.from(code)]), "parked-tokens");
+    expect(opened([both], sealed)).toContain(honest.tokens[0]);
+  });
+
+  it("is not the answer kept for a repeated refresh: that takes the refresh token", async () => {
+    const stage = await setUp();
+    const { records } = stage.world.broker.deps;
+    const created = vi.spyOn(records, "create");
+    const { refreshToken } = await runFlow(stage, () => undefined);
+    const id = created.mock.calls.find(([{ key }]) => key.kind === "refresh")?.[0].key.id ?? "";
+    const record = await records.get({ kind: "refresh", id });
+    const sealed = { value: textMember(record?.data ?? {}, "sealed"), context: ["refresh", id] };
+    expect(opened(await thiefsKeys(stage.world, [record ?? {}]), sealed)).toBeUndefined();
+    expect(opened([deriveKey(refreshToken, "refresh-replay")], sealed)).toContain(stage.honest.tokens.at(-1));
+  });
+
+  it("bar#OB-2 twin: with a deriveKey that does not need the broker's code the thief has the vendor's", async () => {
+    await without(off, "deriveKey", async () => {
+      const { keys, sealed, honest } = await parked({});
+      expect(opened(keys, sealed)).toContain(honest.codes[0]);
+    });
+  });
+});
+
+describe("what is written and answered", () => {
+  /** By path: the secrets its answer is there to hand out. */
+  const DUE: Record<string, readonly string[]> = {
+    "/v1/par": ["request_uri"],
+    "/v1/authorize": ["state JWT", "cookie"],
+    "/v1/callback": ["broker's code"],
+    "/v1/token": ["token 0", "token 1", "token 2", "token 3", "connection", "connection after refresh"],
+  };
+
+  function leaksOf(exchanges: readonly Exchange[], secrets: Secrets): string[] {
+    return exchanges.flatMap(({ url, headers, body }) => {
+      const { pathname } = new URL(url);
+      const held = found(`${JSON.stringify([...headers])}${body}`, secrets);
+      return held.filter((name) => DUE[pathname]?.includes(name) !== true).map((name) => `${name} from ${pathname}`);
+    });
+  }
+
+  it("bar#OB-2 holds a secret only where it is due: not in the log, the metrics, the timeline, or another answer", async () => {
+    const stage = await setUp();
+    const { world } = stage;
+    const { secrets, flow } = await runFlow(stage, () => undefined);
+    expect(leaksOf(world.exchanges, secrets)).toEqual([]);
+    expect(found(world.logLines.join(""), secrets)).toEqual([]);
+    const timeline = JSON.stringify(await readTimeline(flow.flowId, world.broker.deps.records));
+    expect(timeline).toContain("spent");
+    expect(found(timeline, secrets)).toEqual([]);
+    expect(world.logLines.length).toBeGreaterThan(4);
+  });
+});
