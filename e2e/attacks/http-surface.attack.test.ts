@@ -1,15 +1,13 @@
 /**
- * Who attacks: anyone who can open a connection. What they want: to be taken for a proxy, a health check or a page of ours,
- * or to keep the process busy. What stops them: every URL comes from configuration, every route that is not on the public
- * list authenticates, bodies and heads are limited before they are read. These are absences of code or settings of the
- * server, not functions, so there are no twins; each test also sends the request that must pass.
+ * Who attacks: anyone who can open a connection. What they want: to be taken for a proxy or a health check, or to read our
+ * answers from a page of theirs. What stops them: every URL comes from configuration, every route that is not on the public
+ * list authenticates, and no answer invites another origin. These are absences of code, not functions, so there are no
+ * twins; each test also sends the request that must pass. Bodies, heads and slow clients: e2e/scenarios/http*.test.ts.
  */
-import { once } from "node:events";
-import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
-import { atCallback, createBackend, createBrowser, encode } from "./support/people.ts";
+import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/people.ts";
 import { openWire } from "./support/wire.ts";
 import { createWorld } from "./support/world.ts";
 
@@ -170,80 +168,10 @@ describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
   });
 });
 
-describe("bar#HT-4 bytes that are no text", () => {
-  it.each([
-    ["a path", { path: "/v1/vendors/%E0%A4%A" }],
-    ["a path with NUL", { path: "/v1/vendors/%00" }],
-    ["a path with a line break", { path: "/v1/callback/%0d%0aX:y" }],
-    ["a query", { path: "/v1/callback?state=%E0%A4" }],
-    ["a query with NUL", { path: "/v1/authorize?client_id=%00&request_uri=%00" }],
-    ["a raw query", { path: "/v1/callback?state=\u00e9" }],
-    ["a Bearer token", { path: "/v1/vendors", headers: { authorization: "Bearer %E0%A4" } }],
-    ["Basic credentials", { path: "/v1/vendors", headers: { authorization: "Basic %%%" } }],
-    [
-      "Basic credentials with bad escapes",
-      { path: "/v1/vendors", headers: { authorization: `Basic ${btoa("%zz:%E0%A4")}` } },
-    ],
-    ["Basic credentials with NUL", { path: "/v1/vendors", headers: { authorization: `Basic ${btoa("\0:\0")}` } }],
-    ["a cookie", { path: "/v1/callback?state=x", headers: { cookie: "\u00e9=\u00ff; =; ;;" } }],
-    [
-      "a body",
-      { method: "POST", path: "/v1/par", headers: { "content-type": FORM }, body: "client_id=\ud800&a=%E0%A4" },
-    ],
-  ])("in %s are refused, by a status below 500", async (_where, request) => {
-    const { wire } = await setUp();
-    const { status, body } = await wire.send(request);
-    expect([400, 401, 404]).toContain(status);
-    expect(body).not.toMatch(/server_error|at .*\.ts/);
-  });
-});
-
-describe("bar#HT-1 a body without end", () => {
-  const request = (lines: readonly string[]): string =>
-    ["POST /v1/token HTTP/1.1", "Host: broker.example", `Content-Type: ${FORM}`, ...lines, "", ""].join("\r\n");
-
-  async function answerTo(port: number, head: string, chunk = "", most = 0): Promise<{ status: string; sent: number }> {
-    const socket = connect({ host: "127.0.0.1", port });
-    socket.on("error", () => undefined);
-    const answer = { text: "" };
-    socket.setEncoding("latin1").on("data", (text: string) => {
-      answer.text += text;
-    });
-    socket.write(head);
-    let sent = 0;
-    while (answer.text === "" && sent < most) {
-      if (!socket.write(chunk)) await Promise.race([once(socket, "drain"), once(socket, "data")]);
-      sent += chunk.length;
-    }
-    if (answer.text === "") await once(socket, "data");
-    socket.destroy();
-    return { status: answer.text.split(" ")[1] ?? "", sent };
-  }
-
-  it("is refused by its announced length alone", async () => {
-    const { wire } = await setUp();
-    expect(await answerTo(wire.port, request(["Content-Length: 100000000"]))).toEqual({ status: "413", sent: 0 });
-    expect((await answerTo(wire.port, request(["Content-Length: 65537"]))).status).toBe("413");
-  });
-
-  it("is refused as soon as it is too long, where no length was announced", async () => {
-    const { wire } = await setUp();
-    const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
-    const { status, sent } = await answerTo(wire.port, request(["Transfer-Encoding: chunked"]), chunk, 100_000_000);
-    expect(status).toBe("413");
-    // What fits into the buffers between us, and no more.
-    expect(sent).toBeLessThan(16_000_000);
-  });
-
-  it("is refused where it has two lengths", async () => {
-    const { wire } = await setUp();
-    const two = [
-      ["Content-Length: 5", "Transfer-Encoding: chunked"],
-      ["Content-Length: 5", "Content-Length: 6"],
-      ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
-      ["Content-Length: -1"],
-      ["Content-Length: 5, 5"],
-    ];
-    for (const lines of two) expect((await answerTo(wire.port, request(lines), "0\r\n\r\n", 5)).status).toBe("400");
-  });
+it("bar#VR-8 takes a vendor's answer that says nothing of caches, and answers no-store itself", async () => {
+  const { world, backend, victim } = await setUp();
+  const flow = await backend.push();
+  const { url } = await victim.visit(backend.startUrl(flow));
+  expect((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).status).toBe(200);
+  expect(world.exchanges.at(-1)?.headers.get("cache-control")).toBe("no-store");
 });

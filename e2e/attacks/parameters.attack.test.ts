@@ -206,6 +206,25 @@ function expectOursOnce(location: string): void {
   expect(searchParams.get("client_id")).toBe(VENDOR_CLIENT.clientId);
 }
 
+describe("bar#VR-10 resource", () => {
+  it("is an absolute URI without fragment, and reaches the vendor as it was given", async () => {
+    const { world, backend } = await setUp();
+    for (const resource of [
+      "api",
+      "/api",
+      "//api.example",
+      "https://api.example/#part",
+      "https://api.example/#",
+      "https://",
+    ]) {
+      expect(await backend.par({ resource })).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    }
+    const resource = "https://api.example/v1?tenant=a&b=c";
+    const { headers } = await world.request(backend.startUrl(await backend.push({ resource })));
+    expect(new URL(headers.get("location") ?? "").searchParams.getAll("resource")).toEqual([resource]);
+  });
+});
+
 describe("bar#HT-3 a parameter given twice", () => {
   const form = "application/x-www-form-urlencoded";
   const repeated = (name: string): string[] => [
