@@ -4,7 +4,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     globalSetup: ["./support/build-broker.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Most of these tests wait: for a process to drain, a slow client to be cut off, a page to load.
+    maxWorkers: 3,
   },
 });

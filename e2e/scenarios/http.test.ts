@@ -37,16 +37,31 @@ describe("bar#HT-1 bodies", () => {
     expect(await broker.health()).toBe(200);
   });
 
-  it("does not swallow a body that no handler reads", async () => {
-    const request = broker.head("POST /healthz HTTP/1.1", FORM, "Transfer-Encoding: chunked");
+  it.each([
+    ["POST /healthz", [405]],
+    ["POST /v1/par?without=type", [415]],
+    ["POST /none", [404]],
+    // The connection ends at once; whether the answer is still read is the caller's luck.
+    ["GET /healthz", [400, 0]],
+    ["GET /v1/callback", [400, 0]],
+  ])("does not swallow the body of %s, which no handler reads", async (what, statuses) => {
+    const request = broker.head(`${what} HTTP/1.1`, "Transfer-Encoding: chunked");
     const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
     const before = residentBytes(broker.process.pid);
     const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
-    expect(answer).toMatchObject({ status: 405, isClosed: true });
+    expect(answer.isClosed).toBe(true);
+    expect(statuses).toContain(answer.status);
     expect(answer.milliseconds).toBeLessThan(5_000);
     // Whatever arrived in that time was thrown away, not kept.
     expect(residentBytes(broker.process.pid) - before).toBeLessThan(160 * 1024 * 1024);
     expect(await broker.health()).toBe(200);
+  });
+
+  it("tells a GET with a body that it has none to send", async () => {
+    const bytes = `${broker.head("GET /healthz HTTP/1.1", "Content-Length: 5")}hello`;
+    expect(await exchange({ port, bytes })).toMatchObject({ status: 400, isClosed: true });
+    const empty = broker.head("GET /healthz HTTP/1.1", "Content-Length: 0", "Connection: close");
+    expect((await exchange({ port, bytes: empty })).status).toBe(200);
   });
 
   it("refuses a body with two lengths", async () => {

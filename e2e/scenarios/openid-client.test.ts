@@ -22,6 +22,7 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
   let baseUrl: string;
   let vendor: OpenIdProvider;
   let keys: ClientKeys;
+  let edwardsKeys: ClientKeys;
   let remoteKeys: ClientKeys;
   let published: PublishedKeys;
   let broker: BrokerProcess;
@@ -30,6 +31,7 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
     baseUrl = `http://127.0.0.1:${await freePort()}`;
     vendor = await startVendor({ baseUrl, secrets });
     keys = await createClientKeys("by-value");
+    edwardsKeys = await createClientKeys("edwards", "Ed25519");
     remoteKeys = await createClientKeys("by-reference");
     published = await publishKeys(remoteKeys.jwks);
     broker = await startBrokerProcess({ yaml: yaml(), env: { PLATFORM_SECRET: secrets.platform } });
@@ -44,7 +46,7 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
 
   function yaml(): string {
     return `
-# A deployment on one machine: one vendor of our own, three platforms.
+# A deployment on one machine: one vendor of our own, four platforms.
 base_url: ${baseUrl}
 listen:
   host: 127.0.0.1
@@ -64,6 +66,10 @@ clients:
   - client_id: by-value
     owner: acme
     jwks: ${keys.jwks}
+    redirect_uris: [${REDIRECT_URI}]
+  - client_id: edwards
+    owner: acme
+    jwks: ${edwardsKeys.jwks}
     redirect_uris: [${REDIRECT_URI}]
   - client_id: by-reference
     owner: acme
@@ -166,6 +172,11 @@ limits:
     expect(
       await wholeLife(await discover("by-value", client.PrivateKeyJwt({ key: keys.privateKey, kid: keys.kid }))),
     ).toMatchObject(ENDED);
+  });
+
+  it("rfc9864#2.2 connects, refreshes and revokes with an Ed25519 key, which libraries sign under that name", async () => {
+    const key = { key: edwardsKeys.privateKey, kid: edwardsKeys.kid };
+    expect(await wholeLife(await discover("edwards", client.PrivateKeyJwt(key)))).toMatchObject(ENDED);
   });
 
   it("connects, refreshes and revokes with private_key_jwt and keys published at jwks_uri", async () => {

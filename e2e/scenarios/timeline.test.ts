@@ -46,7 +46,7 @@ interface Timeline {
 }
 
 async function timelineOf(flowId: string): Promise<Timeline> {
-  const { code, stdout } = await runBrokerCommand(["flow", "--json", "--", flowId], folder);
+  const { code, stdout } = await runBrokerCommand(["flow", flowId, "--json"], folder);
   expect(code).toBe(0);
   expect(findSecrets(stdout)).toEqual([]);
   return JSON.parse(stdout) as Timeline;
@@ -56,7 +56,7 @@ describe("broker flow ID", () => {
   it("tells every leg of a flow that went well, with the checks it passed", async () => {
     const { flow } = await platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
     plantVendorSecrets(vendor);
-    const { code, stdout, stderr } = await runBrokerCommand(["flow", "--", flow.flowId], folder);
+    const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(flow.flowId);
     expect(stdout).toContain("client       platform");
