@@ -26,8 +26,9 @@ const LINES: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-/** `bar#CB-1`, not `bar#CB-10`; `X-1`, not `X-13` and not `XA-1`. */
+/** `bar#CB-1`, not `bar#CB-10`; `X-1`, not `X-13` and not `XA-1`. The lab, `ID-1`, has a number for each vendor. */
 function carries(id: string, line: string): boolean {
+  if (id === "ID-1" && /(?<![\w-])V-\d+/.test(line)) return true;
   const name = id.startsWith("X-") ? `(?<![\\w-])${id}` : `bar#${id}`;
   return new RegExp(`${name}(?!\\d)`).test(line);
 }
