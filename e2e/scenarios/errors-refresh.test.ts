@@ -1,5 +1,5 @@
-/** POST /v1/token with a refresh token, and POST /v1/revoke: one vendor call for equal requests, and nothing lost in silence. */
-import { type Fault, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+/** POST /v1/token with a refresh token: one vendor call for equal requests, and nothing lost in silence. */
+import type { Fault } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError, REFLECTED } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
@@ -10,26 +10,19 @@ import { textMember } from "../support/text-member.ts";
 
 let scene: Scene;
 let gate: Gate;
-let stub: StubVendor;
 
 beforeAll(async () => {
-  scene = await startScene(
-    async (issuer, secrets) => {
-      gate = createGate(await freePort(), Number(new URL(issuer).port));
-      const credentials = `credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
-      stub = await startStubVendor();
-      const endpoints = `authorization_endpoint: ${stub.authorizationEndpoint}, token_endpoint: ${stub.tokenEndpoint}`;
-      return {
-        client: "    vendors: [op, keeps, mute, gated]",
-        vendors: `
+  scene = await startScene(async (issuer, secrets) => {
+    gate = createGate(await freePort(), Number(new URL(issuer).port));
+    const credentials = `credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
+    return {
+      client: "    vendors: [op, keeps, gated]",
+      vendors: `
   keeps: { name: Keeps, issuer: ${issuer}, ${credentials} }
-  mute: { name: Mute, ${endpoints}, ${credentials} }
   gated: { name: Gated, issuer: ${issuer}, refresh_endpoint: ${gate.url}/token, ${credentials} }
   foreign: { name: Foreign, issuer: ${issuer}, ${credentials} }`,
-      };
-    },
-    { rotateRefreshTokens: true },
-  );
+    };
+  });
 });
 afterEach(() => {
   scene.vendor.faults.clear();
@@ -37,7 +30,6 @@ afterEach(() => {
 afterAll(async () => {
   await gate.shut();
   await scene.close();
-  await stub.close();
 });
 
 const refresh = (tokens: Pick<Tokens, "refreshToken" | "connection">, form: Form = {}): Promise<Answer> =>
@@ -259,57 +251,5 @@ describe("refresh", () => {
     });
     const body = expectError(await refresh(tokens), 502, "vendor_response_invalid");
     expect(body["reason"]).toBe("subject_mismatch");
-  });
-});
-
-describe("revoke", () => {
-  it("rfc7009#2.1 ends the token at the vendor, and says so again when asked again", async () => {
-    const tokens = await scene.platform.connect();
-    const first = await revoke(tokens, { token_type_hint: "access_token" });
-    expect({ status: first.status, body: first.body }).toEqual({ status: 200, body: { revoked: "token" } });
-    expect(first.headers.get("cache-control")).toBe("no-store");
-    expect((await revoke(tokens)).status).toBe(200);
-    const userinfo = await fetch(`${scene.vendor.issuer}/me`, {
-      headers: { authorization: `Bearer ${tokens.accessToken}` },
-    });
-    expect(userinfo.status).toBe(401);
-  });
-
-  it("rfc7009#2.1 takes a hint nobody knows for none, and hands on a known one", async () => {
-    const tokens = await scene.platform.connect();
-    expect((await revoke(tokens, { token: tokens.refreshToken, token_type_hint: "r3flect" })).status).toBe(200);
-    expect(scene.vendor.requests().at(-1)?.body).not.toHaveProperty("token_type_hint");
-    expect((await revoke(tokens, { token_type_hint: "refresh_token" })).status).toBe(200);
-    expect(scene.vendor.requests().at(-1)?.body["token_type_hint"]).toBe("refresh_token");
-  });
-
-  it("bar#RV-2 says what the user can do where the vendor has no way to revoke", async () => {
-    const tokens = await scene.platform.connect({ form: { vendor: "mute" } });
-    const body = expectError(await revoke(tokens), 400, "unsupported_token_type");
-    expect(textMember(body, "help")).toContain("remove");
-  });
-
-  it.each<[string, Fault, number, string]>([
-    ["bar#RV-2 hands on an outage", answer(503, "", { "Retry-After": "9" }), 503, "temporarily_unavailable"],
-    ["hands on a cut connection", { kind: "drop" }, 503, "temporarily_unavailable"],
-    ["hands on refused credentials", answer(401, '{"error":"invalid_client"}'), 400, "vendor_credentials_rejected"],
-    [
-      "bar#RV-2 hands on unsupported_token_type",
-      answer(400, '{"error":"unsupported_token_type"}'),
-      400,
-      "unsupported_token_type",
-    ],
-    ["refuses a wrong answer", answer(400, "<html>r3flect"), 502, "vendor_response_invalid"],
-  ])("%s", async (_, fault, status, error) => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token/revocation", fault);
-    const body = expectError(await revoke(tokens), status, error);
-    expect(body["retry"]).toBeUndefined();
-  });
-
-  it("calls a token the vendor does not know already revoked", async () => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token/revocation", answer(400, '{"error":"invalid_token"}'));
-    expect((await revoke(tokens)).body).toEqual({ revoked: "already" });
   });
 });
