@@ -45,11 +45,16 @@ export function clientSchema(rules: UrlRules) {
       },
       (value) => (/^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have"),
     ),
-    owner: text({ type: "owner id", description: "The organization it belongs to.", example: "acme" }).optional(),
+    owner: text({
+      type: "owner id",
+      description:
+        "The organization it belongs to. Clients of different owners cannot share a vendor's credentials in this release: limit their `vendors`.",
+      example: "acme",
+    }).optional(),
     name: text(
       {
         type: "text",
-        description: "Shown to users where clients of several owners share credentials.",
+        description: "Shown to users on error pages, in the link back to the client.",
         example: "Acme Platform",
       },
       checkName,

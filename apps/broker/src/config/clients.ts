@@ -114,7 +114,8 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
 /** Stands for an entry that is no mapping: the schema has said so already. */
 const NO_MAPPING: Readonly<Record<string, unknown>> = {};
 
-function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
+/** A section that is a list of mappings; entries that are none are empty ones, so that positions stay. */
+export function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list.map((entry) =>
     typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : NO_MAPPING,

@@ -7,6 +7,7 @@ import { problemsOfIssues, valueAt } from "./issues.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema.ts";
+import { checkSharing } from "./sharing.ts";
 import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -40,6 +41,7 @@ export function loadConfig(
     ...checkClients(tree, new Set(vendors.ids)),
     ...checkVendors(tree, registry),
     ...vendors.problems,
+    ...checkSharing(tree, vendors.vendors),
   ];
   // One thing wrong is one problem: what could not be read is not also missing.
   const told = new Set(problems.map(({ path }) => path));

@@ -17,7 +17,11 @@ const ownerSchema = section({
     (value) => (/^[A-Za-z0-9._-]{1,64}$/.test(value) ? undefined : "has characters an owner id must not have"),
   ),
   name: text(
-    { type: "text", description: "Shown where a person must tell owners apart.", example: "Acme Corp" },
+    {
+      type: "text",
+      description: "The organization's own name. Not shown to users by this release.",
+      example: "Acme Corp",
+    },
     checkName,
   ).optional(),
   approved_vendors: listOf(
@@ -160,7 +164,8 @@ export function configurationSchema(rules: UrlRules) {
     ).optional(),
     owners: listOf(ownerSchema, {
       type: "list",
-      description: "The organizations clients belong to. With more than one, users see which client asks.",
+      description:
+        "The organizations clients belong to. In this release a vendor's credentials serve clients of one owner only (clients without owner count as one owner): the page that tells users which client asks comes later.",
       default: "[]",
     }).default([]),
     clients: listOf(clientSchema(rules), {
