@@ -28,9 +28,9 @@ describe("createLog", () => {
       level: "info",
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       event: "request",
-      flowId: "abc",
+      flow_id: "abc",
       status: 201,
-      durationMs: 1.5,
+      duration_ms: 1.5,
       sandbox: true,
     });
   });

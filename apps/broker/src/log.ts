@@ -73,7 +73,13 @@ export interface LogDestination {
 }
 
 const LONGEST = 256;
-const TYPES: ReadonlyMap<string, string> = new Map(Object.entries(FIELDS));
+/** By the name in code: the type, and the name on the wire, which is the contract's (`flow_id`). */
+const WIRE: ReadonlyMap<string, { readonly type: string; readonly name: string }> = new Map(
+  Object.entries(FIELDS).map(([name, type]) => [
+    name,
+    { type, name: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) },
+  ]),
+);
 
 /** @param destination stdout unless given */
 export function createLog(destination: LogDestination = bufferedStdout()): Log {
@@ -130,9 +136,12 @@ function lineOf(event: string, fields: LogFields | undefined): Record<string, st
   if (fields === undefined) return allowed;
   for (const name of Object.keys(fields)) {
     const value: unknown = fields[name as LogFieldName];
-    if (typeof value !== TYPES.get(name)) continue;
-    if (typeof value === "string") allowed[name] = plainText(value);
-    else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) allowed[name] = value;
+    const field = WIRE.get(name);
+    if (field === undefined || typeof value !== field.type) continue;
+    if (typeof value === "string") allowed[field.name] = plainText(value);
+    else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
+      allowed[field.name] = value;
+    }
   }
   return allowed;
 }

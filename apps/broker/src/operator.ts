@@ -82,8 +82,12 @@ async function showFlow({ flowId, json }: { flowId: string; json: boolean }, rec
     say("No such flow. Timelines are kept for an hour.");
     return 1;
   }
-  print(json ? JSON.stringify(timeline, null, 2) : formatTimeline(timeline));
+  print(json ? JSON.stringify(toWire(timeline), null, 2) : formatTimeline(timeline));
   return 0;
+}
+
+function toWire({ flowId, clientId, expiresAt, ...rest }: Timeline): Record<string, unknown> {
+  return { flow_id: flowId, client_id: clientId, expires_at: expiresAt, ...rest };
 }
 
 function formatTimeline(timeline: Timeline): string {

@@ -3,7 +3,7 @@
  * so that a newcomer clicks through a whole flow without an account anywhere. The only file that knows the simulators.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defineVendor, Secret } from "@oauth-broker/oauth-core";
 import type { SandboxPlatform } from "@oauth-broker/simulators";
@@ -20,6 +20,8 @@ export interface Sandbox {
   readonly clientFile: string;
   /** The page shows the broker's own timeline, which exists once the broker does. */
   attach(broker: Broker): void;
+  /** Writes the client's credentials, once the broker listens: they are of no use before, and another sandbox may be running. */
+  publish(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,7 +57,6 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
     scope: SCOPES.join(" "),
     timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
   });
-  await writeClientFile(clientFile, client, platform, config.baseUrl);
   return {
     config: {
       ...config,
@@ -67,6 +68,7 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
     attach: (started) => {
       broker = started;
     },
+    publish: () => writeClientFile(clientFile, client, platform, config.baseUrl),
     close: async () => {
       await platform.close();
       await provider.close();
@@ -137,4 +139,6 @@ async function writeClientFile(
   await mkdir(dirname(path), { recursive: true });
   const content = { ...client, redirect_uris: [platform.redirectUri], issuer: baseUrl, vendor: VENDOR_ID };
   await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  // The mode above is for a new file only.
+  await chmod(path, 0o600);
 }

@@ -77,6 +77,7 @@ export {
   parseHandle,
   parseRequestUri,
   readPushedRequest,
+  refuseWhatNoPushedRequestMayHold,
 } from "./authorization-server/index.ts";
 
 export {
@@ -84,6 +85,9 @@ export {
   createVendorClient,
   mapCallbackError,
   requireIssuer,
+  VENDOR_OPERATION_SECONDS,
   type VendorClient,
 } from "./vendor-client/index.ts";
+export { requireSameSubject } from "./vendor-client/id-token.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
+export { usableKeys } from "./vendor-client/jwks-keys.ts";

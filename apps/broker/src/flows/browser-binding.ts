@@ -14,6 +14,8 @@ export function createBindingCookie(): BindingCookie {
   return bindingCookie(randomToken(32));
 }
 
+const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
+
 function bindingCookie(value: string): BindingCookie {
   return { value, hash: hashOf(value) };
 }
@@ -45,5 +47,7 @@ export function readBindingCookie(
 ): BindingCookie | undefined {
   const name = `${cookieName(issuer, flowId)}=`;
   const pair = header?.split("; ").find((part) => part.startsWith(name));
-  return pair === undefined ? undefined : bindingCookie(pair.slice(name.length));
+  const value = pair?.slice(name.length) ?? "";
+  // Only what we could have set: the value goes back into a header.
+  return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;
 }

@@ -11,8 +11,8 @@ export interface Connection {
   readonly vendor: string;
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
-  /** The host the refresh token was issued for: it is never sent to another (bar BY-4). */
-  readonly tokenEndpoint: string;
+  /** The vendor's hosts for tokens, refresh and revocation: what was minted is never sent to another (bar BY-4). */
+  readonly hosts: readonly string[];
   /** Issuer and subject of the first ID token; a refreshed one must name the same. */
   readonly iss?: string;
   readonly sub?: string;
@@ -30,9 +30,14 @@ export function connectionOf(
     vendor: vendor.id,
     credentialsId: credentials.id,
     credentialsSource: credentials.source,
-    tokenEndpoint: vendor.tokenEndpoint,
+    hosts: hostsOf(vendor),
     ...(idToken === undefined ? {} : { iss: idToken.issuer, sub: idToken.subject }),
   };
+}
+
+function hostsOf({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: ResolvedVendor): string[] {
+  const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
+  return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
 }
 
 export function sealConnection(connection: Connection, clientId: string, { keyset }: Pick<Deps, "keyset">): string {

@@ -4,6 +4,7 @@
  */
 import {
   type Parameters,
+  refuseWhatNoPushedRequestMayHold,
   requireS256Challenge,
   type ResolvedVendor,
   verifyRedirectUri,
@@ -27,6 +28,7 @@ export async function explain(
   deps: Deps,
   trace: Trace,
 ): Promise<Record<string, unknown>> {
+  refuseWhatNoPushedRequestMayHold(parameters);
   const redirectUri = parameters.get("redirect_uri");
   if (redirectUri !== undefined) verifyRedirectUri(redirectUri, client.redirectUris);
   if (parameters.has("code_challenge") || parameters.has("code_challenge_method")) {

@@ -112,7 +112,8 @@ function requireVendorIssuer({ vendor }: VendorChoice, parameters: Parameters, t
   try {
     requireIssuer(vendor, parameters.sent("iss"));
   } catch (error) {
-    throw refusePage(trace, "issuer_mismatch", error);
+    const isMissing = toOAuthError(error).extras.reason === "missing_issuer";
+    throw refusePage(trace, isMissing ? "missing_issuer" : "issuer_mismatch", error);
   }
 }
 
@@ -130,6 +131,9 @@ function requireOneOutcome(parameters: Parameters, { vendor }: VendorChoice, tra
   if (smuggled || !isOneOutcome || (code?.length ?? 0) > MAX_CODE_LENGTH) throw refusePage(trace, "malformed_response");
 }
 
+/** Not this flow's doing: the same answer may be tried again. */
+const OUTAGES: ReadonlySet<string> = new Set(["temporarily_unavailable", "vendor_response_invalid", "server_error"]);
+
 /** A refusal after the browser is known ends the flow: whatever sent this answer, it must not get a second try. */
 async function burnOnRefusal<T>(
   flowId: string,
@@ -142,7 +146,8 @@ async function burnOnRefusal<T>(
     return await checks();
   } catch (error) {
     const known = toOAuthError(error);
-    if (known.code === "invalid_request") await fail("started", flowId, expect, known.extras.reason ?? "refused", deps);
+    const isOutage = OUTAGES.has(known.code);
+    if (!isOutage) await fail("started", flowId, expect, known.extras.reason ?? known.code, deps);
     trace.reason ??= known.code;
     throw known;
   }
@@ -207,7 +212,7 @@ async function parkAndReturn(
     } catch (error) {
       const known = toOAuthError(error);
       if (known.extras.reason === "state_replayed") throw known;
-      await fail("redeeming", open.flowId, open.expect, known.code, deps);
+      await fail("redeeming", open.flowId, open.expect, known.code, deps).catch(() => false);
       trace.reason = known.code;
       return withClearedCookie(errorRedirect(flowIsOver(known), to), open.flowId, deps);
     }

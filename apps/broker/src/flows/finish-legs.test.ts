@@ -1,4 +1,5 @@
 /** Legs 3 and 4, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { CODE_VERIFIER, ISSUER, NOW, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
 
@@ -67,7 +68,9 @@ describe("leg 3, GET /v1/callback", () => {
       const { state, cookie } = await start();
       const parameters = "error" in answer ? answer : { code: "c", ...answer };
       const refused = await callback({ state, ...(parameters as Record<string, string>) }, cookie);
-      expect(refused).toMatchObject(refusedPage("issuer_mismatch"));
+      expect(refused).toMatchObject(
+        refusedPage(Object.keys(answer).length === 0 ? "missing_issuer" : "issuer_mismatch"),
+      );
       expect(refused.html).not.toContain("access_denied");
       expect(await callback({ state, code: "c", iss: "https://acme.example" }, cookie)).toMatchObject(
         refusedPage("state_replayed"),
@@ -75,11 +78,23 @@ describe("leg 3, GET /v1/callback", () => {
     }
   });
 
+  it("burns the flow when the client's redirect URI or the vendor was withdrawn meanwhile", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { start, callback } = await testBroker({ config: { vendors } });
+    const { state, cookie } = await start();
+    vendors.set("acme", { ...testVendor(), credentials: [] });
+    expect((await callback({ state, code: "c" }, cookie)).response.status).toBe(400);
+    vendors.set("acme", testVendor());
+    expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+  });
+
   it("bar#XA-1 refuses an answer that arrives on another path", async () => {
     const { start, get } = await testBroker();
     const { state, cookie } = await start();
     const path = `/v1/callback/${"x".repeat(22)}?${new URLSearchParams({ state, code: "c" }).toString()}`;
-    expect(await get(path, cookie)).toMatchObject(refusedPage("path_mismatch"));
+    const refused = await get(path, cookie);
+    expect(refused).toMatchObject(refusedPage("path_mismatch"));
+    expect(refused.html).toContain(/flow-([^=]+)=/.exec(cookie)?.[1]);
   });
 
   it("bar#XA-5 refuses a flow whose vendor was pointed elsewhere meanwhile", async () => {
@@ -258,6 +273,44 @@ describe("leg 4, POST /v1/token", () => {
     expect((await redeem(code, { code_verifier: "short" })).response.status).toBe(400);
     expect((await redeem(code)).body).toMatchObject({ access_token: "at" });
     expect(seen).toHaveLength(1);
+  });
+
+  it("bar#XA-7 ends the parked tokens of a code that is burned or comes too late", async () => {
+    const vendor = { redeemAt: "callback" as const, revocationEndpoint: "https://acme.example/revoke" };
+    const vendorAnswers = async (input: string | URL) =>
+      String(input).endsWith("/revoke")
+        ? new Response(null, { status: 200 })
+        : Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+    const { park, redeem, seen, now } = await testBroker({ vendor, vendorAnswers });
+    const [burned, late] = [await park(), await park()];
+    await redeem(burned, { code_verifier: "a".repeat(43) });
+    now.advance(60);
+    await redeem(late);
+    const revoked = seen.filter(({ url }) => url.endsWith("/revoke")).map(({ form }) => form.get("token"));
+    expect(revoked).toEqual(["rt", "rt"]);
+  });
+
+  it("tells the client to start again, and ends the tokens, when they cannot be parked", async () => {
+    const vendor = { redeemAt: "callback" as const, revocationEndpoint: "https://acme.example/revoke" };
+    const vendorAnswers = async (input: string | URL) =>
+      String(input).endsWith("/revoke")
+        ? new Response(null, { status: 200 })
+        : Response.json({ access_token: "at", token_type: "bearer" });
+    const { start, callback, deps, seen } = await testBroker({ vendor, vendorAnswers });
+    const { state, cookie } = await start();
+    const { advance } = deps.records;
+    Object.assign(deps.records, {
+      advance: (...args: Parameters<typeof advance>) =>
+        args[1].stage === "redeeming"
+          ? Promise.reject(new OAuthError("temporarily_unavailable", "store is down"))
+          : advance(...args),
+    });
+    const { location } = await callback({ state, code: "c" }, cookie);
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      error: "temporarily_unavailable",
+      retry: "restart",
+    });
+    expect(seen.at(-1)?.url).toBe("https://acme.example/revoke");
   });
 
   it("bar#XA-1 tells the client which credentials the vendor refused", async () => {

@@ -30,8 +30,8 @@ export async function readGrantContext(
   if (vendorId !== (parameters.get("vendor") ?? vendorId)) {
     throw new OAuthError("invalid_request", "vendor and connection name different vendors");
   }
-  trace.vendor = vendorId;
   const entry = requireUsableVendor(vendorId, client, deps);
+  trace.vendor = vendorId;
   const credentials =
     connection === undefined ? entry.credentials[0] : findCredentials(entry, connection.credentialsId);
   if (credentials === undefined) {
@@ -39,15 +39,14 @@ export async function readGrantContext(
   }
   trace.credentialsId = credentials.id;
   const vendor = await deps.vendorClient.resolve(entry.vendor);
-  if (connection !== undefined) requireSameTokenHost(connection, vendor);
   return { vendor, credentials, connection: connection ?? connectionOf({ vendor, credentials }, undefined), presented };
 }
 
-/** A refresh token goes to the host that issued it and to no other, whatever the configuration says today. */
+/** A token and our secret go to hosts that were the vendor's when it was issued, whatever the configuration says today. */
 //= bar#BY-4
-export function requireSameTokenHost(connection: Connection, vendor: Pick<ResolvedVendor, "tokenEndpoint">): void {
-  if (new URL(connection.tokenEndpoint).host === new URL(vendor.tokenEndpoint).host) return;
-  throw new OAuthError("invalid_grant", "The vendor's token endpoint moved: the user must authorize again", {
+export function requireKnownHost(connection: Connection, endpoint: string | undefined): void {
+  if (endpoint === undefined || connection.hosts.includes(new URL(endpoint).host)) return;
+  throw new OAuthError("invalid_grant", "The vendor's endpoint moved: the user must authorize again", {
     reason: "connection_endpoint_changed",
   });
 }

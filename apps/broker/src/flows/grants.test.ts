@@ -41,7 +41,9 @@ describe("refresh", () => {
     now.advance(60);
     const { body } = await refresh({ connection, refresh_token: "rt-2" });
     expect(body["connection"]).not.toBe(connection);
-    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-3" })).response.status).toBe(200);
+    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-3" })).response.status).toBe(
+      200,
+    );
   });
 
   it("bar#RF-1 makes one vendor call for 100 equal requests, and replays it for 60 s", async () => {
@@ -81,6 +83,17 @@ describe("refresh", () => {
       error: "invalid_grant",
       reason: "connection_endpoint_changed",
     });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("bar#BY-4 sends neither refresh nor revocation to a host that was not the vendor's at the time", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { refresh, post, connection, seen } = await connected({ config: { vendors } });
+    const moved = { reason: "connection_endpoint_changed" };
+    vendors.set("acme", testVendor({ refreshEndpoint: "https://evil.example/refresh" }));
+    expect((await refresh({ connection })).body).toMatchObject(moved);
+    vendors.set("acme", testVendor({ revocationEndpoint: "https://evil.example/revoke" }));
+    expect((await post("/v1/revoke", { token: "at", connection })).body).toMatchObject(moved);
     expect(seen).toHaveLength(1);
   });
 
@@ -156,7 +169,14 @@ describe("explain", () => {
     expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body["error"]).toBe(
       "invalid_redirect_uri",
     );
-    expect((await post("/v1/explain", { vendor: "acme", code_challenge: "x" })).body["error"]).toBe("invalid_request");
+    for (const wrong of [
+      { code_challenge: "x" },
+      { response_type: "token" },
+      { request: "x" },
+      { response_mode: "form_post" },
+    ]) {
+      expect((await post("/v1/explain", { vendor: "acme", ...wrong })).body["error"]).toBe("invalid_request");
+    }
     expect((await post("/v1/explain", { connection })).body).toMatchObject({ vendor: "acme" });
   });
 });

@@ -3,6 +3,7 @@
  * Before it: push-request.ts. After it: the vendor sends the browser to finish-callback.ts.
  */
 import {
+  type Handle,
   OAuthError,
   type Parameters,
   parseRequestUri,
@@ -10,13 +11,14 @@ import {
   toOAuthError,
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core";
-import { type Answer, errorRedirect, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, type ClientReturn, errorRedirect, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
 import { type BindingCookie, createBindingCookie, readBindingCookie, setBindingCookie } from "./browser-binding.ts";
 import { asData, asFlow, type Flow, FLOW_SECONDS, flowKey } from "./flow-record.ts";
 import { flowSecrets } from "./flow-secrets.ts";
 import { refusePage } from "./refusal.ts";
-import { rechooseVendor } from "./vendor-choice.ts";
+import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
 
 /** @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures are redirects */
 export async function openVendor(
@@ -25,48 +27,77 @@ export async function openVendor(
   deps: Deps,
   trace: Trace,
 ): Promise<Answer> {
-  const clientId = parameters.require("client_id");
+  const handle = readHandle(parameters, trace);
+  const flow = await findFlow(handle, parameters.require("client_id"), deps, trace); // 1  this request_uri, this client's
+  const client = await requireClient(flow, deps, trace);
+  const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris); //         2  from here failures go to the client
+  const to = { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId };
+  const choice = await sameContext(flow, client, deps).catch((error: unknown) => toOAuthError(error)); // 3
+  if (choice instanceof OAuthError) return refuseToClient(choice, to, trace); //             as pushed; nothing is spent yet
+  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId) ?? createBindingCookie();
+  const record = await startOnce(handle, flow.clientId, cookie, deps, trace); //         4  single use, or this browser's reload
+  const url = await vendorUrl(record, choice, deps); //                                 5  PKCE #2, nonce, state
+  return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value));
+}
+
+function readHandle(parameters: Parameters, trace: Trace): Handle {
   const handle = parseRequestUri(parameters.require("request_uri"));
   if (handle === undefined) throw refusePage(trace, "request_uri_unknown");
   trace.flowId = handle.flowId;
-  trace.clientId = clientId;
+  return handle;
+}
 
-  const held = readBindingCookie(cookieHeader, deps.issuer, handle.flowId);
-  const cookie = held ?? createBindingCookie();
-  const record = await startOnce(handle, clientId, cookie, deps, trace); //   1  single use, or the same browser's reload
-  const flow = asFlow(record);
-  trace.vendor = flow.vendor;
-  const client = await deps.clients.find(clientId);
-  if (client === undefined) throw refusePage(trace, "client_unknown");
-  const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris); // 2  from here failures go to the client
-  try {
-    const url = await vendorUrl(record, flow, deps); //                       3  context as pushed; PKCE #2, nonce, state
-    return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value)); // 4
-  } catch (error) {
-    return errorRedirect(toOAuthError(error), {
-      redirect,
-      state: flow.state,
-      issuer: deps.issuer,
-      flowId: handle.flowId,
-    });
+/** The expired ones too: the page can then lead back to the client they belonged to. */
+async function findFlow(
+  handle: Handle,
+  clientId: string,
+  { records, now }: Pick<Deps, "records" | "now">,
+  trace: Trace,
+): Promise<Flow> {
+  const record = await records.get(flowKey(handle.flowId), { includeExpired: true });
+  const flow = record === undefined ? undefined : asFlow(record);
+  if (record === undefined || flow === undefined || flow.requestHash !== handle.hash || flow.clientId !== clientId) {
+    throw refusePage(trace, "request_uri_unknown");
   }
+  trace.clientId = flow.clientId;
+  trace.vendor = flow.vendor;
+  trace.credentialsId = flow.credentialsId;
+  if (record.expiresAt <= now()) throw refusePage(trace, "request_uri_unknown");
+  return flow;
+}
+
+async function requireClient(flow: Flow, { clients }: Pick<Deps, "clients">, trace: Trace): Promise<ClientConfig> {
+  const client = await clients.find(flow.clientId);
+  if (client === undefined) throw refusePage(trace, "client_unknown");
+  return client;
+}
+
+//= bar#XA-5
+async function sameContext(flow: Flow, client: ClientConfig, deps: Deps): Promise<VendorChoice> {
+  const choice = await rechooseVendor(flow, client, deps);
+  if (choice.contextHash === flow.contextHash) return choice;
+  throw new OAuthError("temporarily_unavailable", "The vendor's configuration changed: start again", {
+    reason: "context_changed",
+    retry: "restart",
+  });
+}
+
+function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
+  trace.reason = error.extras.reason ?? error.code;
+  return errorRedirect(error, to);
 }
 
 /** Back and reload in the browser that started may repeat the redirect; everyone else finds the request_uri spent. */
 //= rfc9126#2.2
 async function startOnce(
-  handle: { flowId: string; hash: string },
+  handle: Handle,
   clientId: string,
   cookie: BindingCookie,
   { records, keyset, now }: Pick<Deps, "records" | "keyset" | "now">,
   trace: Trace,
 ): Promise<StoredRecord> {
   const at = now();
-  const set: Partial<Flow> = {
-    kid: keyset.active("flow").kid,
-    cookieHash: cookie.hash,
-    startedAt: at,
-  };
+  const set: Partial<Flow> = { kid: keyset.active("flow").kid, cookieHash: cookie.hash, startedAt: at };
   const advanced = await records.advance(
     flowKey(handle.flowId),
     { stage: "pushed", expect: { requestHash: handle.hash, clientId } },
@@ -79,18 +110,19 @@ async function startOnce(
   return advanced.record;
 }
 
-async function vendorUrl(record: StoredRecord, flow: Flow, deps: Deps): Promise<string> {
-  const client = await deps.clients.find(flow.clientId);
-  const key = await deps.keyset.find("flow", flow.kid ?? "");
-  if (client === undefined || key === undefined) throw contextChanged("client or key");
-  const { vendor, credentials, redirectUri, contextHash } = await rechooseVendor(flow, client, deps);
-  //= bar#XA-5
-  if (contextHash !== flow.contextHash) throw contextChanged("endpoints or credentials");
+async function vendorUrl(
+  record: StoredRecord,
+  { vendor, credentials, redirectUri, contextHash }: VendorChoice,
+  { keyset, state, vendorClient }: Pick<Deps, "keyset" | "state" | "vendorClient">,
+): Promise<string> {
+  const flow = asFlow(record);
+  const key = await keyset.find("flow", flow.kid ?? "");
+  if (key === undefined) throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet");
   const { codeChallenge, nonce } = flowSecrets(key, record.key.id, vendor, flow.scope);
-  return deps.vendorClient.authorizationUrl(vendor, {
+  return vendorClient.authorizationUrl(vendor, {
     clientId: credentials.clientId,
     redirectUri,
-    state: deps.state.sign({
+    state: state.sign({
       jti: record.key.id,
       contextHash,
       issuedAt: flow.startedAt ?? 0,
@@ -103,13 +135,5 @@ async function vendorUrl(record: StoredRecord, flow: Flow, deps: Deps): Promise<
     ...(flow.prompt === undefined ? {} : { prompt: flow.prompt }),
     ...(flow.resource === undefined ? {} : { resource: flow.resource }),
     ...(flow.vendorParams === undefined ? {} : { extra: flow.vendorParams }),
-  });
-}
-
-function contextChanged(what: string): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The vendor's configuration changed: start again", {
-    reason: "context_changed",
-    retry: "restart",
-    detail: what,
   });
 }

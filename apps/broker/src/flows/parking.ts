@@ -87,12 +87,26 @@ export async function parkVendorTokens(
     parkedAt: at,
     issVerified: answer.iss !== undefined,
   };
-  const stored = await records.advance(
-    flowKey(flowId),
-    { stage: "redeeming", expect },
-    { stage: "parked", set: asData(set), expiresAt: at + CODE_SECONDS },
-  );
-  if (stored.outcome !== "moved") throw refusePage(trace, "state_replayed");
+  const stored = await records
+    .advance(
+      flowKey(flowId),
+      { stage: "redeeming", expect },
+      { stage: "parked", set: asData(set), expiresAt: at + CODE_SECONDS },
+    )
+    .catch(() => undefined);
+  if (stored?.outcome === "moved") return;
+  await discardTokens(tokens, choice, deps);
+  throw new OAuthError("temporarily_unavailable", "The tokens could not be kept: start again", { retry: "restart" });
+}
+
+/** Tokens nobody will come for are ended at the vendor, best effort: the refresh token first, it ends most (bar XA-7). */
+export async function discardTokens(
+  tokens: VendorTokens,
+  { vendor, credentials }: Pick<VendorChoice, "vendor" | "credentials">,
+  { vendorClient }: Pick<Deps, "vendorClient">,
+): Promise<void> {
+  const token = tokens.refreshToken ?? tokens.accessToken;
+  await vendorClient.revokeToken(vendor, credentials, { token }).catch(() => undefined);
 }
 
 /** @throws OAuthError invalid_grant when it was sealed under another code: the record was tampered with */

@@ -17,7 +17,7 @@ import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
 import { connectionOf, sealConnection } from "./connection.ts";
 import { asData, asFlow, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
-import { openParked, type Parked, redeemAtVendor } from "./parking.ts";
+import { discardTokens, openParked, type Parked, redeemAtVendor } from "./parking.ts";
 import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
 
@@ -31,8 +31,8 @@ export async function redeemBrokerCode(
   const code = readCode(parameters, trace); //                                  1  one of ours by its shape
   const { record, flow } = await findParkedFlow(code, client, deps, trace); //  2  exists, this client's, this very code
   requireSameRedirectUri(flow, parameters); //                                  3  wrong: the code stays usable
-  await requireCodeVerifier(parameters, code, flow, deps); //                   4  malformed: stays usable; wrong: burned
-  requireInTime(record, deps); //                                               5  the vendor's code may be dead by now
+  await requireCodeVerifier(parameters, code, flow, client, deps); //                   4  malformed: stays usable; wrong: burned
+  await requireInTime(code, record, flow, client, deps); //                                               5  the vendor's code may be dead by now
   const choice = await requireSameContext(flow, client, deps); //               6  same vendor, endpoints, credentials
   const parked = await openParked(code.flowId, flow, code.value, deps); //      7  sealed under the code just presented
   await spendOnce(code, client, deps); //                                       8  of any number of tries one goes on
@@ -71,30 +71,50 @@ function requireSameRedirectUri(flow: Flow, parameters: Parameters): void {
   if (parameters.require("redirect_uri") !== flow.redirectUri) throw codeRefused("redirect_uri differs");
 }
 
-/** A well-formed wrong verifier from the authenticated client is an attack or a mixed-up session: the code ends (bar XA-7). */
+/** A well-formed wrong verifier from the authenticated client is an attack or a mixed-up session: the code ends. */
+//= bar#XA-7
 async function requireCodeVerifier(
   parameters: Parameters,
   code: Handle,
   flow: Flow,
-  { records, now }: Pick<Deps, "records" | "now">,
+  client: ClientConfig,
+  deps: Deps,
 ): Promise<void> {
   const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
   try {
     verifyCodeVerifier(codeVerifier, flow.codeChallenge);
   } catch (error) {
-    const failed = { at: now(), leg: "token", reason: "wrong code_verifier" } as const;
-    await records.advance(
+    const failed = { at: deps.now(), leg: "token", reason: "wrong code_verifier" } as const;
+    const burned = await deps.records.advance(
       flowKey(code.flowId),
       { stage: "parked", expect: { codeHash: code.hash, clientId: flow.clientId } },
       { stage: "failed", set: asData({ failed }), remove: FORGOTTEN_AT_END },
     );
+    if (burned.outcome === "moved") await discardParked(code, flow, client, deps);
     throw error;
   }
 }
 
-function requireInTime(record: StoredRecord, { now }: Pick<Deps, "now">): void {
-  if (record.expiresAt > now()) return;
+async function requireInTime(
+  code: Handle,
+  record: StoredRecord,
+  flow: Flow,
+  client: ClientConfig,
+  deps: Deps,
+): Promise<void> {
+  if (record.expiresAt > deps.now()) return;
+  await discardParked(code, flow, client, deps);
   throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
+}
+
+/** Where the tokens were fetched at the callback already, a code that ends unredeemed must not leave them alive. */
+async function discardParked(code: Handle, flow: Flow, client: ClientConfig, deps: Deps): Promise<void> {
+  try {
+    const parked = await openParked(code.flowId, flow, code.value, deps);
+    if (parked.kind === "tokens") await discardTokens(parked.tokens, await rechooseVendor(flow, client, deps), deps);
+  } catch {
+    // Best effort: what the caller must hear is why the code ended.
+  }
 }
 
 //= bar#XA-5

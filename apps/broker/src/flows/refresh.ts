@@ -2,11 +2,11 @@
  * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests, over all processes.
  * The broker keeps no tokens: the answer is kept 60 s, sealed under the refresh token that asked for it.
  */
-import { type Parameters, parseScope } from "@oauth-broker/oauth-core";
+import { type Parameters, parseScope, requireSameSubject } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
-import { resealConnection, sealConnection } from "./connection.ts";
-import { type GrantContext, readGrantContext } from "./grant-context.ts";
+import { type Connection, resealConnection, sealConnection } from "./connection.ts";
+import { type GrantContext, readGrantContext, requireKnownHost } from "./grant-context.ts";
 import { type SingleFlight, singleFlightId } from "./single-flight.ts";
 import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
 
@@ -21,7 +21,9 @@ export async function refresh(
   const refreshToken = parameters.require("refresh_token");
   const scope = parameters.get("scope");
   const context = await readGrantContext(parameters, client, deps, trace);
-  const { vendor, credentials } = context;
+  const { vendor, credentials, connection } = context;
+  requireKnownHost(connection, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
+  const expected = firstSubject(connection);
   const id = singleFlightId([
     client.clientId,
     vendor.id,
@@ -31,28 +33,27 @@ export async function refresh(
     scope ?? "",
     refreshToken,
   ]);
-  const requested = scope === undefined ? undefined : parseScope(scope);
-  return singleFlight.run(id, refreshToken, () => refreshOnce(refreshToken, requested, client, context, deps));
-}
-
-async function refreshOnce(
-  refreshToken: string,
-  scope: readonly string[] | undefined,
-  client: ClientConfig,
-  { vendor, credentials, connection, presented }: GrantContext,
-  deps: Deps,
-): Promise<TokenAnswer> {
-  const { iss, sub } = connection;
-  const tokens = await deps.vendorClient.refreshTokens(vendor, credentials, {
+  const request = {
     refreshToken,
-    ...(scope === undefined ? {} : { scope }),
-    ...(iss === undefined || sub === undefined ? {} : { expected: { issuer: iss, subject: sub } }),
-  });
+    ...(scope === undefined ? {} : { scope: parseScope(scope) }),
+    ...(expected === undefined ? {} : { expected }),
+  };
+  const tokens = await singleFlight.run(id, refreshToken, () =>
+    deps.vendorClient.refreshTokens(vendor, credentials, request),
+  );
+  // Again for each caller: the one whose call it was may have named the vendor only.
+  requireSameSubject(tokens.idToken, expected);
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
-  const sealed =
-    presented === undefined
-      ? sealConnection(connection, client.clientId, deps)
-      : resealConnection(presented, connection, client.clientId, deps);
-  return tokenAnswer(kept, vendor.id, sealed);
+  return tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
+}
+
+function firstSubject({ iss, sub }: Connection): { issuer: string; subject: string } | undefined {
+  return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };
+}
+
+function connectionFor({ connection, presented }: GrantContext, { clientId }: ClientConfig, deps: Deps): string {
+  return presented === undefined
+    ? sealConnection(connection, clientId, deps)
+    : resealConnection(presented, connection, clientId, deps);
 }

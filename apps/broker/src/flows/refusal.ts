@@ -18,14 +18,14 @@ export type RefusalReason =
   | "context_mismatch"
   | "path_mismatch"
   | "issuer_mismatch"
+  | "missing_issuer"
   | "malformed_response";
 
 const ADVICE: Partial<Record<RefusalReason, string>> = {
-  request_uri_used: "This link was already used. Go back to the application and connect again",
+  request_uri_used: "Go back to the application and connect again",
   request_uri_unknown: "This link is not valid any more. Go back to the application and connect again",
-  state_replayed: "This sign-in was already finished. Go back to the application; it may be connected already",
-  browser_mismatch:
-    "This sign-in was started in another browser. Finish it there, or connect again from the application",
+  state_replayed: "Go back to the application; it may be connected already",
+  browser_mismatch: "This sign-in was started in another browser, or too long ago. Connect again from the application",
 };
 
 export function refusePage(trace: Trace, reason: RefusalReason, cause?: unknown): OAuthError {

@@ -2,7 +2,7 @@
 import type { Parameters } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
-import { readGrantContext } from "./grant-context.ts";
+import { readGrantContext, requireKnownHost } from "./grant-context.ts";
 
 /** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */
 //= rfc7009#2.1
@@ -14,7 +14,8 @@ export async function revoke(
 ): Promise<{ revoked: "token" | "grant" | "already" }> {
   const token = parameters.require("token");
   const tokenTypeHint = readHint(parameters.get("token_type_hint"));
-  const { vendor, credentials } = await readGrantContext(parameters, client, deps, trace);
+  const { vendor, credentials, connection } = await readGrantContext(parameters, client, deps, trace);
+  requireKnownHost(connection, vendor.revocationEndpoint);
   const revoked = await deps.vendorClient.revokeToken(vendor, credentials, {
     token,
     ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),

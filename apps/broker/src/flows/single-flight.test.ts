@@ -1,9 +1,8 @@
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, type VendorTokens } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store";
 import { beforeEach, expect, it } from "vitest";
 import { createSingleFlight, type SingleFlight, singleFlightId } from "./single-flight.ts";
-import type { TokenAnswer } from "./token-answer.ts";
 
 const NOW = 1_700_000_000;
 const SECRET = "the refresh token all of them present";
@@ -12,14 +11,8 @@ let records: ReturnType<typeof memoryRecordStore>;
 let calls: number;
 /** Two of them on one store are two processes as far as the record is concerned. */
 const flight = (): SingleFlight => createSingleFlight({ records, now });
-const answer = (n: number): TokenAnswer => ({
-  access_token: `access-${n}`,
-  token_type: "Bearer",
-  vendor: "v",
-  connection: "c",
-  vendor_data: {},
-});
-const call = async (): Promise<TokenAnswer> => answer(++calls);
+const answer = (n: number): VendorTokens => ({ accessToken: `access-${n}`, tokenType: "Bearer", vendorData: {} });
+const call = async (): Promise<VendorTokens> => answer(++calls);
 
 beforeEach(() => {
   now = fixedClock(NOW);
@@ -33,15 +26,15 @@ it("bar#RF-1 makes one call for 200 equal requests over two processes", async ()
     Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? one : two).run("id", SECRET, call)),
   );
   expect(calls).toBe(1);
-  expect(new Set(answers.map(({ access_token }) => access_token))).toEqual(new Set(["access-1"]));
+  expect(new Set(answers.map(({ accessToken }) => accessToken))).toEqual(new Set(["access-1"]));
 });
 
 it("replays the answer for 60 s and no longer", async () => {
   await flight().run("id", SECRET, call);
   now.advance(59);
-  expect((await flight().run("id", SECRET, call)).access_token).toBe("access-1");
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
   now.advance(1);
-  expect((await flight().run("id", SECRET, call)).access_token).toBe("access-2");
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-2");
 });
 
 it("keeps the answer sealed: the record holds nothing of it, and another secret does not open it", async () => {
@@ -52,7 +45,7 @@ it("keeps the answer sealed: the record holds nothing of it, and another secret 
 });
 
 it("replays a failure no longer than its Retry-After, else only to those who wait", async () => {
-  const failing = (error: OAuthError) => async (): Promise<TokenAnswer> => {
+  const failing = (error: OAuthError) => async (): Promise<VendorTokens> => {
     calls++;
     throw error;
   };
@@ -61,28 +54,62 @@ it("replays a failure no longer than its Retry-After, else only to those who wai
   now.advance(6);
   await expect(flight().run("down", SECRET, call)).rejects.toMatchObject({ code: down.code, retryAfterSeconds: 7 });
   now.advance(1);
-  expect((await flight().run("down", SECRET, call)).access_token).toBe("access-2");
+  expect((await flight().run("down", SECRET, call)).accessToken).toBe("access-2");
 
   const dead = new OAuthError("invalid_grant", "dead", { vendorError: "invalid_grant" });
   await expect(flight().run("dead", SECRET, failing(dead))).rejects.toMatchObject({ code: "invalid_grant" });
   await expect(flight().run("dead", SECRET, call)).rejects.toMatchObject({ extras: { vendorError: "invalid_grant" } });
   now.advance(2);
-  expect((await flight().run("dead", SECRET, call)).access_token).toBe("access-4");
+  expect((await flight().run("dead", SECRET, call)).accessToken).toBe("access-4");
 });
 
 it("takes over from a holder that died, once its lease is over", async () => {
-  await records.create({ key: { kind: "refresh", id: "id" }, stage: "calling", data: { v: 1 }, expiresAt: NOW + 30 });
+  await records.create({
+    key: { kind: "refresh", id: "id" },
+    stage: "calling",
+    data: { v: 1, holder: "dead" },
+    expiresAt: NOW + 30,
+  });
   const waiting = flight().run("id", SECRET, call);
   await new Promise((resolve) => setTimeout(resolve, 120));
   expect(calls).toBe(0);
   now.advance(30);
-  expect((await waiting).access_token).toBe("access-1");
+  expect((await waiting).accessToken).toBe("access-1");
 });
 
 it("hands out the answer even when it cannot be kept", async () => {
   const broken = { ...records, advance: async () => Promise.reject(new Error("store is gone")) };
   const answered = await createSingleFlight({ records: broken, now }).run("id", SECRET, call);
-  expect(answered.access_token).toBe("access-1");
+  expect(answered.accessToken).toBe("access-1");
+});
+
+it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves the other's alone", async () => {
+  const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
+  const zombie = flight().run("id", SECRET, () => slow.promise);
+  await Promise.resolve();
+  now.advance(30);
+  const heir = flight().run("id", SECRET, () => quick.promise);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  slow.reject(new OAuthError("invalid_grant", "reused"));
+  await expect(zombie).rejects.toMatchObject({ code: "invalid_grant" });
+  quick.resolve(answer(7));
+  expect((await heir).accessToken).toBe("access-7");
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-7");
+});
+
+it("replays a token with the lifetime that is left, and not after its death", async () => {
+  const short = async (): Promise<VendorTokens> => ({ ...(await call()), expiresInSeconds: 30 });
+  await flight().run("id", SECRET, short);
+  now.advance(29);
+  expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-1", expiresInSeconds: 1 });
+  now.advance(1);
+  expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-2", expiresInSeconds: 30 });
+});
+
+it("hands out an answer too large to be kept, and leaves no lease behind", async () => {
+  const large = async (): Promise<VendorTokens> => ({ ...(await call()), vendorData: { blob: "x".repeat(400_000) } });
+  expect((await flight().run("id", SECRET, large)).accessToken).toBe("access-1");
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-2");
 });
 
 it("has one id per list of parts, however they are cut", () => {

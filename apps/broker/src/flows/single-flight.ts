@@ -6,35 +6,38 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type EpochSeconds,
   type JsonObject,
   OAuthError,
   type OAuthErrorCode,
   type OAuthErrorOptions,
+  randomToken,
   type RecordKey,
   type RecordStore,
   toOAuthError,
+  type VendorTokens,
+  VENDOR_OPERATION_SECONDS,
 } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
-import type { TokenAnswer } from "./token-answer.ts";
 
 export interface SingleFlight {
   /** @param secret what only equal callers present; the stored answer is sealed under it */
-  run(id: string, secret: string, call: () => Promise<TokenAnswer>): Promise<TokenAnswer>;
+  run(id: string, secret: string, call: () => Promise<VendorTokens>): Promise<VendorTokens>;
 }
 
 /** A successful answer is replayed this long (design §4). */
 const REPLAY_SECONDS = 60;
 /** A failure without Retry-After is only for those already waiting. */
 const FAILURE_SECONDS = 2;
-/** Vendor timeout 10 s, store and skew on top (bar 8.2). */
-const LEASE_SECONDS = 30;
+/** A vendor operation is ended before its lease is; store and skew on top (bar 8.2). */
+const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + 10;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
 
 /** What the record holds once the vendor has answered. */
 type Settled =
-  | { readonly ok: true; readonly answer: TokenAnswer }
+  | { readonly ok: true; readonly answer: VendorTokens; readonly at: EpochSeconds }
   | {
       readonly ok: false;
       readonly code: OAuthErrorCode;
@@ -53,7 +56,7 @@ export function singleFlightId(parts: readonly string[]): string {
 }
 
 export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {
-  const running = new Map<string, Promise<TokenAnswer>>();
+  const running = new Map<string, Promise<VendorTokens>>();
   return {
     run(id, secret, call) {
       const known = running.get(id);
@@ -71,46 +74,60 @@ export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {
 async function leadOrFollow(
   key: RecordKey,
   secret: string,
-  call: () => Promise<TokenAnswer>,
+  call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
-): Promise<TokenAnswer> {
+): Promise<VendorTokens> {
+  const { records, now } = deps;
+  const holder = randomToken(16);
   for (let poll = 0; poll < MAX_POLLS; poll++) {
-    const { records, now } = deps;
-    const leading = await records.create({ key, stage: "calling", data: { v: 1 }, expiresAt: now() + LEASE_SECONDS });
-    if (leading === "created") return lead(key, secret, call, deps);
+    const expiresAt = now() + LEASE_SECONDS;
+    const leading = await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt });
+    if (leading === "created") return lead(key, holder, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
     if (settled !== undefined) {
       deps.onReplay?.();
-      return outcomeOf(settled);
+      return outcomeOf(settled, now());
     }
     await sleep(POLL_MS);
   }
   throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
 }
 
+/** The caller gets its own outcome in any case: losing a rotated token would be worse than a missing replay. */
 async function lead(
   key: RecordKey,
+  holder: string,
   secret: string,
-  call: () => Promise<TokenAnswer>,
-  { records, now }: SingleFlightDeps,
-): Promise<TokenAnswer> {
+  call: () => Promise<VendorTokens>,
+  deps: SingleFlightDeps,
+): Promise<VendorTokens> {
   const settled = await call().then(
-    (answer): Settled => ({ ok: true, answer }),
+    (answer): Settled => ({ ok: true, answer, at: deps.now() }),
     (error: unknown): Settled => failure(toOAuthError(error)),
   );
-  // When the answer cannot be kept the caller still gets it: losing a rotated token would be worse than a missing replay.
-  await records
-    .advance(
-      key,
-      { stage: "calling", expect: {} },
-      { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
-    )
-    .catch(() => undefined);
-  return outcomeOf(settled);
+  await settle(key, holder, settled, secret, deps).catch(() => deps.records.delete(key).catch(() => undefined));
+  return outcomeOf(settled, deps.now());
 }
 
+/** Only into the lease this very call took: one that lost it to another must not overwrite what that one learns. */
+//= bar#RF-1
+async function settle(
+  key: RecordKey,
+  holder: string,
+  settled: Settled,
+  secret: string,
+  { records, now }: SingleFlightDeps,
+): Promise<void> {
+  await records.advance(
+    key,
+    { stage: "calling", expect: { holder } },
+    { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
+  );
+}
+
+/** A token that dies sooner is not replayed after its death. */
 function keepSeconds(settled: Settled): number {
-  if (settled.ok) return REPLAY_SECONDS;
+  if (settled.ok) return Math.min(settled.answer.expiresInSeconds ?? REPLAY_SECONDS, REPLAY_SECONDS);
   return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
 }
 
@@ -135,7 +152,10 @@ function failure(error: OAuthError): Settled {
   return { ok: false, code, description, options };
 }
 
-function outcomeOf(settled: Settled): TokenAnswer {
-  if (settled.ok) return settled.answer;
-  throw new OAuthError(settled.code, settled.description, settled.options);
+/** @param now the lifetime of a replayed token has been running since it was answered */
+function outcomeOf(settled: Settled, now: EpochSeconds): VendorTokens {
+  if (!settled.ok) throw new OAuthError(settled.code, settled.description, settled.options);
+  const { answer, at } = settled;
+  if (answer.expiresInSeconds === undefined || now === at) return answer;
+  return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - at)) };
 }

@@ -1,6 +1,7 @@
 /** Legs 1 and 2, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const refusedPage = (reason: string) => ({
   response: expect.objectContaining({ status: 400 }),
@@ -125,6 +126,28 @@ describe("leg 2, GET /v1/authorize", () => {
       });
     }
     expect((await get(path)).response.status).toBe(303);
+  });
+
+  it("spends nothing while the vendor cannot be asked, and goes on once it can", async () => {
+    const { push, get, authorizePath, deps } = await testBroker();
+    const path = authorizePath((await push()).body["request_uri"]);
+    const { resolve } = deps.vendorClient;
+    const down = new OAuthError("temporarily_unavailable", "The vendor does not answer");
+    Object.assign(deps.vendorClient, { resolve: async () => Promise.reject(down) });
+    const refused = await get(path);
+    expect(refused.location?.href.startsWith(`${REDIRECT_URI}?error=temporarily_unavailable`)).toBe(true);
+    expect(refused.location?.searchParams.has("retry")).toBe(false);
+    expect(refused.cookie).toBeUndefined();
+    Object.assign(deps.vendorClient, { resolve });
+    expect((await get(path)).location?.host).toBe("acme.example");
+  });
+
+  it("bar#CB-7 takes no cookie it could not have set", async () => {
+    const { push, get, authorizePath } = await testBroker();
+    const requestUri = String((await push()).body["request_uri"]);
+    const flowId = /request_uri:([^.]+)\./.exec(requestUri)?.[1] ?? "";
+    const { cookie } = await get(authorizePath(requestUri), `__Host-flow-${flowId}=x;Domain=evil.example`);
+    expect(cookie).toMatch(/=[A-Za-z0-9_-]{43}$/);
   });
 
   it("spends nothing on the HEAD of a link preview", async () => {

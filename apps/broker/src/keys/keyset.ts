@@ -41,6 +41,7 @@ const REREAD_SECONDS = 1;
 export interface Keyset {
   /** Reads the storage, making the first keyset when there is none. @throws OAuthError temporarily_unavailable */
   load(): Promise<void>;
+  isLoaded(): boolean;
   /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
   active(purpose: KeyPurpose): PurposeKey;
   /** An unknown kid re-reads the storage once, because another process may have rotated. */
@@ -65,7 +66,13 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
     lastReadAt = now();
     const stored = await storage.read();
     if (stored === undefined) return undefined;
-    document = JSON.parse(stored.text) as KeysetDocument;
+    const parsed = JSON.parse(stored.text) as { readonly version: number };
+    if (parsed.version !== 1) {
+      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
+        detail: "the keyset was written by a newer release",
+      });
+    }
+    document = parsed as KeysetDocument;
     return { revision: stored.revision, document };
   };
 
@@ -97,6 +104,7 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
         await storage.write(undefined, JSON.stringify(firstDocument(now())));
       }
     },
+    isLoaded: () => document !== undefined,
     active(purpose) {
       const generation = current(loaded().generations);
       return { kid: generation.kid, key: keyOf(purpose, generation) };

@@ -19,12 +19,20 @@ const TITLES: Record<number, string> = {
   503: "Not available right now",
 };
 
+/** What happened is not always a failure. */
+const TITLES_BY_REASON: Record<string, string> = {
+  state_replayed: "This sign-in was already finished",
+  request_uri_used: "This link was already used",
+};
+
 export function errorPage(error: OAuthError, context: ErrorPageContext, headers: Record<string, string>): Answer {
-  const title = TITLES[error.status] ?? "This sign-in did not finish";
+  const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? "This sign-in did not finish";
   const { flowId, referenceId, link } = context;
   const content = [
     `<p>${escapeHtml(error.description)}.</p>`,
-    error.status === 503 ? "<p>Nothing was lost. Wait a moment, then reload this page.</p>" : "",
+    error.status === 503 && error.extras.retry === undefined
+      ? "<p>Nothing was lost. Wait a moment, then reload this page.</p>"
+      : "",
     link === undefined
       ? "<p>Close this page and start again from the application that sent you here.</p>"
       : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,

@@ -14,6 +14,7 @@ p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regul
 .button{display:inline-block;margin:1rem 0;padding:.6rem 1.1rem;border-radius:8px;background:var(--accent);color:var(--paper);text-decoration:none;font-weight:600}
 .button:focus-visible,a:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td code{white-space:nowrap}
 `;
 
 /** For `style-src` of the answer that carries a page. */

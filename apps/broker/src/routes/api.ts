@@ -1,5 +1,5 @@
 /** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers. */
-import { authenticateClient, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { authenticateClient, OAuthError, type Parameters, parseHandle } from "@oauth-broker/oauth-core";
 import { type BodyLimit, jsonAnswer, readForm } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
 import type { RateLimit } from "../clients/limits.ts";
@@ -49,6 +49,9 @@ function apiRoute(
     surface: "api",
     handle: async (c: Context, trace: Trace) => {
       const parameters = await readForm(c, deps.limit);
+      // The id in the caller's own code, so that every refusal names its flow. Nothing is looked up by it.
+      const flowId = parseHandle(parameters.get("code") ?? "")?.flowId;
+      if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
       return call(parameters, client, trace);

@@ -1,5 +1,5 @@
 /** The three paths a user's browser visits on its way to the vendor and back. */
-import { OAuthError, parseParameters } from "@oauth-broker/oauth-core";
+import { OAuthError, type Parameters, parseParameters } from "@oauth-broker/oauth-core";
 import { type BodyLimit, readForm, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
 import type { Deps, Trace } from "../deps.ts";
@@ -10,7 +10,11 @@ import type { Route } from "./rim.ts";
 
 const CALLBACK = "/v1/callback";
 
-export function browserRoutes(deps: Deps & { readonly limit: BodyLimit }): Route[] {
+export interface BrowserDeps extends Deps {
+  readonly limit: BodyLimit;
+}
+
+export function browserRoutes(deps: BrowserDeps): Route[] {
   return [
     {
       method: "GET",
@@ -24,10 +28,20 @@ export function browserRoutes(deps: Deps & { readonly limit: BodyLimit }): Route
       surface: "browser",
       handle: (c, trace) => finishCallback({ parameters: query(c), cookieHeader: c.req.header("cookie") }, deps, trace),
     },
-    { method: "POST", path: CALLBACK, surface: "browser", handle: (c) => formPost(c, deps.limit) },
+    { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, deps, trace) },
     // Contexts belong to custom vendors; no flow of ours ever names one, so every arrival is a mix-up.
-    { method: "GET", path: `${CALLBACK}/:context`, surface: "browser", handle: (_, trace) => wrongPath(trace) },
-    { method: "POST", path: `${CALLBACK}/:context`, surface: "browser", handle: (_, trace) => wrongPath(trace) },
+    {
+      method: "GET",
+      path: `${CALLBACK}/:context`,
+      surface: "browser",
+      handle: (c, trace) => wrongPath(query(c), deps, trace),
+    },
+    {
+      method: "POST",
+      path: `${CALLBACK}/:context`,
+      surface: "browser",
+      handle: async (c, trace) => wrongPath(await readForm(c, deps.limit), deps, trace),
+    },
   ];
 }
 
@@ -39,8 +53,9 @@ function query(c: Context) {
 
 /** A cross-site POST carries no Lax cookie; the GET it becomes does. */
 //= bar#CB-12
-async function formPost(c: Context, limit: BodyLimit) {
-  const parameters = await readForm(c, limit);
+async function formPost(c: Context, deps: BrowserDeps, trace: Trace) {
+  const parameters = await readForm(c, deps.limit);
+  await nameFlow(parameters, deps, trace);
   const answer = new URLSearchParams();
   for (const name of parameters.names()) answer.append(name, parameters.require(name));
   const iss = parameters.sent("iss");
@@ -54,6 +69,13 @@ async function formPost(c: Context, limit: BodyLimit) {
 const MAX_LOCATION = 12_000;
 
 //= bar#XA-1
-function wrongPath(trace: Trace): never {
+async function wrongPath(parameters: Parameters, deps: BrowserDeps, trace: Trace): Promise<never> {
+  await nameFlow(parameters, deps, trace);
   throw refusePage(trace, "path_mismatch");
+}
+
+/** For log and page only: the flow of a state that is ours. */
+async function nameFlow(parameters: Parameters, { state }: Pick<Deps, "state">, trace: Trace): Promise<void> {
+  const claims = await state.verify(parameters.get("state") ?? "").catch(() => undefined);
+  if (claims !== undefined) trace.flowId = claims.jti;
 }

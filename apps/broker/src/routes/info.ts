@@ -68,7 +68,8 @@ export function infoRoutes(deps: InfoDeps): Route[] {
 async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Answer> {
   if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
   await records.ping();
-  keyset.active("state");
+  // A store that came back is noticed at the next probe, not at the next reload.
+  if (!keyset.isLoaded()) await keyset.load();
   return jsonAnswer(200, { status: "ready" });
 }
 

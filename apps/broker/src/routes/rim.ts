@@ -69,7 +69,8 @@ async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<R
   rim.metrics.countRequest(route.path, method, answer.status, durationMs / 1000);
   if (trace.reason !== undefined) rim.metrics.countRefusal(legOf(route.path), trace.reason);
   if (route.quiet !== true || failure !== undefined) {
-    const level = answer.status >= 500 ? "error" : "info";
+    // A bug of ours wakes somebody; an outage elsewhere is counted, and told like any other refusal.
+    const level = answer.status === 500 ? "error" : "info";
     const rounded = Math.round(durationMs * 100) / 100;
     rim.log[level]("request", {
       method,

@@ -89,7 +89,8 @@ async function verifyClaims(
   if (exp - iat > LIFETIME_SECONDS) throw invalidClient("assertion lives longer than 60 s");
   if (iat > now() + SKEW_SECONDS) throw invalidClient("assertion is from the future");
   if (typeof jti !== "string" || jti === "" || jti.length > 255) throw invalidClient("jti is missing");
-  return { jti, expiresAt: exp };
+  // NumericDate may have a fraction (rfc7519#2); a record is kept for whole seconds.
+  return { jti, expiresAt: Math.ceil(exp) };
 }
 
 /** The identifier is remembered until no clock could accept the assertion any more. */

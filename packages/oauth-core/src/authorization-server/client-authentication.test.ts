@@ -67,6 +67,8 @@ describe("secrets", () => {
     await expect(authenticate(basic("platform", "s3cret"), { client_secret: "s3cret" })).rejects.toEqual(
       refused("invalid_request"),
     );
+    const wrong = authenticate(basic("platform", "wrong"), { client_id: "signer" });
+    await expect(wrong).rejects.toEqual(refused("invalid_client"));
     await expect(authenticate(basic("platform", "s3cret"), { client_id: "signer" })).rejects.toEqual(
       refused("invalid_request"),
     );
@@ -104,6 +106,7 @@ describe("private_key_jwt", () => {
     expect((await present(await assertion())).clientId).toBe("signer");
     expect((await present(await assertion({ iss: "remote", sub: "remote" }))).clientId).toBe("remote");
     expect((await present(await assertion(), { client_id: "signer" })).clientId).toBe("signer");
+    expect((await present(await assertion({ iat: NOW - 0.5, exp: NOW + 30.25 }))).clientId).toBe("signer");
   });
 
   it("rfc7523#3 takes each jti once, 50 at the same time included", async () => {

@@ -44,11 +44,11 @@ export async function authenticateClient<C extends Client>(
     authorization === undefined
       ? { clientId: parameters.get("client_id"), secret: postedSecret ?? "" }
       : readBasic(authorization);
-  const named = parameters.get("client_id");
-  if (named !== undefined && named !== presented.clientId) {
+  const client = await verifySecret(presented.clientId ?? "", presented.secret, deps);
+  if ((parameters.get("client_id") ?? client.clientId) !== client.clientId) {
     throw new OAuthError("invalid_request", "client_id differs from the authenticated client");
   }
-  return verifySecret(presented.clientId ?? "", presented.secret, deps);
+  return client;
 }
 
 async function verifySecret<C extends Client>(

@@ -3,4 +3,9 @@ export { authenticateClient } from "./client-authentication.ts";
 export type { Client, ClientRegistry } from "./client.ts";
 export { createFlowId, createHandle, type Handle, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
-export { createRequestUri, parseRequestUri, readPushedRequest } from "./pushed-request.ts";
+export {
+  createRequestUri,
+  parseRequestUri,
+  readPushedRequest,
+  refuseWhatNoPushedRequestMayHold,
+} from "./pushed-request.ts";

@@ -19,22 +19,27 @@ export interface PushedRequest {
   readonly state: string | undefined;
 }
 
-/** @throws OAuthError invalid_request, invalid_redirect_uri */
-export function readPushedRequest(parameters: Parameters, client: Client): PushedRequest {
+/** What is wrong in any case, whether the rest is there or not. @throws OAuthError invalid_request */
+export function refuseWhatNoPushedRequestMayHold(parameters: Parameters): void {
   //= rfc9126#2.1
   if (parameters.has("request_uri") || parameters.has("request")) {
     throw new OAuthError("invalid_request", "request and request_uri are not accepted here");
   }
+  if ((parameters.get("response_type") ?? "code") !== "code") {
+    throw new OAuthError("invalid_request", "response_type must be code");
+  }
+  if ((parameters.get("response_mode") ?? "query") !== "query") {
+    throw new OAuthError("invalid_request", "response_mode must be query or absent");
+  }
+}
+
+/** @throws OAuthError invalid_request, invalid_redirect_uri */
+export function readPushedRequest(parameters: Parameters, client: Client): PushedRequest {
+  refuseWhatNoPushedRequestMayHold(parameters);
   if (parameters.require("client_id") !== client.clientId) {
     throw new OAuthError("invalid_request", "client_id is not the authenticated client");
   }
-  if (parameters.require("response_type") !== "code") {
-    throw new OAuthError("invalid_request", "response_type must be code");
-  }
-  const responseMode = parameters.get("response_mode");
-  if (responseMode !== undefined && responseMode !== "query") {
-    throw new OAuthError("invalid_request", "response_mode must be query or absent");
-  }
+  parameters.require("response_type");
   const redirect = verifyRedirectUri(parameters.require("redirect_uri"), client.redirectUris);
   //= rfc7636#4.4.1
   const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));

@@ -149,10 +149,15 @@ export function parseStringMap(json: string, what: string): Record<string, strin
   const entries = Object.entries(parseObject(json, what));
   if (entries.length > MAX_MEMBERS) throw new OAuthError("invalid_request", `${what} has too many members`);
   for (const [name, value] of entries) {
-    if (typeof value !== "string") throw notStringMap(what);
+    if (typeof value !== "string" || !isPlain(name) || !isPlain(value)) throw notStringMap(what);
     map[name] = value;
   }
   return map;
+}
+
+/** Text that every reader sees alike: no lone surrogate (it has no percent-encoding) and no control character. */
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
 function parseObject(json: string, what: string): object {
