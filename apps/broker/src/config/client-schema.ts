@@ -1,7 +1,8 @@
 /** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
-import { createHash, createPublicKey, type JsonWebKeyInput } from "node:crypto";
+import { createHash } from "node:crypto";
 import { type Client, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
+import { checkPublicKeys } from "./client-keys.ts";
 import {
   checkName,
   choice,
@@ -157,31 +158,5 @@ function parseJson(value: string): unknown {
     return JSON.parse(value);
   } catch {
     return undefined;
-  }
-}
-
-//= rfc7517#5
-//= bar#JW-3
-function checkPublicKeys(value: unknown): string | undefined {
-  const keys: unknown = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
-  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 100)
-    return "must be a key set: { keys: [ … ] } with 1 to 100 keys";
-  for (const [index, key] of keys.entries()) {
-    const problem = checkPublicKey(key);
-    if (problem !== undefined) return `has a key (number ${index + 1}) that ${problem}`;
-  }
-  return undefined;
-}
-
-function checkPublicKey(key: unknown): string | undefined {
-  if (typeof key !== "object" || key === null || !("kty" in key) || key.kty === "oct")
-    return "is not an asymmetric JSON Web Key";
-  if ("d" in key) return "is a private key: give the public half only";
-  try {
-    const { asymmetricKeyDetails } = createPublicKey({ key: key as JsonWebKeyInput["key"], format: "jwk" });
-    //= rfc7518#3.3
-    return (asymmetricKeyDetails?.modulusLength ?? 2048) < 2048 ? "is an RSA key of less than 2048 bits" : undefined;
-  } catch {
-    return "cannot be read";
   }
 }

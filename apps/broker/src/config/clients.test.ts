@@ -142,7 +142,9 @@ describe("a client", () => {
 });
 
 describe("the keys of a client", () => {
-  const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
+  const newEc = (): object => generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
+  const ec = newEc();
+  const otherEc = newEc();
 
   it("are a mapping, JSON text from a file, or an address", () => {
     const jwks = { keys: [ec] };
@@ -169,7 +171,46 @@ describe("the keys of a client", () => {
       { keys: [ec, { kty: "oct", k: "AAAA" }] },
       "has a key (number 2) that is not an asymmetric JSON Web Key",
     ],
-    ["a broken key", { keys: [{ ...ec, x: "AAAA" }] }, "has a key (number 1) that cannot be read"],
+    [
+      "a public key with a private member",
+      { keys: [{ ...rsaKey(2048), p: "AAAA" }] },
+      "has a key (number 1) that is a private key: give the public half only",
+    ],
+    [
+      "a public key with a symmetric member",
+      { keys: [{ ...ec, k: "AAAA" }] },
+      "has a key (number 1) that is a private key: give the public half only",
+    ],
+    [
+      "a key for encryption",
+      { keys: [{ ...ec, use: "enc" }] },
+      "has a key (number 1) that is not for verifying signatures: use is sig and key_ops is [verify], where given",
+    ],
+    [
+      "a key for signing",
+      { keys: [{ ...ec, key_ops: ["sign"] }] },
+      "has a key (number 1) that is not for verifying signatures: use is sig and key_ops is [verify], where given",
+    ],
+    [
+      "RSA with exponent 1",
+      { keys: [{ ...rsaKey(2048), e: "AQ" }] },
+      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
+    ],
+    [
+      "a kid that is a number",
+      { keys: [{ ...ec, kid: 7 }] },
+      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
+    ],
+    [
+      "two keys of one name",
+      { keys: [ec, { ...ec, kid: "a" }, { ...otherEc, kid: "a" }] },
+      "has a key (number 2) that has the same kid as another",
+    ],
+    [
+      "a broken key",
+      { keys: [{ ...ec, x: "AAAA" }] },
+      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
+    ],
     ["no key", { keys: [] }, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
     ["a bare key", ec, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
     ["text that is no JSON", "{", "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
@@ -185,7 +226,7 @@ describe("the keys of a client", () => {
       }).clients,
     ).toHaveLength(1);
     expect(problemsOfClient({ ...WITHOUT_SECRET, jwks: { keys: [rsaKey(1024)] } })).toEqual([
-      "clients[0].jwks has a key (number 1) that is an RSA key of less than 2048 bits",
+      "clients[0].jwks has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
     ]);
   });
 });
