@@ -44,9 +44,17 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
   return schema.register(fieldMeta, meta);
 }
 
-/** Digits in a string count as a number: that is how one arrives through env:NAME. */
-export function integer(meta: FieldMeta, least: number, most: number) {
-  const number = z.int().min(least).max(most);
+/**
+ * Digits in a string count as a number: that is how one arrives through env:NAME.
+ *
+ * @param whyMost said to who wants more
+ */
+export function integer(meta: FieldMeta, least: number, most: number, whyMost?: string) {
+  const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
+  const number = z
+    .int()
+    .min(least)
+    .superRefine(problemFrom((value) => (value > most ? tooMuch : undefined)));
   const schema = z.preprocess(
     (value) => (typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value),
     number,

@@ -38,7 +38,8 @@ const ownerSchema = section({
   initial_access_token: mapOf(
     {
       type: "mapping of vendor id to token",
-      description: "The organization's own initial access tokens for dynamic client registration.",
+      description:
+        "The organization's own initial access tokens for dynamic client registration. Accepted, but not used by this release yet.",
       example: "{ notion: env:ACME_NOTION_IAT }",
     },
     checkVendorId,
@@ -66,6 +67,9 @@ const limitsSchema = section({
   ).default(65_536),
 });
 
+/** The lease of a refresh (flows/single-flight.ts) is made for calls of this length. */
+const LONGEST_CALL_MS = 15_000;
+
 const egressSchema = section({
   allow_loopback: flag({
     description:
@@ -86,12 +90,14 @@ const egressSchema = section({
   timeout_ms: integer(
     {
       type: "milliseconds",
-      description: "For one call to a vendor, from connecting to the last byte.",
+      description:
+        "For one call to a vendor, from connecting to the last byte. Not more, because one process holds a refresh only for as long as calls this long can take.",
       example: "10000",
       default: "10000",
     },
     100,
-    60_000,
+    LONGEST_CALL_MS,
+    "one process holds a refresh for as long as calls this long can take, and after that another may send the same refresh token again",
   ).default(10_000),
   ca_file: text({
     type: "path of a PEM file",
