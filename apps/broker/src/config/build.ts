@@ -63,7 +63,7 @@ export function buildConfig(
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
       ...vendors.warnings,
-      ...(source.sandbox ? [] : deploymentWarnings(parsed, keys)),
+      ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys })),
     ],
   };
 }
@@ -76,7 +76,10 @@ function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
   return keys.kind === "file" ? { kind: "file", path: resolve(directory, keys.path) } : keys;
 }
 
-function deploymentWarnings(parsed: ParsedConfiguration, keys: KeysConfig): string[] {
+function deploymentWarnings(
+  parsed: ParsedConfiguration,
+  { store, keys }: { store: StoreConfig; keys: KeysConfig },
+): string[] {
   const warnings: string[] = [];
   if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
     warnings.push(
@@ -89,13 +92,21 @@ function deploymentWarnings(parsed: ParsedConfiguration, keys: KeysConfig): stri
   if (parsed.store.kind === "memory") {
     warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
   }
-  if (keys.kind === "file" && isReadableByOthers(keys.path)) {
-    warnings.push(`The keys in ${keys.path} can be read by others on this machine: chmod 600`);
+  const keyFile = keyFileOf(store, keys);
+  if (keyFile !== undefined && isOpenToOthers(keyFile)) {
+    warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);
   }
   return warnings;
 }
 
-function isReadableByOthers(path: string): boolean {
+/** Where the file is that opens everything: keys of their own, or beside the store (app.ts). */
+function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
+  if (keys.kind === "file") return keys.path;
+  return store.kind === "sqlite" ? `${store.path}.key` : undefined;
+}
+
+/** One that does not exist yet will be made with mode 0600. */
+function isOpenToOthers(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
 }

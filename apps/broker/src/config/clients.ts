@@ -5,6 +5,7 @@ import type { ParsedOwner } from "./schema.ts";
 import type { Tree } from "./source.ts";
 import type { ClientConfig, OwnerConfig } from "./types.ts";
 import { present } from "./present.ts";
+import { unusedToken } from "./vendors.ts";
 
 const SHORTEST_SECRET = 32;
 
@@ -74,6 +75,16 @@ export function clientWarnings(
         `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
       );
     }
+  }
+  for (const { client_id: id, browser_binding: binding } of clients) {
+    if (binding === "platform") {
+      warnings.push(
+        `Client ${id} has browser_binding platform: the broker does not check that the browser that started a flow finishes it, so the client must`,
+      );
+    }
+  }
+  for (const { id, initial_access_token: tokens } of owners) {
+    if (tokens !== undefined) warnings.push(unusedToken(`Owner ${id}`));
   }
   const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
   for (const id of new Set(approved)) {

@@ -1,5 +1,4 @@
 /** Vendor ids and the URLs of vendors and clients: judged here as every outbound call is judged later. */
-import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type FieldMeta, problemOfThrown, text } from "./fields.ts";
 
@@ -15,18 +14,14 @@ export function checkVendorId(value: string): string | undefined {
     : "must be a vendor id: lower case letters, digits and -";
 }
 
-/** An endpoint, judged by the same rules as every outbound call; placeholders count as one plain label or segment. */
+/** An endpoint, judged by the same rules as every outbound call. */
 //= bar#EG-7
 export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   const type = "absolute https URL on port 443 (other ports and http only where egress allows it)";
-  return text({ type, ...meta }, (value) =>
-    problemOfThrown(() => {
-      placeholderNames(value);
-      // As a whole host it stands for a domain name, elsewhere for a label, a segment or a query value.
-      requireEgressUrl(
-        value.replace(/^(https?:\/\/)\{[^{}]*\}/, "$1placeholder.example").replace(/\{[^{}]*\}/g, "placeholder"),
-        rules,
-      );
-    })?.replace(/^An endpoint /, ""),
-  );
+  return text({ type, ...meta }, (value) => {
+    // They would go to the browser as they stand.
+    if (/[{}]/.test(value))
+      return "has braces: {placeholders} are not available in this release, so write the whole address";
+    return problemOfThrown(() => void requireEgressUrl(value, rules))?.replace(/^An endpoint /, "");
+  });
 }

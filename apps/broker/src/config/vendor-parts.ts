@@ -1,6 +1,6 @@
-/** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
+/** The part of a vendor's entry with fields of its own: credentials. */
 import { Secret } from "@oauth-broker/oauth-core";
-import { z } from "zod";
+import type { z } from "zod";
 import { notYet, section, text } from "./fields.ts";
 
 const SIGNED_SECRET = "client secrets that are signed JWTs come later";
@@ -47,26 +47,4 @@ export function checkVisible(value: string): string | undefined {
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
   const ids = entries.map((entry) => entry.id ?? entry.client_id);
   return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
-}
-
-const placeholderSpec = z.strictObject({
-  pattern: z.string().optional(),
-  values: z.array(z.string().min(1)).min(1).optional(),
-  default: z.string().min(1).optional(),
-  kind: z.enum(["label", "segment", "host"]).optional(),
-});
-
-export function checkPlaceholders(value: unknown): string | undefined {
-  const { success, data } = z
-    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), placeholderSpec)
-    .safeParse(value);
-  if (!success) return "must map names to { pattern, values, default, kind: label | segment | host }";
-  for (const [name, { pattern }] of Object.entries(data)) {
-    try {
-      RegExp(`^(?:${pattern ?? ""})$`);
-    } catch {
-      return `has a pattern (of ${name}) that is no regular expression`;
-    }
-  }
-  return undefined;
 }

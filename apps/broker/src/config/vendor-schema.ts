@@ -1,9 +1,9 @@
 /** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
-import { isReservedAuthorizationParameter, type PlaceholderSpecs, Secret } from "@oauth-broker/oauth-core";
+import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-core";
 import { z } from "zod";
 import { endpoint, type UrlRules } from "./endpoint.ts";
-import { checkName, choice, flag, integer, listOf, mapOf, oneOrList, section, structure, text } from "./fields.ts";
-import { checkCredentialIds, checkPlaceholders, checkVisible, credentialsSchema } from "./vendor-parts.ts";
+import { checkName, choice, flag, integer, listOf, mapOf, notYet, oneOrList, section, text } from "./fields.ts";
+import { checkCredentialIds, checkVisible, credentialsSchema } from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
   "RS256",
@@ -45,9 +45,15 @@ export function vendorSchema(rules: UrlRules) {
       "https://vendor.example/refresh",
     ),
     revocation_endpoint: url("Where tokens are revoked.", "https://vendor.example/revoke"),
-    registration_endpoint: url("Where clients are registered.", "https://vendor.example/register"),
+    registration_endpoint: url(
+      "Where clients are registered. Accepted, but not used by this release yet.",
+      "https://vendor.example/register",
+    ),
     jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
-    userinfo_endpoint: url("Says who a token belongs to.", "https://vendor.example/userinfo"),
+    userinfo_endpoint: url(
+      "Says who a token belongs to. Accepted, but not used by this release yet.",
+      "https://vendor.example/userinfo",
+    ),
     pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [
       "S256",
       "plain",
@@ -126,13 +132,12 @@ export function vendorSchema(rules: UrlRules) {
         default: "[]",
       },
     ).optional(),
-    placeholders: structure<PlaceholderSpecs>(
+    placeholders: notYet(
       {
         type: "mapping of names to { pattern, values, default, kind }",
         description: "The {placeholders} of its endpoints.",
-        example: "{ tenant: { pattern: '[a-z0-9-]{1,40}' } }",
       },
-      checkPlaceholders,
+      "write the whole address of each endpoint",
     ).optional(),
     credentials: oneOrList(
       credentialsSchema,
@@ -144,7 +149,11 @@ export function vendorSchema(rules: UrlRules) {
       checkCredentialIds,
     ).optional(),
     initial_access_token: text(
-      { type: "secret", description: "Sent with dynamic client registration.", example: "env:NOTION_IAT" },
+      {
+        type: "secret",
+        description: "Sent with dynamic client registration. Accepted, but not used by this release yet.",
+        example: "env:NOTION_IAT",
+      },
       checkVisible,
     )
       .transform((value) => new Secret(value))

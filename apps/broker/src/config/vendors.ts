@@ -1,12 +1,5 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
-import {
-  defineVendor,
-  type PlaceholderSpecs,
-  placeholderNames,
-  Secret,
-  type Vendor,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { defineVendor, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
 import { type Environment, type Tree, variable } from "./source.ts";
@@ -53,7 +46,6 @@ export function buildVendor(
 ): VendorConfig {
   const overrides = vendorFields(parsed);
   const vendor = defineVendor({ id, name: id, ...known?.vendor, ...overrides });
-  const placeholders = parsed.placeholders ?? known?.placeholders ?? {};
   const credentials =
     parsed.credentials === undefined ? environmentCredentials(id, env) : listedCredentials(parsed.credentials);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
@@ -79,20 +71,42 @@ export function buildVendor(
       warnings.push(`Vendor ${id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
     }
   }
-  for (const name of unspecifiedPlaceholders(vendor, placeholders)) {
-    say(
-      ["placeholders"],
-      `does not say what {${name}} is`,
-      `{ ${name}: { pattern: … } }, or { ${name}: {} } for any label or segment`,
-    );
-  }
+  warnings.push(...relaxations(id, parsed));
   return {
     vendor,
-    placeholders,
+    placeholders: known?.placeholders ?? {},
     setup: parsed.setup ?? known?.setup ?? "none",
     credentials,
     ...present({ initialAccessToken: parsed.initial_access_token }),
   };
+}
+
+/** What the operator's own fields take away, or seem to bring. */
+function relaxations(id: string, parsed: ParsedVendor): string[] {
+  const { pkce, iss_required: issRequired, initial_access_token: initialAccessToken } = parsed;
+  const warnings: string[] = [];
+  if (pkce === "none") {
+    warnings.push(
+      `Vendor ${id} has pkce none: nothing binds its codes to the flow that asked, so whoever takes one may use it`,
+    );
+  }
+  if (pkce === "plain") {
+    warnings.push(
+      `Vendor ${id} has pkce plain: whoever sees the authorization request can use the code that answers it`,
+    );
+  }
+  if (issRequired === false) {
+    warnings.push(
+      `Vendor ${id} has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to tell from its own`,
+    );
+  }
+  if (initialAccessToken !== undefined) warnings.push(unusedToken(`Vendor ${id}`));
+  return warnings;
+}
+
+/** @param holder begins the sentence */
+export function unusedToken(holder: string): string {
+  return `${holder} has an initial_access_token, which this release does not use: dynamic client registration comes later`;
 }
 
 function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
@@ -161,18 +175,4 @@ export function environmentWarnings(env: Environment, ids: readonly string[]): s
 
 function secretVariable(id: string): string {
   return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
-}
-
-function unspecifiedPlaceholders(vendor: Vendor, placeholders: PlaceholderSpecs): string[] {
-  const templates = [
-    vendor.issuer,
-    vendor.authorizationEndpoint,
-    vendor.tokenEndpoint,
-    vendor.refreshEndpoint,
-    vendor.revocationEndpoint,
-    vendor.registrationEndpoint,
-    vendor.jwksUri,
-    vendor.userinfoEndpoint,
-  ].filter((url) => url !== undefined);
-  return [...new Set(templates.flatMap(placeholderNames))].filter((name) => !Object.hasOwn(placeholders, name));
 }
