@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { load, SECRET } from "./testing/config-file.ts";
+
+/** The sample of the contract, comments and all, without what later releases bring: KMS, DynamoDB, encrypted answers, the registry. */
+const SAMPLE = `
+base_url: https://broker.example.com        # or BASE_URL; http only on loopback
+listen: { host: 127.0.0.1, port: 8787 }     # or HOST, PORT
+store: sqlite:./data/broker.sqlite           # or memory:
+keys: store                                  # default: a keyset in the store, sealed by a key file beside it; or file:PATH
+cell: eu1                                    # optional prefix of every id
+owners: [ { id: acme, name: Acme Corp, approved_vendors: [google-workspace] } ]    # optional; see setup: vendor_approval
+clients:
+  - client_id: platform
+    owner: acme
+    client_secret: env:PLATFORM_SECRET       # held as SHA-256; under 32 characters is a warning
+    redirect_uris: [https://acme.platform.example/oauth/vendor-callback]
+    vendors: [my-vendor, other-vendor]       # omit = all
+    browser_binding: required                # or \`platform\` where the callback is proxied
+    allow_overrides: true                    # manual mode
+vendors:
+  my-vendor: { name: My Vendor, authorization_endpoint: https://vendor.example/authorize, token_endpoint: https://vendor.example/token, pkce: S256, credentials: [ { id: 2026-11, client_id: env:MY_CLIENT_ID, client_secret: env:MY_CLIENT_SECRET } ] }
+  other-vendor: { name: Other, issuer: https://other.example, initial_access_token: env:OTHER_IAT, enabled: true }
+limits: { par_per_minute: 600, body_bytes: 65536 }   # par_per_minute per client; 0 = off
+egress: { allow_loopback: false, allow_cidrs: [], timeout_ms: 10000, ca_file: null }   # allow_cidrs: operator-configured private networks
+`;
+const ENV = {
+  PLATFORM_SECRET: SECRET,
+  MY_CLIENT_ID: "broker",
+  MY_CLIENT_SECRET: "vendor-secret",
+  OTHER_IAT: "iat",
+  VENDOR_OTHER_VENDOR_CLIENT_ID: "from-environment",
+  VENDOR_OTHER_VENDOR_CLIENT_SECRET: "s",
+};
+
+it("loads the sample of the contract, as an operator would copy it", () => {
+  const config = load(SAMPLE, { env: ENV });
+  expect(config).toMatchObject({
+    baseUrl: "https://broker.example.com",
+    listen: { host: "127.0.0.1", port: 8787 },
+    store: { kind: "sqlite" },
+    keys: { kind: "store" },
+    cell: "eu1",
+    owners: [{ id: "acme", name: "Acme Corp", approvedVendors: ["google-workspace"] }],
+    clients: [{ clientId: "platform", owner: "acme", vendors: ["my-vendor", "other-vendor"], allowOverrides: true }],
+    limits: { parPerMinute: 600, bodyBytes: 65_536 },
+    egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
+  });
+  expect(config.vendors.get("my-vendor")).toMatchObject({
+    vendor: { pkce: "S256" },
+    credentials: [{ id: "2026-11", clientId: "broker", source: "shared" }],
+  });
+  expect(config.vendors.get("other-vendor")).toMatchObject({
+    vendor: { issuer: "https://other.example", enabled: true },
+    credentials: [{ clientId: "from-environment", source: "environment" }],
+  });
+  expect(config.warnings).toEqual([
+    "approved_vendors names google-workspace, which is not a known vendor",
+    expect.stringContaining("other-vendor has an initial_access_token"),
+  ]);
+});
+
+it.each(["https://broker.example.com", "http://127.0.0.1:8787"])(
+  "takes what the comments offer instead, at %s",
+  (url) => {
+    const text = SAMPLE.replace("store: sqlite:./data/broker.sqlite", 'store: "memory:"')
+      .replace("keys: store ", "keys: file:keys.json ")
+      .replace("browser_binding: required", "browser_binding: platform")
+      .replace("base_url: https://broker.example.com", "# base_url from BASE_URL");
+    expect(load(text, { env: { ...ENV, BASE_URL: url } })).toMatchObject({
+      baseUrl: url,
+      store: { kind: "memory" },
+      keys: { kind: "file" },
+      clients: [{ browserBinding: "platform" }],
+    });
+  },
+);
