@@ -2,10 +2,16 @@
  * A normalised token answer becomes VendorTokens when every check has passed: the standard's by oauth4webapi, the ID
  * token's by id-token.ts. Before it: token-response.ts. Callers: redeem-code.ts, refresh-tokens.ts.
  */
-import { type AuthorizationServer, expectNoNonce, processAuthorizationCodeResponse, processRefreshTokenResponse } from "oauth4webapi";
+import {
+  type AuthorizationServer,
+  expectNoNonce,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+} from "oauth4webapi";
 import type { JsonObject } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
+import type { Deadline } from "./deadline.ts";
 import type { Discovery } from "./discover.ts";
 import {
   expectedIssuer,
@@ -28,12 +34,15 @@ export interface AcceptDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
+  readonly deadline: Deadline;
 }
 
 export interface Acceptance {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
   readonly call: VendorCall;
+  /** Of the whole operation; the token request was its first part. */
+  readonly signal: AbortSignal;
   /** At code redemption the nonce sent, or none; a refreshed ID token is not asked for one. */
   readonly nonce?: { readonly sent: string | undefined };
 }
@@ -42,10 +51,15 @@ export interface Acceptance {
  * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something was spent, when the
  *   vendor's keys cannot be had
  */
-export async function acceptTokens(answer: TokenAnswer, acceptance: Acceptance, deps: AcceptDeps): Promise<VendorTokens> {
+export async function acceptTokens(
+  answer: TokenAnswer,
+  acceptance: Acceptance,
+  deps: AcceptDeps,
+): Promise<VendorTokens> {
   const { call } = acceptance;
   try {
-    const idToken = answer.idToken === undefined ? undefined : await acceptIdToken(answer.idToken, answer, acceptance, deps);
+    const idToken =
+      answer.idToken === undefined ? undefined : await acceptIdToken(answer.idToken, answer, acceptance, deps);
     if (idToken === undefined) await requireConforming(answer, {}, acceptance, deps);
     const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData } = answer;
     return {
@@ -68,7 +82,7 @@ async function acceptIdToken(
   acceptance: Acceptance,
   deps: AcceptDeps,
 ): Promise<NonNullable<VendorTokens["idToken"]>> {
-  const { vendor, credentials } = acceptance;
+  const { vendor, credentials, signal } = acceptance;
   const { header, claims } = parseIdToken(raw);
   const alg = requireAlg(header, vendor.idTokenAlgs);
   const issuer = expectedIssuer(vendor.issuer ?? "", claims);
@@ -78,12 +92,18 @@ async function acceptIdToken(
   const subject = requireSubject(claims);
   requireAccessTokenHash(claims, alg, answer.accessToken);
   await requireConforming(answer, { issuer }, acceptance, deps);
-  await verifySignature(raw, { alg, kid: header.kid }, await jwksUriOf(vendor, deps), deps);
+  const jwksUri = await jwksUriOf(vendor, signal, deps);
+  await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
   return { raw, issuer, subject };
 }
 
-async function jwksUriOf({ issuer, jwksUri }: ResolvedVendor, { discovery }: AcceptDeps): Promise<string> {
-  const known = jwksUri ?? (issuer === undefined ? undefined : (await discovery.metadata(issuer)).jwksUri);
+async function jwksUriOf(
+  { issuer, jwksUri }: ResolvedVendor,
+  signal: AbortSignal,
+  { discovery }: AcceptDeps,
+): Promise<string> {
+  const known =
+    jwksUri ?? (issuer === undefined ? undefined : (await discovery.metadata(issuer, () => signal)).jwksUri);
   if (known === undefined) throw refused("no jwks_uri to check it with");
   return known;
 }

@@ -4,6 +4,7 @@
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../vendors/vendor.ts";
+import type { Deadline } from "./deadline.ts";
 import { loadMetadata } from "./load-metadata.ts";
 import { defined, type VendorMetadata } from "./metadata-document.ts";
 import { createRefreshingCache } from "./refreshing-cache.ts";
@@ -12,7 +13,7 @@ import { invalidVendorResponse } from "./vendor-error.ts";
 
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
-  readonly metadata: (issuer: string) => Promise<VendorMetadata>;
+  readonly metadata: (issuer: string, deadline?: Deadline) => Promise<VendorMetadata>;
   /** The entry with its endpoints. The same object again as long as neither entry nor metadata change. */
   readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
 }
@@ -23,9 +24,12 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
     now: deps.now,
   });
-  const resolved = new WeakMap<Vendor, { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }>();
+  const resolved = new WeakMap<
+    Vendor,
+    { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
+  >();
   return {
-    metadata: (issuer) => documents.get(issuer),
+    metadata: documents.get,
     resolve: async (vendor) => {
       const from = needsDiscovery(vendor) ? await documents.get(vendor.issuer) : undefined;
       const known = resolved.get(vendor);
@@ -38,7 +42,9 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
 }
 
 function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
-  return vendor.issuer !== undefined && (vendor.authorizationEndpoint === undefined || vendor.tokenEndpoint === undefined);
+  return (
+    vendor.issuer !== undefined && (vendor.authorizationEndpoint === undefined || vendor.tokenEndpoint === undefined)
+  );
 }
 
 function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss: false }): ResolvedVendor {
@@ -74,7 +80,10 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
 }
 
 /** Basic is what an entry says when it says nothing: a vendor that takes only the other way gets the other way. */
-function authMethod(method: TokenEndpointAuthMethod, supported: readonly string[] | undefined): TokenEndpointAuthMethod {
+function authMethod(
+  method: TokenEndpointAuthMethod,
+  supported: readonly string[] | undefined,
+): TokenEndpointAuthMethod {
   if (method !== "client_secret_basic" || supported === undefined || supported.includes(method)) return method;
   return supported.includes("client_secret_post") ? "client_secret_post" : method;
 }

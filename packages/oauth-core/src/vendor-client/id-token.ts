@@ -67,7 +67,7 @@ export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly s
 
 /**
  * @param jwksUri where the vendor publishes its keys
- * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had, or not before the signal fires
  */
 //= bar#ID-2
 //= bar#ID-3
@@ -76,10 +76,11 @@ export async function verifySignature(
   { alg, kid }: { readonly alg: string; readonly kid: JsonValue | undefined },
   jwksUri: string,
   { keys }: { readonly keys: SigningKeys },
+  signal?: AbortSignal,
 ): Promise<void> {
   if (kid !== undefined && typeof kid !== "string") throw refused("kid is not a string");
   const header: JWSHeaderParameters = kid === undefined ? { alg } : { alg, kid };
-  const key = await keys.find(jwksUri, header);
+  const key = await keys.find(jwksUri, header, signal);
   try {
     await compactVerify(idToken, key, { algorithms: [alg] });
   } catch (error) {
@@ -142,7 +143,8 @@ export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: str
   if (atHash === undefined) return;
   const bits = alg.startsWith("Ed") ? "512" : alg.slice(-3);
   const digest = createHash(`sha${bits}`).update(accessToken).digest();
-  if (atHash !== digest.subarray(0, digest.length / 2).toString("base64url")) throw refused("at_hash is of another token");
+  if (atHash !== digest.subarray(0, digest.length / 2).toString("base64url"))
+    throw refused("at_hash is of another token");
 }
 
 /** A refreshed ID token is of the same user at the same issuer as the first. */

@@ -4,6 +4,7 @@
  */
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./authorization-url.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
 import { createDiscovery } from "./discover.ts";
 import { egressError, isEgressError } from "./egress-error.ts";
 import { createSigningKeys } from "./jwks.ts";
@@ -14,6 +15,7 @@ import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
 
 export type { AuthorizationRequest } from "./authorization-url.ts";
 export { connectionContext, type ConnectionContextInput } from "./connection-context.ts";
+export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { mapCallbackError, requireIssuer } from "./receive-callback.ts";
 export type { RedeemRequest } from "./redeem-code.ts";
 export type { RefreshRequest } from "./refresh-tokens.ts";
@@ -30,16 +32,19 @@ export interface VendorClient {
 }
 
 /**
- * @param options `fetch` is that of egress.ts; `now` decides every lifetime and deadline
+ * @param options `fetch` is that of egress.ts; `now` decides every lifetime
  */
-export function createVendorClient(options: VendorClientDeps): VendorClient {
+export function createVendorClient(
+  options: VendorClientDeps,
+  { deadline }: { readonly deadline: Deadline } = { deadline: createDeadline() },
+): VendorClient {
   const { now } = options;
   const fetch = withEgressErrors(options.fetch);
   const deps = { ...options, fetch };
   const bindings = createBindings(deps);
   const discovery = createDiscovery(deps);
   const keys = createSigningKeys({ fetch, now });
-  const accept = { now, fetch, bindings, discovery, keys };
+  const accept = { now, fetch, bindings, discovery, keys, deadline };
   return {
     resolve: discovery.resolve,
     authorizationUrl,

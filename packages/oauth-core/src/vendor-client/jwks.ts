@@ -6,6 +6,7 @@
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
+import { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 import { usableKeys } from "./jwks-keys.ts";
 import { createRefreshingCache } from "./refreshing-cache.ts";
 import { readObject, requireAnswer } from "./vendor-answer.ts";
@@ -16,9 +17,9 @@ export interface SigningKeys {
    * The one key of the set that fits the header.
    *
    * @throws OAuthError vendor_response_invalid when none fits, or several and the header does not say which;
-   *   temporarily_unavailable when the set cannot be had
+   *   temporarily_unavailable when the set cannot be had, or not before the signal fires
    */
-  find(jwksUri: string, header: JWSHeaderParameters): Promise<CryptoKey>;
+  find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
 }
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -33,15 +34,16 @@ export function createSigningKeys({ fetch, now }: { readonly fetch: Fetch; reado
     now,
   });
   return {
-    find: async (jwksUri, header) => {
-      const known = await sets.get(jwksUri);
+    find: async (jwksUri, header, signal) => {
+      const deadline = signal === undefined ? undefined : () => signal;
+      const known = await sets.get(jwksUri, deadline);
       try {
         return await known(header);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw noKey(error);
       }
       //= bar#JW-1
-      const reloaded = await sets.reload(jwksUri);
+      const reloaded = await sets.reload(jwksUri, deadline);
       try {
         return await reloaded(header);
       } catch (error) {
@@ -51,9 +53,16 @@ export function createSigningKeys({ fetch, now }: { readonly fetch: Fetch; reado
   };
 }
 
-async function loadKeySet(jwksUri: string, { fetch, now }: { readonly fetch: Fetch; readonly now: Clock }): Promise<KeySet> {
+async function loadKeySet(
+  jwksUri: string,
+  { fetch, now }: { readonly fetch: Fetch; readonly now: Clock },
+): Promise<KeySet> {
   try {
-    const response = await fetch(jwksUri, { headers: { accept: "application/json, application/jwk-set+json" }, redirect: "manual" });
+    const response = await fetch(jwksUri, {
+      headers: { accept: "application/json, application/jwk-set+json" },
+      redirect: "manual",
+      signal: AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000),
+    });
     requireAnswer(response, CALL, now);
     if (response.status !== 200) throw invalidVendorResponse(`signing keys: status ${response.status}`);
     return createLocalJWKSet({ keys: usableKeys(await readObject(response, CALL)) });

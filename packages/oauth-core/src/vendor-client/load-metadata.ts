@@ -3,6 +3,7 @@
  */
 import type { JsonObject } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
+import { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 import { readMetadata, requireEndpoint, requireMetadataOf, type VendorMetadata } from "./metadata-document.ts";
 import { readObject, requireAnswer } from "./vendor-answer.ts";
 import type { VendorClientDeps } from "./vendor-binding.ts";
@@ -32,10 +33,11 @@ function wellKnownUrls(issuer: URL): string[] {
 export async function loadMetadata(issuer: string, deps: VendorClientDeps): Promise<VendorMetadata> {
   const url = requireEndpoint(issuer, "issuer", deps);
   if (url.search !== "") throw invalidVendorResponse("discovery: the issuer has a query");
+  const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
   let nothing: unknown = invalidVendorResponse("discovery: no metadata in any of the well-known places");
   try {
     for (const address of wellKnownUrls(url)) {
-      const document = await loadDocument(address, deps);
+      const document = await loadDocument(address, signal, deps);
       if (document === undefined) continue;
       const foreign = await requireMetadataOf(issuer, document).catch((error: unknown) => error);
       if (foreign === undefined) return readMetadata(document, deps);
@@ -48,8 +50,12 @@ export async function loadMetadata(issuer: string, deps: VendorClientDeps): Prom
 }
 
 /** @returns undefined when there is no metadata at this address */
-async function loadDocument(address: string, { fetch, now }: VendorClientDeps): Promise<JsonObject | undefined> {
-  const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual" });
+async function loadDocument(
+  address: string,
+  signal: AbortSignal,
+  { fetch, now }: VendorClientDeps,
+): Promise<JsonObject | undefined> {
+  const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual", signal });
   if (response.status === 429 || response.status >= 500) requireAnswer(response, CALL, now);
   if (response.status !== 200) return undefined;
   try {

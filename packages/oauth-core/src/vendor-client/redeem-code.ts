@@ -35,12 +35,18 @@ export async function redeemCode(
   request: RedeemRequest,
   deps: AcceptDeps,
 ): Promise<VendorTokens> {
-  const call: VendorCall = { what: "code redemption", spends: true, spendsOnRefusal: true, credentialsSource: credentials.source };
+  const call: VendorCall = {
+    what: "code redemption",
+    spends: true,
+    spendsOnRefusal: true,
+    credentialsSource: credentials.source,
+  };
   if (request.iss !== undefined) requireIssuer(vendor, request.iss);
-  const answer = await requestTokens(vendor, credentials, request, call, deps);
+  const signal = deps.deadline();
+  const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
   try {
     requireIdTokenWhereGranted(answer, vendor, request);
-    return await acceptTokens(answer, { vendor, credentials, call, nonce: { sent: request.nonce } }, deps);
+    return await acceptTokens(answer, { vendor, credentials, call, signal, nonce: { sent: request.nonce } }, deps);
   } catch (error) {
     discardTokens(vendor, credentials, answer, deps);
     throw error;
@@ -51,7 +57,7 @@ async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   { code, redirectUri, codeVerifier }: RedeemRequest,
-  call: VendorCall,
+  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: AcceptDeps,
 ): Promise<TokenAnswer> {
   const { server, options } = bindings.ofVendor(vendor);
@@ -67,7 +73,7 @@ async function requestTokens(
       // Some vendors refuse what they do not know (quirk 38): for them the entry says `pkce: none`.
       // oxlint-disable-next-line typescript/no-deprecated
       codeVerifier ?? nopkce,
-      options(vendor.tokenEndpoint),
+      { ...options(vendor.tokenEndpoint), signal },
     );
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {
@@ -77,9 +83,14 @@ async function requestTokens(
 
 /** Also where the nonce is all that ties the code to this flow: then an answer without ID token proves nothing. */
 //= oidc-core#3.1.3.3
-function requireIdTokenWhereGranted(answer: TokenAnswer, vendor: ResolvedVendor, { scope, nonce, codeVerifier }: RedeemRequest): void {
+function requireIdTokenWhereGranted(
+  answer: TokenAnswer,
+  vendor: ResolvedVendor,
+  { scope, nonce, codeVerifier }: RedeemRequest,
+): void {
   if (vendor.issuer === undefined || answer.idToken !== undefined) return;
   const isGranted = (answer.scope ?? scope).includes("openid");
   const isOnlyBinding = nonce !== undefined && codeVerifier === undefined;
-  if (isGranted || isOnlyBinding) throw invalidVendorResponse("code redemption: no ID token", { reason: "id_token_missing" });
+  if (isGranted || isOnlyBinding)
+    throw invalidVendorResponse("code redemption: no ID token", { reason: "id_token_missing" });
 }

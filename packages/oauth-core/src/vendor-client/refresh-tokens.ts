@@ -31,9 +31,10 @@ export async function refreshTokens(
 ): Promise<VendorTokens> {
   const rotates = vendor.rotatesRefreshTokens === true;
   const call: VendorCall = { what: "refresh", spends: rotates, credentialsSource: credentials.source };
-  const answer = await requestTokens(vendor, credentials, request, call, deps);
+  const signal = deps.deadline();
+  const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
   try {
-    const tokens = await acceptTokens(answer, { vendor, credentials, call }, deps);
+    const tokens = await acceptTokens(answer, { vendor, credentials, call, signal }, deps);
     requireSameSubject(tokens.idToken, request.expected);
     return tokens;
   } catch (error) {
@@ -47,19 +48,20 @@ async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   { refreshToken, scope = [] }: RefreshRequest,
-  call: VendorCall,
+  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: AcceptDeps,
 ): Promise<TokenAnswer> {
   const { refreshServer, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);
-  const additionalParameters: Record<string, string> = scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
+  const additionalParameters: Record<string, string> =
+    scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
   try {
     const response = await refreshTokenGrantRequest(
       refreshServer,
       client,
       authenticate(vendor.tokenEndpointAuthMethod),
       refreshToken,
-      { ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint), additionalParameters },
+      { ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint), signal, additionalParameters },
     );
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {

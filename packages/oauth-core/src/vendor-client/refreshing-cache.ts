@@ -3,6 +3,7 @@
  * and still usable for an hour when the vendor is down. Callers: discover.ts, jwks.ts.
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
+import { type Deadline, waitUntil } from "./deadline.ts";
 
 export interface RefreshingCacheOptions<T> {
   readonly load: (key: string) => Promise<T>;
@@ -12,10 +13,13 @@ export interface RefreshingCacheOptions<T> {
 }
 
 export interface RefreshingCache<T> {
-  /** @throws whatever `load` throws, when nothing usable is at hand */
-  get(key: string): Promise<T>;
+  /**
+   * @param deadline until when this caller waits for a load, which goes on for others; asked for only when there is one
+   * @throws whatever `load` throws, and temporarily_unavailable at the deadline, when nothing usable is at hand
+   */
+  get(key: string, deadline?: Deadline): Promise<T>;
   /** Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it has. */
-  reload(key: string): Promise<T>;
+  reload(key: string, deadline?: Deadline): Promise<T>;
 }
 
 const FRESH_SECONDS = 600;
@@ -66,9 +70,10 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
     return entry.loading;
   };
 
-  const loadOrStale = async (key: string, entry: Entry<T>): Promise<T> => {
+  const loadOrStale = async (key: string, entry: Entry<T>, deadline: Deadline | undefined): Promise<T> => {
     try {
-      return await loadOnce(key, entry);
+      const loading = loadOnce(key, entry);
+      return await (deadline === undefined ? loading : waitUntil(deadline(), loading));
     } catch (error) {
       const stale = heldWithin(entry, USABLE_SECONDS);
       if (stale !== undefined && isOutage(error)) return stale.value;
@@ -77,21 +82,21 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
   };
 
   return {
-    get: async (key) => {
+    get: async (key, deadline) => {
       const entry = entryOf(key);
       const fresh = heldWithin(entry, FRESH_SECONDS);
       if (fresh !== undefined) return fresh.value;
       const stale = heldWithin(entry, USABLE_SECONDS);
       if (stale !== undefined && now() - (entry.failedAt ?? -Infinity) < RETRY_SECONDS) return stale.value;
-      return loadOrStale(key, entry);
+      return loadOrStale(key, entry, deadline);
     },
-    reload: async (key) => {
+    reload: async (key, deadline) => {
       const entry = entryOf(key);
       const held = heldWithin(entry, USABLE_SECONDS);
       //= bar#JW-2
       if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;
       entry.reloadedAt = now();
-      return loadOrStale(key, entry);
+      return loadOrStale(key, entry, deadline);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface DialectRequest {
   readonly endpoint: string;
   readonly credentials: VendorCredentials;
   readonly token: string;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** @returns the vendor's answer, unread */
@@ -21,24 +21,40 @@ export async function requestByDialect(
   const content = body(dialect, token);
   return fetch(endpoint.replace("{client_id}", encodeURIComponent(credentials.clientId)), {
     method: dialect.method,
-    headers: { accept: "application/json", "user-agent": "oauth-broker", ...content.headers, ...authorization(dialect, credentials, token) },
+    headers: {
+      accept: "application/json",
+      "user-agent": "oauth-broker",
+      ...content.headers,
+      ...authorization(dialect, credentials, token),
+    },
     redirect: "manual",
+    signal,
     ...(content.body === undefined ? {} : { body: content.body }),
-    ...(signal === undefined ? {} : { signal }),
   });
 }
 
-function body({ body: kind, tokenParameter }: RevocationDialect, token: string): { headers: Record<string, string>; body?: string } {
+function body(
+  { body: kind, tokenParameter }: RevocationDialect,
+  token: string,
+): { headers: Record<string, string>; body?: string } {
   if (kind === "none") return { headers: {} };
-  if (kind === "json") return { headers: { "content-type": "application/json" }, body: JSON.stringify({ [tokenParameter]: token }) };
+  if (kind === "json")
+    return { headers: { "content-type": "application/json" }, body: JSON.stringify({ [tokenParameter]: token }) };
   return {
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams({ [tokenParameter]: token }).toString(),
   };
 }
 
-function authorization({ authentication }: RevocationDialect, credentials: VendorCredentials, token: string): Record<string, string> {
+function authorization(
+  { authentication }: RevocationDialect,
+  credentials: VendorCredentials,
+  token: string,
+): Record<string, string> {
   if (authentication === "none") return {};
   const { clientId, clientSecret } = credentials;
-  return { authorization: authentication === "bearer" ? `Bearer ${token}` : basicCredentials(clientId, clientSecret?.reveal() ?? "") };
+  return {
+    authorization:
+      authentication === "bearer" ? `Bearer ${token}` : basicCredentials(clientId, clientSecret?.reveal() ?? ""),
+  };
 }

@@ -5,11 +5,18 @@
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { Deadline } from "./deadline.ts";
 import { requestByDialect } from "./revocation-dialect.ts";
 import type { TokenAnswer } from "./token-response.ts";
 import { readObject, requireAnswer } from "./vendor-answer.ts";
 import type { Bindings, VendorClientDeps } from "./vendor-binding.ts";
-import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "./vendor-error.ts";
+import {
+  invalidVendorResponse,
+  translateVendorError,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "./vendor-error.ts";
 
 export interface RevokeRequest {
   readonly token: string;
@@ -21,9 +28,11 @@ export type Revoked = "token" | "grant" | "already";
 
 export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
+  readonly deadline: Deadline;
 }
 
-const HELP = "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
+const HELP =
+  "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
 
 /**
  * @throws OAuthError unsupported_token_type with `help` where the vendor has no way; temporarily_unavailable when it cannot
@@ -36,7 +45,7 @@ export async function revokeToken(
   credentials: VendorCredentials,
   request: RevokeRequest,
   deps: RevokeDeps,
-  signal?: AbortSignal,
+  signal: AbortSignal = deps.deadline(),
 ): Promise<Revoked> {
   const { revocationEndpoint } = vendor;
   if (revocationEndpoint === undefined) throw noWay();
@@ -46,7 +55,10 @@ export async function revokeToken(
     const response =
       dialect === undefined
         ? await requestRevocation({ ...vendor, revocationEndpoint }, credentials, request, deps, signal)
-        : await requestByDialect({ dialect, endpoint: revocationEndpoint, credentials, token: request.token, signal }, deps);
+        : await requestByDialect(
+            { dialect, endpoint: revocationEndpoint, credentials, token: request.token, signal },
+            deps,
+          );
     if (dialect?.goneStatuses.includes(response.status) === true) return "already";
     const outcome = await readRevocation(response, call, deps);
     return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
@@ -60,13 +72,13 @@ async function requestRevocation(
   credentials: VendorCredentials,
   { token, tokenTypeHint }: RevokeRequest,
   { bindings }: RevokeDeps,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Response> {
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);
   return revocationRequest(server, client, authenticate(vendor.tokenEndpointAuthMethod), token, {
     ...options(vendor.revocationEndpoint),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },
   });
 }
@@ -97,7 +109,9 @@ async function readRevocation(response: Response, call: VendorCall, { now }: Rev
   if (error === "unsupported_token_type") throw noWay(error);
   if (error !== undefined) throw vendorRefusal(error, call);
   if (response.status === 404) return "already";
-  throw response.status === 401 ? vendorRefusedClient(call) : invalidVendorResponse(`revocation: status ${response.status}`);
+  throw response.status === 401
+    ? vendorRefusedClient(call)
+    : invalidVendorResponse(`revocation: status ${response.status}`);
 }
 
 /** The body of a success is of no interest, unless it says that it is none. */

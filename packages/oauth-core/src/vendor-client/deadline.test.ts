@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/faulty-vendor.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { createDeadline, VENDOR_OPERATION_SECONDS, waitUntil } from "./deadline.ts";
+import { createEgress, type Egress } from "./egress.ts";
+import { createVendorClient, type VendorClient } from "./index.ts";
+
+let lab: Lab;
+let egress: Egress;
+let client: VendorClient;
+let deadlines: AbortController[];
+
+/** The deadline of the operation that began last has come. */
+const end = (): void => deadlines.at(-1)?.abort();
+const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
+const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
+
+/** The vendor hangs at this path, and the deadline comes as soon as it is asked there. */
+const hangAt = (path: string): void => {
+  lab.vendor.answers.set(path, end);
+};
+
+beforeEach(async () => {
+  lab = await openLab();
+  egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 60_000 });
+  deadlines = [];
+  const deadline = (): AbortSignal => {
+    const controller = new AbortController();
+    deadlines.push(controller);
+    return controller.signal;
+  };
+  client = createVendorClient({ fetch: egress.fetch, now: lab.clock, allowLoopback: true }, { deadline });
+});
+afterEach(async () => {
+  await lab.close();
+  await egress.close();
+});
+
+const redeem = async (): Promise<unknown> =>
+  client.redeemCode(await client.resolve(lab.vendor.entry), lab.vendor.credentials, lab.request);
+const refresh = async (rotatesRefreshTokens: boolean): Promise<unknown> => {
+  const vendor = await client.resolve({ ...lab.vendor.entry, rotatesRefreshTokens });
+  return client.refreshTokens(vendor, lab.vendor.credentials, { refreshToken: REFRESH_TOKEN });
+};
+
+describe("the deadline of an operation", () => {
+  it("bar#VR-5 ends a redemption at the token endpoint: the code is gone", async () => {
+    hangAt("/token");
+    await expect(redeem()).rejects.toMatchObject(RESTART);
+    expect(deadlines).toHaveLength(1);
+  });
+
+  it("bar#VR-5 that is over before anything is sent spends nothing", async () => {
+    const over = { deadline: () => AbortSignal.abort() };
+    const late = createVendorClient({ fetch: egress.fetch, now: lab.clock, allowLoopback: true }, over);
+    const vendor = await late.resolve(lab.vendor.entry);
+    await expect(late.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      extras: {},
+    });
+    expect(times("/token")).toBe(0);
+  });
+
+  it("bar#JW-4 ends a redemption at the keys: the tokens are revoked", async () => {
+    hangAt("/jwks");
+    await expect(redeem()).rejects.toMatchObject(RESTART);
+    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+  });
+
+  it("bar#JW-1 ends the reload for an unknown key: those we have stay", async () => {
+    await lab.vendor.grant({ header: { kid: "unknown" } });
+    const sound = lab.vendor.answers.get("/jwks");
+    lab.vendor.answers.set("/jwks", (response, request) => {
+      if (times("/jwks") === 2) return end();
+      return typeof sound === "function" ? sound(response, request) : undefined;
+    });
+    await expect(redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    expect(times("/jwks")).toBe(2);
+  });
+
+  it("ends a redemption at the discovery of the keys' address", async () => {
+    const { issuer } = lab.vendor;
+    hangAt("/.well-known/openid-configuration");
+    const entry = {
+      ...lab.vendor.entry,
+      authorizationEndpoint: `${issuer}/authorize`,
+      tokenEndpoint: `${issuer}/token`,
+      issRequired: true,
+    };
+    const vendor = await client.resolve(entry);
+    await expect(client.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject(RESTART);
+    expect(times("/token")).toBe(1);
+  });
+
+  it("bar#RF-9 ends a refresh: a new flow is due only where the vendor rotates", async () => {
+    hangAt("/token");
+    await expect(refresh(true)).rejects.toMatchObject(RESTART);
+    await expect(refresh(false)).rejects.toMatchObject({ code: "temporarily_unavailable", extras: {} });
+    expect(times("/token")).toBe(2);
+  });
+
+  it("ends a revocation", async () => {
+    hangAt("/revoke");
+    const vendor = await client.resolve(lab.vendor.entry);
+    await expect(client.revokeToken(vendor, lab.vendor.credentials, { token: ACCESS_TOKEN })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      extras: {},
+    });
+  });
+
+  it("does not end what others wait for", async () => {
+    const sound = lab.vendor.answers.get("/jwks");
+    const asked = Promise.withResolvers<() => void>();
+    lab.vendor.answers.set("/jwks", (response, request) => {
+      asked.resolve(() => (typeof sound === "function" ? void sound(response, request) : undefined));
+    });
+    const first = redeem();
+    const answer = await asked.promise;
+    const second = redeem();
+    await vi.waitFor(() => expect(times("/token")).toBe(2));
+    deadlines[0]?.abort();
+    await expect(first).rejects.toMatchObject(RESTART);
+    answer();
+    await expect(second).resolves.toHaveProperty("idToken");
+    expect(times("/jwks")).toBe(1);
+  });
+
+  it("is one for the token request and all that follows", async () => {
+    const signals = new Map<string, AbortSignal | null | undefined>();
+    const watched = createVendorClient({
+      fetch: (url, init) => {
+        signals.set(new URL(url).pathname, init?.signal);
+        return egress.fetch(url, init);
+      },
+      now: lab.clock,
+      allowLoopback: true,
+    });
+    const vendor = await watched.resolve(lab.vendor.entry);
+    await watched.redeemCode(vendor, lab.vendor.credentials, lab.request);
+    lab.vendor.answers.set("/token", { body: soundAnswer() });
+    await watched.refreshTokens(vendor, lab.vendor.credentials, { refreshToken: REFRESH_TOKEN });
+    await watched.revokeToken(vendor, lab.vendor.credentials, { token: ACCESS_TOKEN });
+    expect([...signals.keys()]).toEqual(["/.well-known/openid-configuration", "/token", "/jwks", "/revoke"]);
+    for (const signal of signals.values()) expect(signal).toBeInstanceOf(AbortSignal);
+  });
+});
+
+describe("createDeadline", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("gives no operation more than twenty seconds, and operations of one second the same signal", () => {
+    const timeout = vi.spyOn(AbortSignal, "timeout");
+    const clock = vi.spyOn(performance, "now").mockReturnValue(5_000);
+    const deadline = createDeadline();
+    const first = deadline();
+    clock.mockReturnValue(5_999);
+    expect(deadline()).toBe(first);
+    clock.mockReturnValue(6_000);
+    expect(deadline()).not.toBe(first);
+    expect(VENDOR_OPERATION_SECONDS).toBe(20);
+    expect(timeout.mock.calls).toEqual([[20_000], [20_000]]);
+  });
+});
+
+describe("waitUntil", () => {
+  it("hands on what comes in time, and nothing later", async () => {
+    const { signal } = new AbortController();
+    await expect(waitUntil(signal, Promise.resolve(7))).resolves.toBe(7);
+    await expect(waitUntil(signal, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    await expect(waitUntil(AbortSignal.abort(), Promise.resolve(7))).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+    });
+  });
+});
