@@ -117,7 +117,8 @@ export function clientSchema(rules: UrlRules) {
       ["required", "platform"],
     ).default("required"),
     allow_overrides: flag({
-      description: "Whether requests may name endpoints of their own (manual mode).",
+      description:
+        "Whether requests may name endpoints of their own (manual mode). Accepted, but this release refuses such requests either way.",
       example: "true",
       default: "true",
     }).default(true),
