@@ -6,6 +6,7 @@ import type {
   RecordStore,
   StateCodec,
   VendorClient,
+  OAuthError,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
@@ -30,6 +31,10 @@ export interface Trace {
   clientId?: string;
   vendor?: string;
   credentialsId?: string;
+  /** Names a bug of ours in the answer and in the log. */
+  referenceId?: string;
+  /** An error that left as a redirect: told to the client, and logged like one that left as JSON. */
+  failure?: OAuthError;
   /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
   reason?: string;
 }

@@ -38,16 +38,6 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
   const { startOpenIdProvider, startSandboxPlatform } = await loadSimulators();
   const client = await loadOrMakeClient(clientFile);
   const vendorSecret = randomBytes(32).toString("base64url");
-  const provider = await startOpenIdProvider({
-    clients: [
-      {
-        clientId: "broker",
-        clientName: "OAuth broker (sandbox)",
-        clientSecret: vendorSecret,
-        redirectUris: [`${config.baseUrl}/v1/callback`],
-      },
-    ],
-  });
   let broker: Broker | undefined;
   const platform = await startSandboxPlatform({
     brokerUrl: config.baseUrl,
@@ -56,6 +46,17 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
     vendor: VENDOR_ID,
     scope: SCOPES.join(" "),
     timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
+  });
+  const provider = await startOpenIdProvider({
+    homeUrl: platform.url,
+    clients: [
+      {
+        clientId: "broker",
+        clientName: "OAuth broker (sandbox)",
+        clientSecret: vendorSecret,
+        redirectUris: [`${config.baseUrl}/v1/callback`],
+      },
+    ],
   });
   return {
     config: {

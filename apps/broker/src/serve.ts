@@ -3,6 +3,7 @@
  * the process exits 0. Limits of the Node layer are set here (bar HT-5).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -26,12 +27,13 @@ const LIMITS = {
 
 /** @throws Error with `code` EADDRINUSE, EACCES, … */
 export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const answer = getRequestListener(app.fetch);
+  const answer = getRequestListener(app.fetch, { errorHandler: () => malformed() });
   const server = createServer(LIMITS, (request, response) => {
     if (isGetWithBody(request)) refuseBody(request, response);
     else void answer(request, response);
   });
   server.maxHeadersCount = 100;
+  server.on("clientError", refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -40,6 +42,27 @@ export async function listen(app: Hono, { host, port }: { host: string; port: nu
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return { port: address.port, stop: (graceMs) => stop(server, graceMs) };
 }
+
+/** A request that never became one for the app: a Host or path that no URL can be made of. */
+function malformed(): Response {
+  const body = { error: "invalid_request", error_description: "The request is malformed" };
+  return Response.json(body, { status: 400, headers: { "cache-control": "no-store" } });
+}
+
+/** Below HTTP: what the parser refused gets its status and nothing to cache. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_BY_PARSER_ERROR[error.code ?? ""] ?? "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n`);
+}
+
+const STATUS_BY_PARSER_ERROR: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
 
 /** A body nobody will read: an endless one would hold its connection until the request times out (bar HT-1). */
 function isGetWithBody({ method, headers }: IncomingMessage): boolean {

@@ -43,6 +43,8 @@ export interface OpenIdProviderOptions {
   readonly authorizationCodeLifetimeSeconds?: number;
   /** Opens dynamic client registration at `/reg`; with a token only to those who present it. Default: closed. */
   readonly registration?: { readonly initialAccessToken?: string };
+  /** Where people start, for the way back from error pages. */
+  readonly homeUrl?: string;
   /** Hears what would otherwise go unseen: failures inside the provider. */
   readonly onError?: (error: unknown) => void;
 }
@@ -77,7 +79,9 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions): Promi
   const requests = recordVendorRequests(provider);
 
   const answerOAuth = provider.callback();
-  const answerPages = getRequestListener(createVendorPages(provider).fetch, { overrideGlobalObjects: false });
+  const answerPages = getRequestListener(createVendorPages(provider, options.homeUrl).fetch, {
+    overrideGlobalObjects: false,
+  });
   server.on("request", (request, response) => {
     const isPage = request.url === "/" || request.url?.startsWith("/interaction/") === true;
     if (isPage) void answerPages(request, response);
@@ -144,7 +148,11 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
     clientBasedCORS: () => false,
     async renderError(context: ProviderContext, out: { readonly error: string; readonly error_description?: string }) {
       context.set(PAGE_HEADERS);
-      context.body = await renderVendorError(out.error, out.error_description ?? "Something is wrong with it.");
+      context.body = await renderVendorError(
+        out.error,
+        out.error_description ?? "Something is wrong with it.",
+        options.homeUrl,
+      );
     },
   };
 }

@@ -40,8 +40,9 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 type Env = { Bindings: HttpBindings };
 
 /** Serves `/interaction/:uid` (GET shows, POST decides) and a page at `/` that says what this is. */
-export function createVendorPages(provider: Provider): Hono<Env> {
+export function createVendorPages(provider: Provider, homeUrl?: string): Hono<Env> {
   const app = new Hono<Env>();
+  const expired = (c: Context<Env>) => expiredPage(c, homeUrl);
 
   app.get("/", async (c) => show(c, "Sandbox vendor", welcome()));
 
@@ -68,14 +69,20 @@ export function createVendorPages(provider: Provider): Hono<Env> {
   return app;
 }
 
-/** The page of a request that cannot be answered with a redirect; `code` is oidc-provider's error code. */
-export async function renderVendorError(code: string, description: string): Promise<string> {
+/**
+ * The page of a request that cannot be answered with a redirect.
+ *
+ * @param code oidc-provider's error code
+ * @param homeUrl where the person came from, for a way back
+ */
+export async function renderVendorError(code: string, description: string, homeUrl?: string): Promise<string> {
   return renderPage({
     ...FRAME,
     title: "This request cannot be answered",
     main: html`<section class="card">
       <h1>This request cannot be answered</h1>
       <p>${description}</p>
+      ${homeUrl === undefined ? "" : html`<p><a class="button" href="${homeUrl}">Back to where you started</a></p>`}
       <p class="soft">Error code: <code>${code}</code></p>
     </section>`,
   });
@@ -156,10 +163,10 @@ function welcome(): Markup {
   </section>`;
 }
 
-async function expired(c: Context<Env>): Promise<Response> {
+async function expiredPage(c: Context<Env>, homeUrl: string | undefined): Promise<Response> {
   const text =
     "This sign-in has expired or belongs to another browser. Go back to where you started and connect again.";
-  return c.body(await renderVendorError("invalid_request", text), 400, PAGE_HEADERS);
+  return c.body(await renderVendorError("invalid_request", text, homeUrl), 400, PAGE_HEADERS);
 }
 
 async function show(c: Context<Env>, title: string, main: Markup, status: 200 | 400 = 200): Promise<Response> {

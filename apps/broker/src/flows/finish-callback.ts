@@ -178,11 +178,11 @@ async function relayError(
 ): Promise<Answer> {
   const { code, vendorError: safeCode } = mapCallbackError(vendorError);
   if (!(await fail("started", open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
-  trace.reason = code;
   const error = new OAuthError(code, describeRelayed(code), {
     vendorError: safeCode,
     ...(code === "vendor_credentials_rejected" ? { credentialsSource: open.flow.credentialsSource } : {}),
   });
+  trace.failure = error;
   return withClearedCookie(errorRedirect(error, to), open.flowId, deps);
 }
 
@@ -213,7 +213,7 @@ async function parkAndReturn(
       const known = toOAuthError(error);
       if (known.extras.reason === "state_replayed") throw known;
       await fail("redeeming", open.flowId, open.expect, known.code, deps).catch(() => false);
-      trace.reason = known.code;
+      trace.failure = known;
       return withClearedCookie(errorRedirect(flowIsOver(known), to), open.flowId, deps);
     }
   } else {

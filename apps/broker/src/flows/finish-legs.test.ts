@@ -130,9 +130,15 @@ describe("leg 3, GET /v1/callback", () => {
     ["unauthorized_client", "vendor_credentials_rejected"],
     ["something_else", "server_error"],
   ])("rfc6749#4.1.2.1 relays the vendor's %s as %s", async (theirs, ours) => {
-    const { start, callback } = await testBroker();
+    const { start, callback, lines } = await testBroker();
     const { state, cookie } = await start();
     const { location } = await callback({ state, error: theirs, error_description: "<b>alert</b>" }, cookie);
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({
+      status: 303,
+      error: ours,
+      reason: ours,
+      vendor_error: theirs,
+    });
     expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
       error: ours,
       vendor_error: theirs,

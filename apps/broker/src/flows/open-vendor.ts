@@ -83,7 +83,7 @@ async function sameContext(flow: Flow, client: ClientConfig, deps: Deps): Promis
 }
 
 function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
-  trace.reason = error.extras.reason ?? error.code;
+  trace.failure = error;
   return errorRedirect(error, to);
 }
 

@@ -57,10 +57,14 @@ it("replays a failure no longer than its Retry-After, else only to those who wai
   expect((await flight().run("down", SECRET, call)).accessToken).toBe("access-2");
 
   const dead = new OAuthError("invalid_grant", "dead", { vendorError: "invalid_grant" });
-  await expect(flight().run("dead", SECRET, failing(dead))).rejects.toMatchObject({ code: "invalid_grant" });
-  await expect(flight().run("dead", SECRET, call)).rejects.toMatchObject({ extras: { vendorError: "invalid_grant" } });
-  now.advance(2);
-  expect((await flight().run("dead", SECRET, call)).accessToken).toBe("access-4");
+  const slowly = Promise.withResolvers<VendorTokens>();
+  const first = flight().run("dead", SECRET, () => slowly.promise);
+  const waiting = flight().run("dead", SECRET, call);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  slowly.reject(dead);
+  await expect(first).rejects.toMatchObject({ code: "invalid_grant" });
+  await expect(waiting).rejects.toMatchObject({ code: "invalid_grant", extras: { vendorError: "invalid_grant" } });
+  expect((await flight().run("dead", SECRET, call)).accessToken).toBe("access-3");
 });
 
 it("takes over from a holder that died, once its lease is over", async () => {

@@ -84,13 +84,35 @@ async function leadOrFollow(
     const leading = await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt });
     if (leading === "created") return lead(key, holder, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
-    if (settled !== undefined) {
+    if (settled !== undefined && isForLatecomers(settled, poll > 0)) {
       deps.onReplay?.();
       return outcomeOf(settled, now());
+    }
+    if (settled !== undefined && (await takeOver(key, holder, expiresAt, records))) {
+      return lead(key, holder, secret, call, deps);
     }
     await sleep(POLL_MS);
   }
   throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
+}
+
+/** A failure is replayed to those who waited for it, and as long as its own Retry-After to others (design §4). */
+function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
+  return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
+}
+
+async function takeOver(
+  key: RecordKey,
+  holder: string,
+  expiresAt: EpochSeconds,
+  records: RecordStore,
+): Promise<boolean> {
+  const { outcome } = await records.advance(
+    key,
+    { stage: "settled", expect: {} },
+    { stage: "calling", set: { holder }, remove: ["sealed"], expiresAt },
+  );
+  return outcome === "moved";
 }
 
 /** The caller gets its own outcome in any case: losing a rotated token would be worse than a missing replay. */

@@ -63,64 +63,62 @@ export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
 async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<Response> {
   const startedAt = performance.now();
   const trace: Trace = {};
-  const { answer, failure } = await answerOf(c, route, allow, trace, rim);
+  const answer = await answerOf(c, route, allow, trace, rim);
   const durationMs = performance.now() - startedAt;
   const { method } = c.req;
   rim.metrics.countRequest(route.path, method, answer.status, durationMs / 1000);
-  if (trace.reason !== undefined) rim.metrics.countRefusal(legOf(route.path), trace.reason);
-  if (route.quiet !== true || failure !== undefined) {
-    // A bug of ours wakes somebody; an outage elsewhere is counted, and told like any other refusal.
-    const level = answer.status === 500 ? "error" : "info";
-    const rounded = Math.round(durationMs * 100) / 100;
-    rim.log[level]("request", {
-      method,
-      route: route.path,
-      status: answer.status,
-      durationMs: rounded,
-      ...trace,
-      ...failure,
-    });
-  }
+  report(method, route, answer.status, durationMs, trace, rim);
   return new Response(answer.body, {
     status: answer.status,
     headers: rim.isHttps ? { ...HSTS, ...answer.headers } : answer.headers,
   });
 }
 
-async function answerOf(
-  c: Context,
-  route: Route,
-  allow: string,
-  trace: Trace,
-  rim: Rim,
-): Promise<{ answer: Answer; failure?: LogFields }> {
+/** One line and one count per request, whether a failure left as JSON, as a page or as a redirect (bar OB-1). */
+function report(method: string, route: Route, status: number, durationMs: number, trace: Trace, rim: Rim): void {
+  const { failure, ...known } = trace;
+  const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
+  if (reason !== undefined) rim.metrics.countRefusal(legOf(route.path), reason);
+  if (route.quiet === true && failure === undefined) return;
+  // A bug of ours wakes somebody; an outage elsewhere is counted, and told like any other refusal.
+  const level = failure?.code === "server_error" && failure.extras.vendorError === undefined ? "error" : "info";
+  rim.log[level]("request", {
+    method,
+    route: route.path,
+    status,
+    durationMs: Math.round(durationMs * 100) / 100,
+    ...known,
+    reason,
+    ...(failure === undefined ? {} : failureFields(failure)),
+  });
+}
+
+function failureFields(failure: OAuthError): LogFields {
+  return {
+    ...errorFields(failure.cause ?? failure),
+    ...(failure.detail === undefined ? {} : { detail: failure.detail }),
+    error: failure.code,
+    vendorError: failure.extras.vendorError,
+  };
+}
+
+async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer> {
   try {
     // A HEAD of a link preview must not spend what a GET would (design §4).
     if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
-    return { answer: await route.handle(c, trace) };
+    return await route.handle(c, trace);
   } catch (thrown) {
     return renderError(toOAuthError(thrown), route, trace, rim);
   }
 }
 
-async function renderError(
-  error: OAuthError,
-  route: Route,
-  trace: Trace,
-  rim: Rim,
-): Promise<{ answer: Answer; failure: LogFields }> {
-  trace.reason ??= error.extras.reason ?? error.code;
+async function renderError(error: OAuthError, route: Route, trace: Trace, rim: Rim): Promise<Answer> {
+  trace.failure = error;
   const referenceId = error.code === "server_error" ? randomUUID() : undefined;
-  const failure = {
-    ...errorFields(error.cause ?? error),
-    ...(error.detail === undefined ? {} : { detail: error.detail }),
-    error: error.code,
-    vendorError: error.extras.vendorError,
-    referenceId,
-  };
-  if (route.surface === "api") return { answer: errorAnswer(error, trace.flowId, referenceId), failure };
+  if (referenceId !== undefined) trace.referenceId = referenceId;
+  if (route.surface === "api") return errorAnswer(error, trace.flowId, referenceId);
   const link = await rim.wayBack(trace.clientId).catch(() => undefined);
-  return { answer: errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error)), failure };
+  return errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error));
 }
 
 /** `/v1/callback/:context` → `callback`: the word an operator counts by. */

@@ -100,7 +100,7 @@ function malformed(): OAuthError {
 function repeated(name: string): OAuthError {
   // Only a name of the protocol is repeated back: any other is the caller's text.
   const which = RESERVED_AUTHORIZATION_PARAMETERS.has(name) ? name : "a parameter";
-  return new OAuthError("invalid_request", `${which} is given more than once`, { detail: name.slice(0, 64) });
+  return new OAuthError("invalid_request", `${which} is given more than once`);
 }
 
 /** Parameters of an authorization request that we alone set: refused in `vendor_params` and in a vendor's fixed parameters. */

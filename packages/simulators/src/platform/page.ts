@@ -134,7 +134,7 @@ function checks({ legs, session }: HomeView): Markup {
   </section>`;
 }
 
-function legRow({ title, who, at, checks: passed }: ShownLeg): Markup {
+function legRow({ title, who, at, checks: passed, reason }: ShownLeg): Markup {
   const time = new Date(at * 1000).toISOString();
   return html`<tr>
     <th scope="row">
@@ -142,6 +142,7 @@ function legRow({ title, who, at, checks: passed }: ShownLeg): Markup {
       ><span class="soft">${who}, <time datetime="${time}">${time.slice(11, 19)} UTC</time></span>
     </th>
     <td>
+      ${reason === undefined ? "" : html`<code>${reason}</code>`}
       ${
         passed.length === 0
           ? ""

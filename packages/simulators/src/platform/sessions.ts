@@ -12,6 +12,8 @@ export interface Leg {
   /** Epoch seconds. */
   readonly at: number;
   readonly checks: readonly string[];
+  /** Why the flow ended here, when it did. */
+  readonly reason?: string;
 }
 
 export interface Flow {
