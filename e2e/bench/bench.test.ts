@@ -130,7 +130,7 @@ describe("figures", () => {
 
 describe("the command line", () => {
   it("has defaults and takes numbers", () => {
-    expect(parseCommandLine([])).toMatchObject({ flows: 3000, rounds: 5, warmUp: 30_000, profile: false, help: false });
+    expect(parseCommandLine([])).toMatchObject({ flows: 2000, rounds: 9, warmUp: 30_000, profile: false, help: false });
     expect(parseCommandLine(["--flows", "10", "--rounds=2", "--warm-up=0"])).toMatchObject({
       flows: 10,
       rounds: 2,

@@ -7,8 +7,8 @@ export const HELP = `Usage: npm run bench -- [OPTIONS]
 CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare node:http +
 node:crypto server that takes the same wire steps. Prints a table and the ratios, and writes them as JSON.
 
-  --flows N      flows, and refreshes, per server and round (default 3000)
-  --rounds N     rounds (default 5)
+  --flows N      flows, and refreshes, per server and round (default 2000)
+  --rounds N     rounds (default 9)
   --warm-up N    flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
   --json PATH    where the results go (default e2e/bench/results/latest.json)
   --profile      run the servers under --cpu-prof and say where the profiles are; the figures are then no figures
@@ -34,8 +34,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     args: [...args],
     options: {
       help: { type: "boolean", short: "h", default: false },
-      flows: { type: "string", default: "3000" },
-      rounds: { type: "string", default: "5" },
+      flows: { type: "string", default: "2000" },
+      rounds: { type: "string", default: "9" },
       "warm-up": { type: "string", default: "30000" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
       profile: { type: "boolean", default: false },
