@@ -5,7 +5,10 @@ import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 const CALL = { what: "code redemption", spends: true };
 const DIALECT = { scopeSeparator: " " };
 
-function read(body: string | object, { type = "application/json", status = 200, dialect = {} }: { type?: string; status?: number; dialect?: object } = {}): Promise<TokenAnswer> {
+function read(
+  body: string | object,
+  { type = "application/json", status = 200, dialect = {} }: { type?: string; status?: number; dialect?: object } = {},
+): Promise<TokenAnswer> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = new Response(text, { status, headers: type === "" ? {} : { "content-type": type } });
   if (type === "") response.headers.delete("content-type");
@@ -42,7 +45,11 @@ describe("bar#VR-7 a success", () => {
     ["scope as a comma list", { ...SOUND, scope: "repo,gist" }, { ...READ, scope: ["repo", "gist"] }],
     ["scope with a comma beside spaces", { ...SOUND, scope: "a,b c" }, { ...READ, scope: ["a,b", "c"] }],
     ["scope as an array", { ...SOUND, scope: ["a", "b"] }, { ...READ, scope: ["a", "b"] }],
-    ["further members as they came", { ...SOUND, instance_url: "https://x", team: { id: 7 } }, { ...READ, vendorData: { instance_url: "https://x", team: { id: 7 } } }],
+    [
+      "further members as they came",
+      { ...SOUND, instance_url: "https://x", team: { id: 7 } },
+      { ...READ, vendorData: { instance_url: "https://x", team: { id: 7 } } },
+    ],
     ["an ID token of a vendor without issuer, which is dropped", { ...SOUND, id_token: "x.y.z" }, READ],
     ["an error that is none", { ...SOUND, error: "", errors: [] }, { ...READ, vendorData: { error: "", errors: [] } }],
     ["ok true", { ...SOUND, ok: true }, { ...READ, vendorData: { ok: true } }],
@@ -55,21 +62,39 @@ describe("bar#VR-7 a success", () => {
   });
 
   it("may have scope by the vendor's own separator", async () => {
-    expect(await read({ ...SOUND, scope: "a,b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", ["a", "b"]);
-    expect(await read({ ...SOUND, scope: "a+b" }, { dialect: { scopeSeparator: "+" } })).toHaveProperty("scope", ["a", "b"]);
-    expect(await read({ ...SOUND, scope: "a, b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", ["a", "b"]);
+    expect(await read({ ...SOUND, scope: "a,b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
+    expect(await read({ ...SOUND, scope: "a+b" }, { dialect: { scopeSeparator: "+" } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
+    expect(await read({ ...SOUND, scope: "a, b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
   });
 
-  it.each(["application/json", "application/json; charset=utf-8", "text/plain", "text/javascript", "application/vnd.x+json", ""])(
-    "may be JSON under the name of %j",
-    async (type) => {
-      expect(await read(SOUND, { type })).toEqual(READ);
-    },
-  );
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "text/plain",
+    "text/javascript",
+    "application/vnd.x+json",
+    "",
+  ])("may be JSON under the name of %j", async (type) => {
+    expect(await read(SOUND, { type })).toEqual(READ);
+  });
 
   it.each(["application/x-www-form-urlencoded", "text/plain"])("may be form-encoded, as %s", async (type) => {
     const body = "access_token=a&scope=repo%2Cgist&token_type=bearer&expires_in=28800&team=x";
-    expect(await read(body, { type })).toEqual({ ...READ, scope: ["repo", "gist"], expiresInSeconds: 28_800, vendorData: { team: "x" } });
+    expect(await read(body, { type })).toEqual({
+      ...READ,
+      scope: ["repo", "gist"],
+      expiresInSeconds: 28_800,
+      vendorData: { team: "x" },
+    });
   });
 
   it("may begin with a byte order mark", async () => {
@@ -81,7 +106,11 @@ describe("bar#VR-7 a success", () => {
   });
 
   it("V-70 may wrap the token set in one member, whose other members stay there", async () => {
-    const body = { ok: true, authed_user: { id: "U1", access_token: "a", token_type: "user", scope: "x,y" }, team: { id: "T1" } };
+    const body = {
+      ok: true,
+      authed_user: { id: "U1", access_token: "a", token_type: "user", scope: "x,y" },
+      team: { id: "T1" },
+    };
     const dialect = { tokenResponseMember: "authed_user", scopeSeparator: "," };
     expect(await read(body, { dialect })).toEqual({
       ...READ,
@@ -122,6 +151,26 @@ describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
     ["an empty body without a content type", "", { type: "" }],
   ])("%s", async (_title, body, options = {}) => {
     await expect(read(body, options)).rejects.toMatchObject(INVALID);
+  });
+});
+
+describe("bar#VR-7 a scope list", () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `s${index}`);
+
+  it("may be long, and is read in one pass", async () => {
+    expect((await read({ ...SOUND, scope: names(1000).join(" ") })).scope).toHaveLength(1000);
+    expect((await read({ ...SOUND, scope: "ab ".repeat(80_000) })).scope).toEqual(["ab"]);
+    expect((await read({ ...SOUND, scope: ["x".repeat(1024)] })).scope).toHaveLength(1);
+  });
+
+  it.each<[string, string | string[]]>([
+    ["of 1,001", names(1001).join(" ")],
+    ["of 1,001 in an array", names(1001)],
+    ["of 30,000", names(30_000).join(",")],
+    ["with a scope of 1,025 characters", "x".repeat(1025)],
+    ["with an absurdly long scope", ["a", "x".repeat(200_000)]],
+  ])("%s is refused", async (_title, scope) => {
+    await expect(read({ ...SOUND, scope })).rejects.toMatchObject(INVALID);
   });
 });
 

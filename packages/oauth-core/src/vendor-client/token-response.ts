@@ -5,7 +5,13 @@
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 import { isObject, readObject, requireAnswer } from "./vendor-answer.ts";
-import { invalidVendorResponse, parseRetryAfter, type VendorCall, vendorRefusal, vendorRefusedClient } from "./vendor-error.ts";
+import {
+  invalidVendorResponse,
+  parseRetryAfter,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "./vendor-error.ts";
 
 /** The answer after normalising; nothing in it is verified yet. */
 export interface TokenAnswer {
@@ -25,14 +31,20 @@ type Dialect = Pick<ResolvedVendor, "issuer" | "scopeSeparator" | "tokenResponse
  *   vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success that is none
  */
 //= bar#VR-7
-export async function readTokenAnswer(response: Response, vendor: Dialect, call: VendorCall, now: Clock): Promise<TokenAnswer> {
+export async function readTokenAnswer(
+  response: Response,
+  vendor: Dialect,
+  call: VendorCall,
+  now: Clock,
+): Promise<TokenAnswer> {
   requireAnswer(response, call, now);
   const isRefusal = response.status >= 400;
   const answer = await readObject(response, call, { acceptForm: true }).catch((error: unknown) => {
     throw response.status === 401 ? vendorRefusedClient(call) : error;
   });
   const vendorCode = errorCode(answer);
-  if (vendorCode !== undefined) throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
+  if (vendorCode !== undefined)
+    throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
   if (response.status === 401) throw vendorRefusedClient(call);
   if (isRefusal || answer.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
   return normalise(answer, vendor);
@@ -42,7 +54,14 @@ function errorCode({ error }: JsonObject): string | undefined {
   return typeof error === "string" && error !== "" ? error : undefined;
 }
 
-const STANDARD: ReadonlySet<string> = new Set(["access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token"]);
+const STANDARD: ReadonlySet<string> = new Set([
+  "access_token",
+  "token_type",
+  "expires_in",
+  "refresh_token",
+  "scope",
+  "id_token",
+]);
 
 function normalise(answer: JsonObject, vendor: Dialect): TokenAnswer {
   const { members, vendorData } = unwrap(answer, vendor.tokenResponseMember);
@@ -107,16 +126,23 @@ function usableLifetime(value: JsonValue | undefined): number | undefined {
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
+const MAX_SCOPES = 1_000;
+const MAX_SCOPE_LENGTH = 1_024;
+
 /** An array, a comma list, or a list by the vendor's own separator. A comma separates only where no space does. */
 function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
-  const scope: string[] = [];
+  const scope = new Set<string>();
   for (const part of parts) {
-    if (typeof part !== "string" || (part !== "" && !SCOPE_TOKEN.test(part))) throw invalidVendorResponse("scope is not a scope");
-    if (part !== "" && !scope.includes(part)) scope.push(part);
+    if (part === "") continue;
+    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !SCOPE_TOKEN.test(part)) {
+      throw invalidVendorResponse("scope is not a scope");
+    }
+    scope.add(part);
+    if (scope.size > MAX_SCOPES) throw invalidVendorResponse(`more than ${MAX_SCOPES} scopes`);
   }
-  return scope;
+  return [...scope];
 }
 
 function splitScope(text: string, separator: string): string[] {
