@@ -3,6 +3,7 @@
  * Callers: the broker's /v1/token, the template's token store.
  */
 import { refreshTokenGrantRequest } from "oauth4webapi";
+import { OAuthError } from "../protocol/errors.ts";
 import { formatScope } from "../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { type AcceptDeps, acceptTokens } from "./accept-tokens.ts";
@@ -21,6 +22,7 @@ export interface RefreshRequest {
 /**
  * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes on
  * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate
+ *   or its answer, which then did not pass, shows that it has
  */
 //= rfc6749#6
 export async function refreshTokens(
@@ -30,18 +32,36 @@ export async function refreshTokens(
   deps: AcceptDeps,
 ): Promise<VendorTokens> {
   const rotates = vendor.rotatesRefreshTokens === true;
-  const call: VendorCall = { what: "refresh", spends: rotates, credentialsSource: credentials.source };
+  const asked: VendorCall = { what: "refresh", spends: rotates, credentialsSource: credentials.source };
   const signal = deps.deadline();
-  const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
+  const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
+  // Whatever the entry says: another refresh token is there because the vendor has rotated.
+  //= bar#RF-9
+  const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
+  const call: VendorCall = { ...asked, spends };
   try {
     const tokens = await acceptTokens(answer, { vendor, credentials, call, signal }, deps);
     requireSameSubject(tokens.idToken, request.expected);
     return tokens;
   } catch (error) {
     // Where the old refresh token lives on, ending the new tokens could end the grant with them.
-    if (rotates) discardTokens(vendor, credentials, answer, deps);
-    throw error;
+    if (!spends) throw error;
+    discardTokens(vendor, credentials, answer, deps);
+    throw startOver(error);
   }
+}
+
+/** The old refresh token is spent and the new one does not leave this process. */
+function startOver(error: unknown): unknown {
+  if (!(error instanceof OAuthError)) return error;
+  const { code, description, extras, detail, retryAfterSeconds } = error;
+  return new OAuthError(code, description, {
+    ...extras,
+    retry: "restart",
+    cause: error,
+    ...(detail === undefined ? {} : { detail }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
 }
 
 async function requestTokens(
