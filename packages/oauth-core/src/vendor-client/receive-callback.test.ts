@@ -11,7 +11,9 @@ describe("requireIssuer", () => {
   });
 
   it("bar#CB-16 V-45 refuses an answer without iss where one is due", () => {
-    expect(() => requireIssuer(KNOWN, undefined)).toThrow(expect.objectContaining({ code: "invalid_request", extras: { reason: "missing_issuer" } }));
+    expect(() => requireIssuer(KNOWN, undefined)).toThrow(
+      expect.objectContaining({ code: "invalid_request", extras: { reason: "missing_issuer" } }),
+    );
     expect(() => requireIssuer({ ...KNOWN, issExpected: false }, undefined)).not.toThrow();
   });
 
@@ -39,7 +41,9 @@ describe("requireIssuer", () => {
   });
 
   it("does not repeat what it was sent", () => {
-    expect(() => requireIssuer(KNOWN, "https://canary.example")).toThrow(expect.not.objectContaining({ description: expect.stringContaining("canary") }));
+    expect(() => requireIssuer(KNOWN, "https://canary.example")).toThrow(
+      expect.not.objectContaining({ description: expect.stringContaining("canary") }),
+    );
   });
 });
 
@@ -60,6 +64,33 @@ describe("mapCallbackError", () => {
       "consent_required",
       "request_denied",
       "authorization_declined",
+      "accessdenied",
+      "AccessDenied",
+      "user_abort",
+      "user_aborted",
+      "UserAborted",
+      "aborted_by_user",
+      "user_rejected",
+      "user_rejected_request",
+      "user_refused",
+      "rejected_by_user",
+      "rejected_by_end_user",
+      "aborted_by_resource_owner",
+      "user_deny",
+      "deny",
+      "refused_by_the_user",
+      "consent_rejected",
+      "consent_refused",
+      "cancelation",
+      "cancellation",
+      "user cancellation",
+      "usercancelled",
+      "UserCanceledLogin",
+      "user_declines",
+      "user_decline",
+      "userdenied",
+      "login_canceled",
+      "aborted",
     ].map((error) => [error]),
   )("%s is access_denied", (error) => {
     expect(mapCallbackError(error)).toEqual({ code: "access_denied", vendorError: error });
@@ -74,6 +105,18 @@ describe("mapCallbackError", () => {
     ["invalid_request", "server_error"],
     ["login_required", "server_error"],
     ["scancelled", "server_error"],
+    ["connection_aborted", "server_error"],
+    ["transaction_aborted", "server_error"],
+    ["request_rejected", "server_error"],
+    ["connection_refused", "server_error"],
+    ["redirect_uri_rejected", "server_error"],
+    ["rejected", "server_error"],
+    ["cancelable", "server_error"],
+    ["declination", "server_error"],
+    ["undenied", "server_error"],
+    ["superuser_rejected", "server_error"],
+    ["user_not_found", "server_error"],
+    ["by_user", "server_error"],
     ["", "server_error"],
   ])("%s is %s", (error, code) => {
     expect(mapCallbackError(error)).toEqual({ code, vendorError: error });

@@ -16,7 +16,9 @@ import { safeVendorCode } from "./vendor-error.ts";
 export function requireIssuer(vendor: Pick<ResolvedVendor, "issuer" | "issExpected">, iss: string | undefined): void {
   if (iss === undefined) {
     if (!vendor.issExpected) return;
-    throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", { reason: "missing_issuer" });
+    throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", {
+      reason: "missing_issuer",
+    });
   }
   // Where no issuer is known there is nothing it could equal.
   if (vendor.issuer === undefined || iss !== vendor.issuer) {
@@ -30,19 +32,30 @@ const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAu
   ["invalid_client", "vendor_credentials_rejected"],
   ["unauthorized_client", "vendor_credentials_rejected"],
   ["consent_required", "access_denied"],
-  ["user_rejected", "access_denied"],
-  ["user_refused", "access_denied"],
 ]);
 
-/** A person said no: `access_denied`, `user_cancelled_login`, `consent_declined`, `UserCancel`. */
-const CANCELLED = /(^|_)(cancel|cancell?ed|denied|declined)(_|$)/;
+/** These words say it whoever is meant, also joined to one: `access_denied`, `user_cancelled_login`, `UserCancel`, `accessdenied`. */
+const CANCELLED =
+  /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ation|deny|denied|declines?|declined)(_|$)/;
+/** Of these, machines are subjects too: it has to be the person, or the consent, or nobody. */
+const ABORTED =
+  /^abort(ed)?$|(^|_)(user|consent)_?(aborts?|rejects?|refuses?|(abort|reject|refus)ed)(_|$)|(^|_)(abort|reject|refus)ed_by_(the_)?(user|end_?user|resource_owner)(_|$)/;
+
+/** A person said no. */
+function isCancelled(folded: string): boolean {
+  return CANCELLED.test(folded) || ABORTED.test(folded);
+}
 
 /**
  * @param error the `error` parameter as received
  * @returns our code, and the vendor's own cut to the characters it may have
  */
 export function mapCallbackError(error: string): { readonly code: OAuthErrorCode; readonly vendorError: string } {
-  const folded = error.slice(0, 64).replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().replace(/[\s.-]+/g, "_");
-  const code = CALLBACK_ERRORS.get(folded) ?? (CANCELLED.test(folded) ? "access_denied" : "server_error");
+  const folded = error
+    .slice(0, 64)
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[\s.-]+/g, "_");
+  const code = CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
   return { code, vendorError: safeVendorCode(error) };
 }
