@@ -237,6 +237,18 @@ describe("metadata", () => {
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
+  it("bar#DI-1 that became another's is refused until it is sound again, every time", async () => {
+    await discovery.resolve(entry());
+    publish(OIDC, SOUND, { issuer: "https://w.example" });
+    clock.advance(700);
+    for (let count = 0; count < 4; count += 1) {
+      await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+      clock.advance(10);
+    }
+    publish(OIDC, SOUND, { token_endpoint: "https://new.example/t" });
+    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://new.example/t");
+  });
+
   it("may name the operator's private networks where the operator permits them", async () => {
     const inside = createDiscovery({ fetch, now: clock, allowLoopback: false, allowCidrs: ["10.0.0.0/8"] });
     publish(OIDC, SOUND, { token_endpoint: "https://10.1.2.3:8443/t" });

@@ -24,7 +24,7 @@ export interface RefreshingCache<T> {
 
 const FRESH_SECONDS = 600;
 const USABLE_SECONDS = 3600;
-/** After a failure the old document serves for this long before the next try. */
+/** After an outage the old document serves for this long before the next try. */
 const RETRY_SECONDS = 30;
 const RELOAD_SECONDS = 30;
 const MAX_ENTRIES = 256;
@@ -54,16 +54,10 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
 
   const loadOnce = (key: string, entry: Entry<T>): Promise<T> => {
     entry.loading ??= load(key)
-      .then(
-        (value) => {
-          entry.held = { value, loadedAt: now() };
-          return value;
-        },
-        (error: unknown) => {
-          entry.failedAt = now();
-          throw error;
-        },
-      )
+      .then((value) => {
+        entry.held = { value, loadedAt: now() };
+        return value;
+      })
       .finally(() => {
         delete entry.loading;
       });
@@ -75,8 +69,11 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
       const loading = loadOnce(key, entry);
       return await (deadline === undefined ? loading : waitUntil(deadline(), loading));
     } catch (error) {
+      // What was refused is asked for again: silence would let the old document stand in for it.
+      if (!isOutage(error)) throw error;
+      entry.failedAt = now();
       const stale = heldWithin(entry, USABLE_SECONDS);
-      if (stale !== undefined && isOutage(error)) return stale.value;
+      if (stale !== undefined) return stale.value;
       throw error;
     }
   };
