@@ -25,7 +25,8 @@ vi.mock("../../apps/broker/src/flows/browser-binding.ts", async (original) => {
   const actual = await original<typeof import("../../apps/broker/src/flows/browser-binding.ts")>();
   const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) => {
     // Every browser seems to hold the same cookie.
-    if (off.has("readBindingCookie")) return actual.readBindingCookie(`__Host-flow-${flowId}=same`, issuer, flowId);
+    if (off.has("readBindingCookie"))
+      return actual.readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId);
     // The name counts without its prefix too.
     const unprefixed = off.has("__Host-") ? actual.readBindingCookie(header, "http://", flowId) : undefined;
     return actual.readBindingCookie(header, issuer, flowId) ?? unprefixed;

@@ -28,7 +28,11 @@ afterEach(() => off.clear());
 vi.mock("../../apps/broker/src/flows/browser-binding.ts", async (original) => {
   const actual = await original<typeof import("../../apps/broker/src/flows/browser-binding.ts")>();
   const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
-    actual.readBindingCookie(off.has("readBindingCookie") ? `__Host-flow-${flowId}=same` : header, issuer, flowId);
+    actual.readBindingCookie(
+      off.has("readBindingCookie") ? `__Host-flow-${flowId}=${"A".repeat(43)}` : header,
+      issuer,
+      flowId,
+    );
   return { ...actual, readBindingCookie };
 });
 
