@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { mapCallbackError, requireIssuer } from "./receive-callback.ts";
 
 const ISSUER = "https://vendor.example/tenant";
-const KNOWN = { issuer: ISSUER, issExpected: true };
+const authorizationEndpoint = "https://vendor.example/authorize";
+const KNOWN = { issuer: ISSUER, issExpected: true, authorizationEndpoint };
 
 describe("requireIssuer", () => {
   it("rfc9207#2.4 accepts exactly the issuer, advertised or not", () => {
@@ -27,17 +28,28 @@ describe("requireIssuer", () => {
     ["with white space", ` ${ISSUER}`],
   ])("bar#CB-16 V-44 refuses an iss that is %s", (_title, iss) => {
     for (const issExpected of [true, false]) {
-      expect(() => requireIssuer({ issuer: ISSUER, issExpected }, iss)).toThrow(
+      expect(() => requireIssuer({ issuer: ISSUER, issExpected, authorizationEndpoint }, iss)).toThrow(
         expect.objectContaining({ code: "invalid_request", extras: { reason: "issuer_mismatch" } }),
       );
     }
   });
 
-  it("rfc9207#2.4 refuses any iss where no issuer is known", () => {
-    expect(() => requireIssuer({ issExpected: false }, "https://honest.example")).toThrow(
-      expect.objectContaining({ extras: { reason: "issuer_mismatch" } }),
-    );
-    expect(() => requireIssuer({ issExpected: false }, undefined)).not.toThrow();
+  it("rfc9207#2.4 takes an iss of the authorization endpoint's origin where no issuer is known, and no other", () => {
+    const unknown = { issExpected: false, authorizationEndpoint };
+    for (const iss of [undefined, "https://vendor.example", "https://vendor.example/tenant"]) {
+      expect(() => requireIssuer(unknown, iss)).not.toThrow();
+    }
+    for (const iss of [
+      "",
+      "vendor.example",
+      "https://honest.example",
+      "http://vendor.example",
+      "https://vendor.example:8443",
+    ]) {
+      expect(() => requireIssuer(unknown, iss)).toThrow(
+        expect.objectContaining({ extras: { reason: "issuer_mismatch" } }),
+      );
+    }
   });
 
   it("does not repeat what it was sent", () => {

@@ -13,17 +13,29 @@ import { safeVendorCode } from "./vendor-error.ts";
  */
 //= rfc9207#2.4
 //= bar#CB-16
-export function requireIssuer(vendor: Pick<ResolvedVendor, "issuer" | "issExpected">, iss: string | undefined): void {
+export function requireIssuer(
+  vendor: Pick<ResolvedVendor, "issuer" | "issExpected" | "authorizationEndpoint">,
+  iss: string | undefined,
+): void {
   if (iss === undefined) {
     if (!vendor.issExpected) return;
     throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", {
       reason: "missing_issuer",
     });
   }
-  // Where no issuer is known there is nothing it could equal.
-  if (vendor.issuer === undefined || iss !== vendor.issuer) {
+  const isTheirs =
+    vendor.issuer === undefined ? isOfSameOrigin(iss, vendor.authorizationEndpoint) : iss === vendor.issuer;
+  if (!isTheirs) {
     throw new OAuthError("invalid_request", "The answer is from another vendor", { reason: "issuer_mismatch" });
   }
+}
+
+/**
+ * An entry of endpoints alone names no issuer to compare with. A vendor that says who it is all the same must then say so
+ * under the origin we sent the browser to (docs/decisions/0008).
+ */
+function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
+  return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;
 }
 
 const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
