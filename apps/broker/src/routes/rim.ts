@@ -32,6 +32,9 @@ export interface Rim {
   readonly isHttps: boolean;
 }
 
+/** Below these only browsers are sent, whatever they say they accept. */
+const BROWSER_PATHS = /^\/v1\/(?:authorize|callback)\//;
+
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
 export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
@@ -55,7 +58,8 @@ export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
     );
   }
   app.notFound((c) => {
-    const surface = (c.req.header("accept") ?? "").includes("text/html") ? "browser" : "api";
+    const isBrowser = BROWSER_PATHS.test(c.req.path) || (c.req.header("accept") ?? "").includes("text/html");
+    const surface = isBrowser ? "browser" : "api";
     return run(c, refusal("*", surface, notFound), "", rim);
   });
 }
