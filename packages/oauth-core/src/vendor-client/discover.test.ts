@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../ports.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { defineVendor, type Vendor } from "../vendors/vendor.ts";
@@ -31,7 +31,9 @@ const fetch: Fetch = async (input) => {
 const publish = (url: string, document: object, changes: object = {}): void => {
   answers.set(url, () => Response.json({ ...document, ...changes }));
 };
-const entry = (changes: Partial<Vendor> = {}): Vendor => defineVendor({ id: "v", name: "V", issuer: ISSUER, ...changes });
+const entry = (changes: Partial<Vendor> = {}): Vendor =>
+  defineVendor({ id: "v", name: "V", issuer: ISSUER, ...changes });
+const ENDPOINTS = { authorizationEndpoint: "https://x.example/a", tokenEndpoint: "https://x.example/t" };
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
 beforeEach(() => {
@@ -56,14 +58,21 @@ describe("resolve", () => {
     expect(asked).toEqual([OIDC]);
   });
 
-  it("asks nobody when the entry has both endpoints", async () => {
-    const known = entry({ authorizationEndpoint: "https://x.example/a", tokenEndpoint: "https://x.example/t" });
-    expect(await discovery.resolve(known)).toEqual({ ...known, issExpected: false });
+  it("asks nobody when the entry has both endpoints and says whether iss is required, or names no one to ask", async () => {
+    for (const issRequired of [true, false]) {
+      expect(await discovery.resolve(entry({ ...ENDPOINTS, issRequired }))).toHaveProperty("issExpected", issRequired);
+    }
+    const template = entry({ ...ENDPOINTS, issuer: "https://v.example/{tenantid}/v2.0" });
+    expect(await discovery.resolve(template)).toEqual({ ...template, issExpected: false });
+    const { issuer: _issuer, ...nameless } = entry(ENDPOINTS);
+    expect(await discovery.resolve(nameless)).toEqual({ ...nameless, issExpected: false });
     expect(asked).toEqual([]);
   });
 
   it("lets the entry win over the metadata", async () => {
-    const resolved = await discovery.resolve(entry({ tokenEndpoint: "https://x.example/t", jwksUri: "https://x.example/k", issRequired: true }));
+    const resolved = await discovery.resolve(
+      entry({ tokenEndpoint: "https://x.example/t", jwksUri: "https://x.example/k", issRequired: true }),
+    );
     expect(resolved).toMatchObject({
       authorizationEndpoint: "https://v.example/a",
       tokenEndpoint: "https://x.example/t",
@@ -86,14 +95,23 @@ describe("resolve", () => {
   ])("with auth methods %j authenticates by %s", async (supported, method) => {
     publish(OIDC, SOUND, { token_endpoint_auth_methods_supported: supported });
     expect(await discovery.resolve(entry())).toHaveProperty("tokenEndpointAuthMethod", method);
-    expect(await discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty("tokenEndpointAuthMethod", "none");
+    expect(await discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty(
+      "tokenEndpointAuthMethod",
+      "none",
+    );
   });
 
-  it.each([[["plain"]], [[]]])("rfc9700#4.8.2 bar#VR-2 refuses metadata that offers PKCE only by %j", async (methods) => {
-    publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({ ...INVALID, extras: { reason: "pkce_not_supported" } });
-    await expect(discovery.resolve(entry({ pkce: "none" }))).resolves.toBeDefined();
-  });
+  it.each([[["plain"]], [[]]])(
+    "rfc9700#4.8.2 bar#VR-2 refuses metadata that offers PKCE only by %j",
+    async (methods) => {
+      publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
+      await expect(discovery.resolve(entry())).rejects.toMatchObject({
+        ...INVALID,
+        extras: { reason: "pkce_not_supported" },
+      });
+      await expect(discovery.resolve(entry({ pkce: "none" }))).resolves.toBeDefined();
+    },
+  );
 
   it("bar#VR-2 notices when S256 is dropped later", async () => {
     publish(OIDC, SOUND, { code_challenge_methods_supported: ["S256"] });
@@ -108,6 +126,84 @@ describe("resolve", () => {
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     const { issuer: _issuer, ...nameless } = entry({ tokenEndpoint: "https://v.example/t" });
     await expect(discovery.resolve(nameless)).rejects.toMatchObject(INVALID);
+  });
+});
+
+describe("resolve, of an entry with both endpoints and an issuer", () => {
+  const known = entry(ENDPOINTS);
+  const silent = { ...known, issExpected: false };
+  const unheard = (): Promise<Response> => new Promise(() => {});
+
+  it("bar#CB-16 rfc9207#2.4 expects iss where the metadata advertises it, and takes nothing else from there", async () => {
+    publish(OIDC, SOUND, {
+      authorization_response_iss_parameter_supported: true,
+      token_endpoint_auth_methods_supported: ["client_secret_post"],
+    });
+    expect(await discovery.resolve(known)).toEqual({ ...known, issExpected: true });
+    expect(await discovery.resolve(known)).toBe(await discovery.resolve(known));
+    expect(asked).toEqual([OIDC]);
+  });
+
+  it("bar#VR-2 rfc9700#4.8.2 refuses metadata that offers PKCE only by plain", async () => {
+    publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
+    await expect(discovery.resolve(known)).rejects.toMatchObject({
+      ...INVALID,
+      extras: { reason: "pkce_not_supported" },
+    });
+  });
+
+  it("bar#DI-1 refuses the metadata of another issuer, every time", async () => {
+    publish(OIDC, SOUND, { issuer: "https://v.example/" });
+    for (let count = 0; count < 2; count += 1) {
+      await expect(discovery.resolve(known)).rejects.toMatchObject({
+        ...INVALID,
+        extras: { reason: "issuer_mismatch" },
+      });
+    }
+  });
+
+  it.each<[string, () => Response | Promise<Response>]>([
+    ["is not there", () => new Response("", { status: 404 })],
+    ["is down", () => new Response("", { status: 503 })],
+    ["cannot be reached", () => Promise.reject(egressError("connect", false, ""))],
+    ["is a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
+    ["answers everything with a token", () => Response.json({ access_token: "a" })],
+    ["is not acceptable", () => Response.json({ ...SOUND, jwks_uri: "http://127.0.0.1/k" })],
+  ])("goes on with the entry for a minute when the metadata %s", async (_title, answer) => {
+    answers.set(OIDC, answer);
+    expect(await discovery.resolve(known)).toEqual(silent);
+    const { length } = asked;
+    clock.advance(59);
+    publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
+    expect(await discovery.resolve(known)).toEqual(silent);
+    expect(asked).toHaveLength(length);
+    clock.advance(1);
+    expect(await discovery.resolve(known)).toHaveProperty("issExpected", true);
+    expect(asked).toHaveLength(length + 1);
+  });
+
+  it("waits two seconds for metadata that hangs, and not again within a minute", async () => {
+    const timeout = vi.spyOn(AbortSignal, "timeout");
+    const patience = new AbortController();
+    timeout.mockImplementation((ms) => (ms === 2_000 ? patience.signal : new AbortController().signal));
+    answers.set(OIDC, unheard);
+    const waiting = [discovery.resolve(known), discovery.resolve(known)];
+    patience.abort();
+    expect(await Promise.all(waiting)).toEqual([silent, silent]);
+    clock.advance(59);
+    expect(await discovery.resolve(known)).toEqual(silent);
+    expect(asked).toEqual([OIDC]);
+    timeout.mockRestore();
+  });
+
+  it("bar#CB-16 stands by what was advertised when the metadata cannot be had for a while", async () => {
+    publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
+    const before = await discovery.resolve(known);
+    answers.set(OIDC, () => Promise.reject(egressError("connect", false, "")));
+    clock.advance(3_599);
+    expect(await discovery.resolve(known)).toBe(before);
+    clock.advance(1);
+    expect(await discovery.resolve(known)).toEqual(silent);
   });
 });
 
@@ -144,14 +240,27 @@ describe("the well-known places", () => {
   it.each([503, 500, 429])("an outage, %i, is not passed over", async (status) => {
     answers.set(OIDC, () => new Response("", { status, headers: { "retry-after": "9" } }));
     publish(OAUTH, SOUND);
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({ code: "temporarily_unavailable", retryAfterSeconds: 9, extras: {} });
+    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      retryAfterSeconds: 9,
+      extras: {},
+    });
   });
 
   it("bar#EG-9 refused and unreachable look alike", async () => {
     const seen = [];
     for (const kind of ["refused", "connect", "timeout", "broken"] as const) {
       answers.set(OIDC, () => Promise.reject(egressError(kind, kind === "broken", "")));
-      seen.push(await discovery.resolve(entry()).catch(({ code, description, extras, retryAfterSeconds }: Record<string, unknown>) => ({ code, description, extras, retryAfterSeconds })));
+      seen.push(
+        await discovery
+          .resolve(entry())
+          .catch(({ code, description, extras, retryAfterSeconds }: Record<string, unknown>) => ({
+            code,
+            description,
+            extras,
+            retryAfterSeconds,
+          })),
+      );
     }
     expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(1);
   });
@@ -163,11 +272,22 @@ describe("metadata", () => {
     ["in another case", "https://V.example"],
     ["with the port spelled out", "https://v.example:443"],
     ["of another host", "https://w.example"],
-    ["that is no string", 7],
-    ["that is missing", undefined],
   ])("V-29 V-53 bar#DI-1 rfc8414#3.3 is refused with an issuer %s", async (_title, issuer) => {
     publish(OIDC, SOUND, { issuer });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({ ...INVALID, extras: { reason: "issuer_mismatch" } });
+    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+      ...INVALID,
+      extras: { reason: "issuer_mismatch" },
+    });
+    publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
+    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
+  });
+
+  it.each([7, undefined, null])("bar#DI-1 rfc8414#3.3 is refused with an issuer %j", async (issuer) => {
+    publish(OIDC, SOUND, { issuer });
+    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+      ...INVALID,
+      extras: { reason: "issuer_missing" },
+    });
     publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
     await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
   });
@@ -184,14 +304,24 @@ describe("metadata", () => {
       "https://v.example/x#y",
       "/x",
       7,
-    ].flatMap((url) => ["authorization_endpoint", "token_endpoint", "jwks_uri", "revocation_endpoint"].map((name) => [name, url] as const)),
+    ].flatMap((url) =>
+      ["authorization_endpoint", "token_endpoint", "jwks_uri", "revocation_endpoint"].map(
+        (name) => [name, url] as const,
+      ),
+    ),
   )("bar#DI-2 is refused with %s %s", async (name, url) => {
     publish(OIDC, SOUND, { [name]: url });
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it("is refused with a member twice", async () => {
-    answers.set(OIDC, () => new Response(JSON.stringify(SOUND).replace("{", '{"issuer":"https://v.example",'), { headers: { "content-type": "application/json" } }));
+    answers.set(
+      OIDC,
+      () =>
+        new Response(JSON.stringify(SOUND).replace("{", '{"issuer":"https://v.example",'), {
+          headers: { "content-type": "application/json" },
+        }),
+    );
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 

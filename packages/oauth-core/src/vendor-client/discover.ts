@@ -1,9 +1,11 @@
 /**
  * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and kept for a while.
- * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says.
+ * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
+ * of a vendor whose endpoints it states, metadata is read when it can be had (advertised.ts).
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../vendors/vendor.ts";
+import { createAdvertised, hasAdvertised } from "./advertised.ts";
 import type { Deadline } from "./deadline.ts";
 import { loadMetadata } from "./load-metadata.ts";
 import { defined, type VendorMetadata } from "./metadata-document.ts";
@@ -24,14 +26,19 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
     now: deps.now,
   });
+  const advertised = createAdvertised({ documents, now: deps.now });
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
   >();
+  const metadataFor = (vendor: Vendor): Promise<VendorMetadata | undefined> | undefined => {
+    if (needsDiscovery(vendor)) return documents.get(vendor.issuer);
+    return hasAdvertised(vendor) ? advertised(vendor.issuer) : undefined;
+  };
   return {
     metadata: documents.get,
     resolve: async (vendor) => {
-      const from = needsDiscovery(vendor) ? await documents.get(vendor.issuer) : undefined;
+      const from = await metadataFor(vendor);
       const known = resolved.get(vendor);
       if (known !== undefined && known.from === from) return known.vendor;
       const made = resolveWith(vendor, from);

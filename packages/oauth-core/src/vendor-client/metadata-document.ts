@@ -26,8 +26,12 @@ export interface VendorMetadata {
 //= rfc8414#3.3
 //= bar#DI-1
 export async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
+  if (typeof document.issuer !== "string")
+    throw invalidVendorResponse("discovery: no issuer", { reason: "issuer_missing" });
   if (document.issuer !== issuer) {
-    throw new OAuthError("vendor_response_invalid", "The metadata found is that of another issuer", { reason: "issuer_mismatch" });
+    throw new OAuthError("vendor_response_invalid", "The metadata found is that of another issuer", {
+      reason: "issuer_mismatch",
+    });
   }
   await processDiscoveryResponse(new URL(issuer), Response.json(document));
 }
@@ -60,11 +64,15 @@ export function readMetadata(document: JsonObject, deps: VendorClientDeps): Vend
 }
 
 function strings(value: JsonValue | undefined): readonly string[] | undefined {
-  return Array.isArray(value) ? value.filter((member: JsonValue): member is string => typeof member === "string") : undefined;
+  return Array.isArray(value)
+    ? value.filter((member: JsonValue): member is string => typeof member === "string")
+    : undefined;
 }
 
 export function defined<T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: string;
+  };
 }
 
 /** What must not be asked must not be sent to a browser either. */

@@ -87,7 +87,10 @@ describe("keys", () => {
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     ["answer 503", { status: 503 }],
     ["drip", (response) => void response.writeHead(200, { "content-type": "application/json" }).write('{"keys":')],
-    ["end half way", (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy())],
+    [
+      "end half way",
+      (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()),
+    ],
   ])("V-58 bar#JW-4 that %s are an outage: the code is spent, the tokens are revoked", async (_title, answer) => {
     lab.vendor.answers.set("/jwks", answer);
     await expect(lab.redeem()).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
@@ -128,7 +131,7 @@ describe("keys", () => {
     const { issuer } = lab.vendor;
     const entry = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
     await expect(lab.redeem({ entry })).resolves.toHaveProperty("idToken");
-    expect(lab.vendor.asked()).toEqual(["/token", "/.well-known/openid-configuration", "/jwks"]);
+    expect(lab.vendor.asked()).toEqual(["/.well-known/openid-configuration", "/token", "/jwks"]);
   });
 });
 
