@@ -71,7 +71,12 @@ const CALLBACK: readonly Requirement[] = [
     `${PROTOCOL}/state.test.ts`,
   ),
   row("CB-2", "No other form of state is accepted, for any flow", attack("state")),
-  twin("CB-3", "A state is taken once, of any number at the same time", attack("state"), `${SCENARIOS}/races.test.ts`),
+  twin(
+    "CB-3",
+    "A state is taken once, of any number at the same time",
+    attack("single-use"),
+    `${SCENARIOS}/races.test.ts`,
+  ),
   row("CB-4", "A store recognises its own repeated write", "packages/oauth-core/src/testing/record-store-advance.ts"),
   row("CB-5", "A value of one kind is worth nothing as another", attack("token-kinds"), `${PROTOCOL}/state.test.ts`),
   row("CB-6", "State holds the flow's id, its context and times, and nothing else", `${PROTOCOL}/state.test.ts`),
@@ -85,7 +90,7 @@ const CALLBACK: readonly Requirement[] = [
   row(
     "CB-9",
     "An error that is not this flow's is neither shown nor passed on",
-    attack("cross-app"),
+    attack("cross-context"),
     `${FLOWS}/finish-legs.test.ts`,
   ),
   row(
@@ -120,7 +125,7 @@ const ACROSS: readonly Requirement[] = [
   row(
     "XA-5",
     "What began with one client, vendor or set of endpoints cannot go on with another",
-    attack("cross-app"),
+    attack("cross-context"),
     `${VENDOR}/connection-context.test.ts`,
   ),
   row("XA-6", "A foreign answer in the victim's browser is refused, and her own flow goes on", attack("login-csrf")),
@@ -133,7 +138,7 @@ const ACROSS: readonly Requirement[] = [
   twin(
     "XA-8",
     "A broker's code gives tokens once, in time, to its own client",
-    attack("state"),
+    attack("single-use"),
     `${FLOWS}/finish-legs.test.ts`,
   ),
 ];
@@ -203,7 +208,7 @@ const ID_TOKENS: readonly Requirement[] = [
   row(
     "DI-3",
     "Endpoints that change end the flows that began with others",
-    attack("cross-app"),
+    attack("cross-context"),
     `${VENDOR}/vendor-lab-keys.test.ts`,
   ),
 ];
@@ -237,14 +242,14 @@ const SCRIPTS: readonly Requirement[] = [
   row("X-2", "A token endpoint of the attacker's beside shared credentials", attack("cross-app")),
   row("X-3", "An honest issuer with a token endpoint of the attacker's", attack("cross-app")),
   row("X-4", "Another's client id with a token endpoint of the attacker's", attack("cross-app")),
-  twin("X-5", "Values of one flow, client or vendor on another", attack("cross-app")),
+  twin("X-5", "Values of one flow, client or vendor on another", attack("cross-context")),
   twin("X-6", "The attacker's answer in the victim's browser", attack("login-csrf")),
   twin("X-7", "The victim finishes what the attacker started", attack("session-fixation")),
   twin("X-8", "The attacker has the verifier and not the code", attack("session-fixation")),
-  twin("X-9", "The evil vendor's error in a flow of the honest one", attack("cross-app")),
+  twin("X-9", "The evil vendor's error in a flow of the honest one", attack("cross-context")),
   twin("X-10", "Two tabs, two vendors, crossed answers, in a thousand orders", attack("crossed-tabs")),
   twin("X-11", "A cookie planted from a sibling subdomain", attack("login-csrf")),
-  twin("X-12", "Metadata that changes between start and callback", attack("cross-app")),
+  twin("X-12", "Metadata that changes between start and callback", attack("cross-context")),
   twin("X-13", "The attacker's challenge in the victim's request", attack("cross-app")),
 ];
 

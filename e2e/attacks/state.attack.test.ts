@@ -1,10 +1,8 @@
 /**
  * Who attacks: an outsider who can open any URL of ours in any browser. What he wants: the callback to believe a state he
- * made, or to take a true one more than once. What stops him: the state is signed and compared in its one spelling
- * (isSameText), and the flow it names moves on by one conditional write (the store's advance).
+ * made. What stops him: the state is signed and compared in its one spelling (isSameText). Taken twice: single-use.attack.test.ts.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type * as records from "../../packages/token-store/src/records/memory.ts";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/state-corpus.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
@@ -20,20 +18,6 @@ vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/protocol/mac.ts")>();
   const isSameText: typeof actual.isSameText = (a, b) => off.has("isSameText") || actual.isSameText(a, b);
   return { ...actual, isSameText };
-});
-
-vi.mock("../../packages/token-store/src/records/memory.ts", async (original) => {
-  const actual = await original<typeof records>();
-  const memoryRecordStore: typeof actual.memoryRecordStore = (deps) => {
-    const store = actual.memoryRecordStore(deps);
-    const advance: typeof store.advance = async (...call) => {
-      const { outcome, ...rest } = await store.advance(...call);
-      // Whoever comes second is told that he was first.
-      return { outcome: outcome === "replayed" && off.has("advance") ? "moved" : outcome, ...rest } as never;
-    };
-    return { ...store, advance };
-  };
-  return { ...actual, memoryRecordStore };
 });
 
 // Not a defence that is tested here: what the corpus signs names a context of its own, and nothing but the state is to refuse it.
@@ -214,69 +198,3 @@ function isRefused(answer: Exchange, state: string, length: number): boolean {
   // `null`, `true` and the like are words a page may hold.
   return isPage && (state.length < 6 || !answer.body.includes(state)) && !answer.body.includes("attackers-code");
 }
-
-describe("bar#CB-3 a true state used again", () => {
-  async function fiftyAtOnce({ world, url, victim }: Stage): Promise<Exchange[]> {
-    const headers = { cookie: victim.jar.header(url) ?? "" };
-    return Promise.all(Array.from({ length: 50 }, async () => world.request(url, { headers })));
-  }
-
-  it("is taken once of 50 at the same time, and never afterwards", async () => {
-    const stage = await setUp();
-    const answers = await fiftyAtOnce(stage);
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 303)) expectRefusalPage(answer, "state_replayed");
-    expect((await fiftyAtOnce(stage)).map(({ status }) => status)).toEqual(Array(50).fill(400));
-  });
-
-  it("is taken by nobody once its 600 seconds are over", async () => {
-    const { world, url, victim } = await setUp();
-    world.now.advance(600);
-    const { page } = await victim.visit(url);
-    expect(page?.status).toBe(400);
-  });
-
-  it("bar#CB-3 twin: with an advance that never says replayed each of them comes back with a code", async () => {
-    const stage = await setUp();
-    await without(off, "advance", async () => {
-      const answers = await fiftyAtOnce(stage);
-      const codes = answers.map(({ headers }) => new URL(headers.get("location") ?? "about:").searchParams.get("code"));
-      expect(new Set(codes.filter((code) => code !== null)).size).toBeGreaterThan(1);
-    });
-  });
-});
-
-describe("bar#XA-8 a broker's code used again", () => {
-  async function redeemFiftyTimes({ world, url, victim, flow }: Stage) {
-    const backend = createBackend(world);
-    const code = parameter((await victim.visit(url)).url, "code");
-    const answers = await Promise.all(Array.from({ length: 50 }, async () => backend.redeem(code, flow.codeVerifier)));
-    return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
-  }
-
-  it("gives tokens once of 50 at the same time, and the vendor hears of one", async () => {
-    const stage = await setUp();
-    const { answers, again } = await redeemFiftyTimes(stage);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
-    expect((await again()).body["error"]).toBe("invalid_grant");
-    expect(stage.world.vendors[0]?.tokenRequests).toHaveLength(1);
-  });
-
-  it("gives none after 60 seconds, though the record is still there", async () => {
-    const { world, url, victim, flow } = await setUp();
-    const code = parameter((await victim.visit(url)).url, "code");
-    world.now.advance(60);
-    const answer = await createBackend(world).redeem(code, flow.codeVerifier);
-    expect(answer).toMatchObject({ status: 400, body: { error: "invalid_grant", reason: "vendor_code_expired" } });
-    expect(world.vendors[0]?.tokenRequests).toEqual([]);
-  });
-
-  it("bar#XA-8 twin: with an advance that never says replayed the vendor's code is sent many times", async () => {
-    const stage = await setUp();
-    await without(off, "advance", async () => {
-      await redeemFiftyTimes(stage);
-      expect(stage.world.vendors[0]?.tokenRequests.length).toBeGreaterThan(1);
-    });
-  });
-});

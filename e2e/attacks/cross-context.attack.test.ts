@@ -1,0 +1,158 @@
+/**
+ * Who attacks: another client, another vendor, or a vendor that becomes another one on the way. What they want: a value that
+ * was made for one client, vendor or set of endpoints to count for another. What stops them: every value is bound to its own
+ * flow, browser and client (associatedData for the sealed ones), an answer names its vendor (requireIssuer), and every leg
+ * compares the connection context (connectionContext).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/receive-callback.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/receive-callback.ts")>();
+  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+  return { ...actual, requireIssuer };
+});
+
+vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/connection-context.ts")>();
+  const connectionContext: typeof actual.connectionContext = (input) =>
+    off.has("connectionContext") ? { hash: "the same for all" } : actual.connectionContext(input);
+  return { ...actual, connectionContext };
+});
+
+vi.mock("../../packages/token-store/src/sealing/associated-data.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/sealing/associated-data.ts")>();
+  const associatedData: typeof actual.associatedData = (version, context) =>
+    actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
+  return { ...actual, associatedData };
+});
+
+const EVIL = "https://evil.example";
+
+function vendorAt(origin: string, metadata: () => Record<string, string> = () => ({})) {
+  return createFakeVendor({ ...VENDOR_CLIENT, origin, redirectUri: CALLBACK, metadata });
+}
+
+async function setUp(metadata?: () => Record<string, string>) {
+  const [honest, evil] = [vendorAt("https://honest.example", metadata), vendorAt(EVIL)];
+  const world = await createWorld({ vendors: [honest, evil] });
+  return { world, evil, victim: createBrowser(world, "victim") };
+}
+type Stage = Awaited<ReturnType<typeof setUp>>;
+
+describe("X-5 a value of one flow, client or vendor used on another", () => {
+  it("bar#XA-5 X-5 a cookie opens its own flow only, whatever name it is sent under", async () => {
+    const { world, victim } = await setUp();
+    const backend = createBackend(world);
+    const [one, two] = [await backend.push(), await backend.push({ vendor: "evil" })];
+    const first = await victim.visit(backend.startUrl(one), atCallback);
+    const other = createBrowser(world, "other");
+    await other.visit(backend.startUrl(two), awayFromBroker);
+    const value = other.jar.get(new URL(CALLBACK), `__Host-flow-${two.flowId}`) ?? "";
+    const answer = await world.request(first.url, { headers: { cookie: `__Host-flow-${one.flowId}=${value}` } });
+    expectRefusalPage(answer, "browser_mismatch", [value]);
+    expect(parameter((await victim.visit(first.url)).url, "state")).toBe(one.state);
+  });
+
+  it("bar#XA-5 X-5 a request_uri and a code are good for the client they were made for, and harmless elsewhere", async () => {
+    const { world, victim } = await setUp();
+    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+    const flow = await backend.push();
+    expectRefusalPage((await victim.visit(foreign.startUrl(flow))).page, "request_uri_unknown");
+    const { url } = await victim.visit(backend.startUrl(flow));
+    const code = parameter(url, "code");
+    const tried = [
+      await foreign.redeem(code, flow.codeVerifier),
+      await foreign.redeem(code, flow.codeVerifier, { redirect_uri: `${url.origin}${url.pathname}` }),
+    ];
+    for (const { body } of tried) expect(body["error"]).toBe("invalid_grant");
+    expect((await backend.redeem(code, flow.codeVerifier)).status).toBe(200);
+  });
+
+  async function refreshByAnother({ world, victim }: Stage) {
+    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow));
+    const { body } = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    const { connection, refresh_token } = body as Record<string, string>;
+    return foreign.post("/v1/token", { grant_type: "refresh_token", refresh_token, connection });
+  }
+
+  it("bar#XA-5 X-5 a connection is its own client's only", async () => {
+    expect(await refreshByAnother(await setUp())).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+  });
+
+  it("X-5 twin: without the context in its seal any client opens any connection", async () => {
+    const stage = await setUp();
+    await without(off, "associatedData", async () => {
+      expect(ownerOf((await refreshByAnother(stage)).body["access_token"])).toBe("victim");
+    });
+  });
+});
+
+describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
+  async function errorFromElsewhere({ world, victim }: Stage) {
+    const backend = createBackend(world);
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+    const parameters = { state: parameter(url, "state"), iss: EVIL, error: "access_denied" };
+    const prose = { error_description: "Call this number", error_uri: `${EVIL}/help` };
+    return { flow, arrived: await victim.visit(withParameters(CALLBACK, { ...parameters, ...prose })) };
+  }
+
+  it("bar#CB-9 X-9 is neither shown nor passed on, and ends the flow", async () => {
+    const stage = await setUp();
+    const { flow, arrived } = await errorFromElsewhere(stage);
+    expectRefusalPage(arrived.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
+    const record = await stage.world.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
+  });
+
+  it("X-9 twin: without requireIssuer the platform is told what the evil vendor made up", async () => {
+    const stage = await setUp();
+    await without(off, "requireIssuer", async () => {
+      const { arrived } = await errorFromElsewhere(stage);
+      expect(parameter(arrived.url, "error")).toBe("access_denied");
+    });
+  });
+});
+
+describe("X-12 the vendor's metadata names other endpoints between start and callback", () => {
+  async function flip() {
+    let current: Record<string, string> = {};
+    const { world, evil, victim } = await setUp(() => current);
+    const backend = createBackend(world);
+    // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
+    await backend.push();
+    world.now.advance(400);
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+    current = { token_endpoint: `${EVIL}/token` };
+    world.now.advance(300);
+    const arrived = await victim.visit(url);
+    const code = arrived.url.searchParams.get("code");
+    const isBack = arrived.page === undefined && code !== null;
+    return { evil, arrived, redeemed: isBack ? await backend.redeem(code, flow.codeVerifier) : undefined };
+  }
+
+  it("bar#DI-3 bar#XA-5 X-12 V-67 is refused, and the new endpoint hears nothing", async () => {
+    const { evil, arrived } = await flip();
+    expectRefusalPage(arrived.page, "context_mismatch");
+    expect(evil.tokenRequests).toEqual([]);
+  });
+
+  it("X-12 twin: without connectionContext code and secret go to the new endpoint", async () => {
+    await without(off, "connectionContext", async () => {
+      const { evil } = await flip();
+      expect(ownerOf(evil.tokenRequests[0]?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+    });
+  });
+});
