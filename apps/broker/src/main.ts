@@ -6,7 +6,7 @@ import { type Command, parseCommand } from "./cli.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
 import { createLog, errorFields } from "./log.ts";
 import { runOperatorCommand } from "./operator.ts";
-import { start } from "./start.ts";
+import { type Running, start } from "./start.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -18,17 +18,20 @@ async function main(command: Command): Promise<void> {
 
 async function serve(config: Config): Promise<void> {
   const log = createLog();
-  const running = await start(config, log);
-  say(running.greeting);
+  const started = Promise.withResolvers<Running>();
   let stopping: Promise<void> | undefined;
   const stop = (exitCode: number, event: string, fields = {}): void => {
-    stopping ??= (async () => {
+    stopping ??= started.promise.then(async (running) => {
       log.info(event, fields);
       await running.stop();
       process.exit(exitCode);
-    })();
+    });
   };
+  // Before the start, so that a signal that comes with our first line is heard too.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, "stopping", { signal }));
+  const running = await start(config, log);
+  started.resolve(running);
+  say(running.greeting);
   // Nothing runs on after a bug nobody caught: what is in flight is finished, then the process ends (bar 8.7).
   process.on("uncaughtException", (error) => {
     log.error("uncaught", errorFields(error));
