@@ -196,6 +196,15 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen[0]?.form.get("code_verifier")).not.toBe(CODE_VERIFIER);
   });
 
+  it("rfc8707#2.2 bar#VR-10 sends the resource on both legs", async () => {
+    const { start, callback, redeem, seen } = await testBroker();
+    const { state, cookie, location } = await start({ resource: "https://api.acme.example" });
+    expect(location?.searchParams.get("resource")).toBe("https://api.acme.example");
+    const back = await callback({ state, code: "c" }, cookie);
+    await redeem(back.location?.searchParams.get("code") ?? "");
+    expect(seen[0]?.form.get("resource")).toBe("https://api.acme.example");
+  });
+
   it("bar#XA-8 redeems a code once, of 50 at the same time", async () => {
     const { park, redeem, seen } = await testBroker();
     const code = await park();

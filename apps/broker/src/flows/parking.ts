@@ -144,6 +144,7 @@ export async function redeemAtVendor(
     code: answer.code,
     redirectUri: choice.redirectUri,
     scope: flow.scope,
+    ...(flow.resource === undefined ? {} : { resource: flow.resource }),
     ...(answer.iss === undefined ? {} : { iss: answer.iss }),
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     ...(nonce === undefined ? {} : { nonce }),

@@ -20,6 +20,8 @@ export interface RedeemRequest {
   readonly nonce?: string;
   /** As requested. */
   readonly scope: readonly string[];
+  /** As in the authorization request: RFC 8707 wants it on both legs. */
+  readonly resource?: string;
 }
 
 /**
@@ -56,7 +58,7 @@ export async function redeemCode(
 async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  { code, redirectUri, codeVerifier }: RedeemRequest,
+  { code, redirectUri, codeVerifier, resource }: RedeemRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: AcceptDeps,
 ): Promise<TokenAnswer> {
@@ -73,7 +75,12 @@ async function requestTokens(
       // Some vendors refuse what they do not know (quirk 38): for them the entry says `pkce: none`.
       // oxlint-disable-next-line typescript/no-deprecated
       codeVerifier ?? nopkce,
-      { ...options(vendor.tokenEndpoint), signal },
+      {
+        ...options(vendor.tokenEndpoint),
+        signal,
+        //= rfc8707#2.2
+        ...(resource === undefined ? {} : { additionalParameters: { resource } }),
+      },
     );
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {
