@@ -100,9 +100,13 @@ describe("GET /v1/authorize", () => {
 
 describe("paths that are none", () => {
   it("answers JSON to a backend and a page to a browser", async () => {
-    for (const path of ["/v2/par", "/v1", "/v1/authorize/", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
+    for (const path of ["/v2/par", "/v1", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
       expectError(await send(`${scene.baseUrl}${path}`), 404, "not_found");
       expectPage(await browse(`${scene.baseUrl}${path}`), 404);
+    }
+    // Whoever goes there is a browser, whatever it says it accepts.
+    for (const path of ["/v1/authorize/", "/v1/callback/a/b"]) {
+      expectPage(await send(`${scene.baseUrl}${path}`), 404);
     }
   });
 });
