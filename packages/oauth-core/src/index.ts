@@ -86,7 +86,6 @@ export {
   mapCallbackError,
   requireIssuer,
   VENDOR_OPERATION_SECONDS,
-  VENDOR_OPERATION_SECONDS,
   type VendorClient,
 } from "./vendor-client/index.ts";
 export { requireSameSubject } from "./vendor-client/id-token.ts";
