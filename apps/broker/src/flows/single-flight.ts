@@ -86,7 +86,7 @@ async function leadOrFollow(
     const settled = await settledRecord(key, secret, records);
     if (settled !== undefined && isForLatecomers(settled, poll > 0)) {
       deps.onReplay?.();
-      return outcomeOf(settled, now());
+      return aged(outcomeOf(settled), settled, now());
     }
     if (settled !== undefined && (await takeOver(key, holder, expiresAt, records))) {
       return lead(key, holder, secret, call, deps);
@@ -128,7 +128,7 @@ async function lead(
     (error: unknown): Settled => failure(toOAuthError(error)),
   );
   await settle(key, holder, settled, secret, deps).catch(() => deps.records.delete(key).catch(() => undefined));
-  return outcomeOf(settled, deps.now());
+  return outcomeOf(settled);
 }
 
 /** Only into the lease this very call took: one that lost it to another must not overwrite what that one learns. */
@@ -174,10 +174,13 @@ function failure(error: OAuthError): Settled {
   return { ok: false, code, description, options };
 }
 
-/** @param now the lifetime of a replayed token has been running since it was answered */
-function outcomeOf(settled: Settled, now: EpochSeconds): VendorTokens {
-  if (!settled.ok) throw new OAuthError(settled.code, settled.description, settled.options);
-  const { answer, at } = settled;
-  if (answer.expiresInSeconds === undefined || now === at) return answer;
-  return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - at)) };
+function outcomeOf(settled: Settled): VendorTokens {
+  if (settled.ok) return settled.answer;
+  throw new OAuthError(settled.code, settled.description, settled.options);
+}
+
+/** A replay's lifetime has been running since the vendor answered. */
+function aged(answer: VendorTokens, settled: Settled, now: EpochSeconds): VendorTokens {
+  if (!settled.ok || answer.expiresInSeconds === undefined) return answer;
+  return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - settled.at)) };
 }
