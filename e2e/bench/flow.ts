@@ -126,10 +126,15 @@ export function readTokens(reply: Reply): Tokens {
     typeof refresh_token === "string" &&
     refresh_token.startsWith("rt-") &&
     token_type === "Bearer" &&
-    expires_in === 3600 &&
+    isHour(expires_in) &&
     scope === "read write";
   if (!isWhole) throw unexpected(reply);
   return typeof connection === "string" ? { accessToken, connection } : { accessToken };
+}
+
+/** The stub's hour, less what passed since it answered. */
+function isHour(seconds: unknown): boolean {
+  return typeof seconds === "number" && seconds <= 3600 && seconds > 3590;
 }
 
 export function expectStatus(status: number, reply: Reply): Reply {
