@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { afterAll } from "vitest";
 import { BROKER_BUNDLE, BROKER_SOURCE } from "./paths.ts";
 import { findSecrets } from "./secrets.ts";
 
@@ -83,14 +84,23 @@ export async function runBrokerCommand(
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
+/** A test that fails on its way to `stop` must not leave its broker behind: after the file's own hooks, this one. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Nothing but PATH and what the test names: a built file needs no more (design §8). */
 function spawnBroker(args: readonly string[], folder: string, { entry, env }: BrokerProcessOptions): ChildProcess {
   const file = (entry ?? "dist") === "dist" ? BROKER_BUNDLE : BROKER_SOURCE;
-  return spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [file, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
 }
 
 function collect(child: ChildProcess): Pick<BrokerProcess, "stdout" | "stderr"> {
