@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
 import { verifyRedirectUri } from "../protocol/redirect-uri.ts";
-import { codeRedirect, errorAnswer, errorRedirect, jsonAnswer, pageAnswer, redirectAnswer } from "./answers.ts";
+import {
+  bearerChallenge,
+  codeRedirect,
+  errorAnswer,
+  errorRedirect,
+  jsonAnswer,
+  pageAnswer,
+  redirectAnswer,
+} from "./answers.ts";
 
 const URI = "https://platform.example/cb?tab=1";
 const to = { redirect: verifyRedirectUri(URI, [URI]), state: "s&t", issuer: "https://broker.example", flowId: "f" };
@@ -74,5 +82,27 @@ describe("answers", () => {
       cause: new Error("canary"),
     });
     expect(JSON.stringify(errorAnswer(error))).not.toContain("canary");
+  });
+});
+
+describe("bearerChallenge", () => {
+  it("rfc6750#3 names no error to a request without a token, and leads to the metadata", () => {
+    expect(bearerChallenge({})).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } });
+    const resourceMetadata = "https://server.example/.well-known/oauth-protected-resource";
+    expect(bearerChallenge({ resourceMetadata, scope: "mcp" }).headers["www-authenticate"]).toBe(
+      `Bearer scope="mcp", resource_metadata="${resourceMetadata}"`,
+    );
+  });
+
+  it.each([
+    ["invalid_token", 401],
+    ["insufficient_scope", 403],
+    ["invalid_request", 400],
+  ] as const)("rfc6750#3 rfc9728#5.1 answers %s with %i, quoted so that nothing breaks out", (code, status) => {
+    const answer = bearerChallenge({ error: { code, description: 'no " and no \r\n' }, scope: "a b" });
+    expect(answer.status).toBe(status);
+    expect(answer.headers["www-authenticate"]).toBe(
+      `Bearer error="${code}", error_description="no  and no ", scope="a b"`,
+    );
   });
 });

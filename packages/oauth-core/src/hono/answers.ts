@@ -99,3 +99,35 @@ export function codeRedirect(code: string, to: ClientReturn, headers: Record<str
     headers,
   );
 }
+
+export interface BearerChallenge {
+  /** Where the resource describes itself (RFC 9728). */
+  readonly resourceMetadata?: string;
+  /** What the request needs, space-separated. */
+  readonly scope?: string;
+  /** Absent where the request carried no token: then there is no error to name. */
+  readonly error?: {
+    readonly code: "invalid_token" | "insufficient_scope" | "invalid_request";
+    readonly description: string;
+  };
+}
+
+const BEARER_STATUS = { invalid_token: 401, insufficient_scope: 403, invalid_request: 400 } as const;
+
+/** A protected resource turns a request away: 401 without or with a bad token, 403 where its scope is too narrow. */
+//= rfc6750#3
+//= rfc9728#5.1
+export function bearerChallenge({ resourceMetadata, scope, error }: BearerChallenge): Answer {
+  const members = {
+    ...(error === undefined ? {} : { error: error.code, error_description: error.description }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(resourceMetadata === undefined ? {} : { resource_metadata: resourceMetadata }),
+  };
+  const parameters = Object.entries(members).map(
+    ([name, value]) => `${name}="${value.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "")}"`,
+  );
+  const challenge = parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`;
+  const status = error === undefined ? 401 : BEARER_STATUS[error.code];
+  const body = error === undefined ? {} : { error: error.code, error_description: error.description };
+  return jsonAnswer(status, body, { "www-authenticate": challenge });
+}

@@ -1,5 +1,7 @@
 export {
   type Answer,
+  type BearerChallenge,
+  bearerChallenge,
   type ClientReturn,
   codeRedirect,
   errorAnswer,
