@@ -54,8 +54,11 @@ function readNode(incoming: IncomingMessage, bodyBytes: number): Promise<Uint8Ar
         reject(tooLarge(bodyBytes));
       } else chunks.push(chunk);
     });
+    // `close` comes after every request; only one that did not end was cut short.
+    const cutShort = (): void => {
+      if (!incoming.complete) reject(new OAuthError("invalid_request", "The body was cut short"));
+    };
     incoming.on("end", () => resolve(joined(chunks)));
-    const cutShort = (): void => reject(new OAuthError("invalid_request", "The body was cut short"));
     incoming.on("error", cutShort);
     incoming.on("close", cutShort);
   });

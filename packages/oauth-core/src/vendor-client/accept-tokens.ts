@@ -138,8 +138,11 @@ function inTheirWords({ accessToken, expiresInSeconds, refreshToken, scope, idTo
     ...(scope === undefined ? {} : { scope: scope.join(" ") }),
     ...(idToken === undefined ? {} : { id_token: idToken }),
   };
-  return Response.json(members);
+  return NativeResponse.json(members);
 }
+
+/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
+const NativeResponse = globalThis.Response;
 
 /** The vendor has answered: what was sent is spent, and when we cannot read the answer the caller has to start again. */
 function spent(error: unknown, { spends }: VendorCall): unknown {

@@ -81,6 +81,12 @@ function notSpoken(detail: string): Error {
   return egressError("refused", false, detail);
 }
 
+/**
+ * Node's own, taken before the listener of @hono/node-server puts a lazy one in its place: ours are read at once, and the
+ * lazy one would then build the real one beside itself.
+ */
+const NativeResponse = globalThis.Response;
+
 /** @param body decoded */
 export function toResponse({ status, headers }: Answer, body: Buffer<ArrayBuffer>): Response {
   const handedOn = new Headers();
@@ -89,5 +95,5 @@ export function toResponse({ status, headers }: Answer, body: Buffer<ArrayBuffer
     if (typeof value === "string") handedOn.append(name, value);
     else for (const one of value) handedOn.append(name, one);
   }
-  return new Response(NULL_BODY_STATUS.has(status) ? null : body, { status, headers: handedOn });
+  return new NativeResponse(NULL_BODY_STATUS.has(status) ? null : body, { status, headers: handedOn });
 }
