@@ -135,40 +135,6 @@ describe("the file of a SQLite store", () => {
   });
 });
 
-describe("a SQLite file that is busy", () => {
-  it("is waited for, without stopping this process", async () => {
-    const store = openStore();
-    await store.ping();
-    const other = new DatabaseSync(path);
-    other.exec("begin immediate");
-    const created = store.create(RECORD);
-    let ticks = 0;
-    await new Promise<void>((resolve) => {
-      const tick = (): void => {
-        ticks += 1;
-        if (ticks < 5) setImmediate(tick);
-        else resolve();
-      };
-      setImmediate(tick);
-    });
-    other.exec("commit");
-    other.close();
-    expect(await created).toBe("created");
-  });
-
-  it("for too long fails the call, and nothing was written", async () => {
-    const store = openStore();
-    await store.ping();
-    const other = new DatabaseSync(path);
-    other.exec("begin immediate");
-    await expect(store.create(RECORD)).rejects.toEqual(UNAVAILABLE);
-    expect(await store.get(KEY)).toBeUndefined();
-    other.exec("commit");
-    other.close();
-    expect(await store.create(RECORD)).toBe("created");
-  });
-});
-
 describe("the durability of a SQLite store", () => {
   const logBytes = (): number => statSync(`${path}-wal`).size;
 

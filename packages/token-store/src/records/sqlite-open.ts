@@ -14,8 +14,8 @@ export type Durability = "normal" | "full";
 const FORMAT = 1;
 /** In `pragma application_id`: "OAuR", so that a file given by mistake is not written to. */
 export const APPLICATION_ID = 0x4f417552;
-/** How long the engine itself waits, and with it this whole process: short, the rest is waited for in sqlite.ts. */
-const BUSY_TIMEOUT_MS = 20;
+/** The engine waits by stopping this whole process, so it never does: lock-queue.ts waits for it. */
+const BUSY_TIMEOUT_MS = 0;
 
 /** A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation. */
 const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384;";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -103,5 +103,27 @@ describe("several processes on one SQLite file", () => {
     const after = sqliteRecordStore({ path, now: () => RACE_NOW });
     expect((await after.get(key))?.data).toEqual({ version: String(tally["moved"]) });
     await after.close();
+  });
+
+  it("is not ready where the disk is full, though it can be read", { timeout: 60_000 }, async () => {
+    const key = { kind: "lease", id: "l1" };
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    const times = Array.from({ length: 50 }, (_, at) => at);
+    for (const at of times)
+      await store.create({ key: { ...key, id: `${at}` }, stage: "s", data: {}, expiresAt: RACE_NOW });
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(50 * 4096);
+    // Another process may write files of 64 blocks: the log, which this one keeps open, is beyond that already.
+    const racer = fileURLToPath(new URL("../testing/record-racer.ts", import.meta.url));
+    const limited = spawn("sh", ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, racer, path], {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    running.push(limited);
+    await nextMessage(limited);
+    const advance = await order([limited], { what: "advance", key, times: 1 });
+    expect(advance).toEqual({ absent: 1 });
+    expect(await order([limited], { what: "open" })).toEqual({
+      "error OAuthError: temporarily_unavailable: The record store does not answer": 1,
+    });
+    await store.close();
   });
 });

@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { APPLICATION_ID } from "./sqlite-open.ts";
+import type { Durability } from "./sqlite-open.ts";
 import { keepUntilOf, toJson } from "./record-rules.ts";
 
 export interface Statements {
@@ -18,13 +19,17 @@ export interface Statements {
   remove(key: RecordKey): number | undefined;
   /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
   sweep(now: number, rows: number): boolean;
-  /** Puts everything written so far on the disk, in a store that otherwise does not wait for it. */
-  sync(): void;
+  /**
+   * A write that changes nothing. `full` puts everything written so far on the disk; `normal` waits for no disk and
+   * shows that the file can be written. Throws like any other write.
+   */
+  touch(as: Durability): void;
 }
 
 type Value = string | number;
 
-export function prepareStatements(db: DatabaseSync): Statements {
+/** @param durability of the connection, which `touch` leaves only for the moment of its write */
+export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
   const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
   // An expired record of the same key is as good as none.
   const insert = prepare(
@@ -81,13 +86,13 @@ export function prepareStatements(db: DatabaseSync): Statements {
       swept = upTo ?? ["", ""];
       return upTo === undefined;
     },
-    sync: () => {
-      db.exec("pragma synchronous = full");
+    touch: (as) => {
+      db.exec(`pragma synchronous = ${as}`);
       try {
         // Rewriting this constant is the smallest commit there is, and a commit takes all earlier ones to the disk with it.
         db.exec(`pragma application_id = ${APPLICATION_ID}`);
       } finally {
-        db.exec("pragma synchronous = normal");
+        db.exec(`pragma synchronous = ${durability}`);
       }
     },
   };

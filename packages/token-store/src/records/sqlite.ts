@@ -10,9 +10,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
+import { createLockQueue } from "./lock-queue.ts";
 import { isAsExpected, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
 import { openDatabase } from "./sqlite-open.ts";
 import type { Durability } from "./sqlite-open.ts";
@@ -22,8 +22,6 @@ import { storeUnavailable } from "./unavailable.ts";
 
 /** A record with more life than this left is worth waiting for the disk. */
 const SHORT_LIFE_SECONDS = 900;
-/** Between two tries while another process holds the file: a second and a half in all, the event loop free meanwhile. */
-const BUSY_WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 250, 500, 500];
 /** Each sweep; 64 writes come before it, so the table is passed four times as fast as it can grow. */
 const SWEEP_ROWS = 256;
 
@@ -49,7 +47,7 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
     if (closed) throw new Error("the store was closed");
     if (engine === undefined) {
       const db = openDatabase(file, durability);
-      engine = { db, statements: prepareStatements(db), inode: inodeOf(file) };
+      engine = { db, statements: prepareStatements(db, durability), inode: inodeOf(file) };
       sweeper.start();
     }
     return engine.statements;
@@ -66,43 +64,50 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
   };
   const sweeper = createSweeper(() => engine?.statements.sweep(now(), SWEEP_ROWS) ?? true);
 
-  const run = async <T>(operation: (statements: Statements) => T): Promise<T> => {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return operation(opened());
-      } catch (error) {
-        const pause = BUSY_WAITS_MS[tries];
-        if (!isBusy(error)) drop(); // the next call opens the file anew, which is what a repaired disk needs
-        if (!isBusy(error) || pause === undefined) throw storeUnavailable(error);
-        await wait(pause);
-      }
+  const queue = createLockQueue({ isBusy, refusal: storeUnavailable });
+  const use = <T>(operation: (statements: Statements) => T): T => {
+    try {
+      return operation(opened());
+    } catch (error) {
+      if (isBusy(error)) throw error; // the queue's business
+      drop(); // the next call opens the file anew, which is what a repaired disk needs
+      throw storeUnavailable(error);
     }
   };
+  const read = <T>(operation: (statements: Statements) => T): T | Promise<T> => {
+    const attempt = (): T => use(operation);
+    // Readers of the log need no lock. Opening the file may.
+    return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
+  };
+  const write = <T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T> =>
+    queue.run(() => use(operation), deadline);
   /** Apart from the write itself: repeated with it, a write would meet its own first try and call it a replay. */
-  const settle = async (expiresAt: EpochSeconds): Promise<void> => {
+  const settle = async (expiresAt: EpochSeconds, deadline: number): Promise<void> => {
     sweeper.wrote();
     if (durability === "full" || expiresAt - now() <= SHORT_LIFE_SECONDS) return;
-    await run((statements) => {
-      statements.sync();
-    });
+    await write((statements) => {
+      statements.touch("full");
+    }, deadline);
   };
 
   return {
     get: async (key, options) => {
-      const record = await run((statements) => statements.read(key));
+      const record = await read((statements) => statements.read(key));
       if (record === undefined || options?.includeExpired === true) return record;
       return record.expiresAt > now() ? record : undefined;
     },
     create: async (record) => {
       requireNewRecord(record);
       const data = toJson(record.data);
-      if (!(await run((statements) => statements.insert(record, data, now())))) return "exists";
-      await settle(record.expiresAt);
+      const deadline = queue.deadline();
+      if (!(await write((statements) => statements.insert(record, data, now()), deadline))) return "exists";
+      await settle(record.expiresAt, deadline);
       return "created";
     },
     advance: async (key, from, patch) => {
       requireAdvance(from, patch);
-      const advanced = await run((statements) => {
+      const deadline = queue.deadline();
+      const advanced = await write((statements) => {
         // The read comes after the write, so the record may have come back into `from` meanwhile (a lease given up):
         // then neither answer would be true, and the write is tried again.
         for (let tries = 0; tries < 5; tries += 1) {
@@ -116,19 +121,21 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
           if (record.stage !== from.stage) return { outcome: "replayed", record } as const;
         }
         throw new Error("the record kept changing");
-      });
-      if (advanced.outcome === "moved") await settle(advanced.record.expiresAt);
+      }, deadline);
+      if (advanced.outcome === "moved") await settle(advanced.record.expiresAt, deadline);
       return advanced;
     },
     delete: async (key) => {
-      const expiresAt = await run((statements) => statements.remove(key));
-      if (expiresAt !== undefined) await settle(expiresAt);
+      const deadline = queue.deadline();
+      const expiresAt = await write((statements) => statements.remove(key), deadline);
+      if (expiresAt !== undefined) await settle(expiresAt, deadline);
     },
     ping: async () => {
-      await run((statements) => {
-        statements.read({ kind: "", id: "" });
+      await write((statements) => {
         // A file that was deleted or replaced goes on working for who has it open, and for nobody else.
         if (inodeOf(file) !== engine?.inode) throw new Error("the file is not the one that was opened");
+        // A read works in a store that is locked, full or read-only, where every flow fails.
+        statements.touch("normal");
       });
     },
     close: async () => {
