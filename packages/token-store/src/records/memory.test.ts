@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeRecordStore, fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { RecordStore } from "@oauth-broker/oauth-core";
+import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "./memory.ts";
 
 const NOW = 1_700_000_000;
@@ -27,6 +27,22 @@ describe("a store that reads and then writes", () => {
     await store.create({ key: KEY, stage: "issued", data: {}, expiresAt: NOW + 60 });
     const all = await Promise.all(Array.from({ length: 50 }, () => naiveAdvance(store)));
     expect(all.filter((outcome) => outcome === "moved").length).toBeGreaterThan(1);
+  });
+});
+
+describe("a field called __proto__", () => {
+  it("is a field like any other, however the record is copied", async () => {
+    const store = memoryRecordStore({ now: () => NOW });
+    const key = { kind: "flow", id: "f1" };
+    const data = JSON.parse('{"__proto__":{"list":[{"polluted":true}]},"gone":"g","code":"c"}') as JsonObject;
+    await store.create({ key, stage: "one", data, expiresAt: NOW + 60 });
+    const patch = { stage: "two", set: { more: JSON.parse('{"__proto__":"text"}') as JsonObject }, remove: ["gone"] };
+    await store.advance(key, { stage: "one", expect: { code: "c" } }, patch);
+    const got = (await store.get(key))!.data;
+    const expected = '{"__proto__":{"list":[{"polluted":true}]},"code":"c","more":{"__proto__":"text"}}';
+    expect(JSON.stringify(got)).toBe(expected);
+    expect(Object.getPrototypeOf(got)).toBe(Object.prototype);
+    expect("list" in {}).toBe(false);
   });
 });
 

@@ -1,15 +1,24 @@
 /**
  * A RecordStore in this process's memory: for tests and for a single process that may forget everything when it stops.
- * Same contract as records/sqlite.ts. Data is kept as JSON text, so a caller that later changes an object it passed in
- * or got out cannot change a record.
+ * Same contract as records/sqlite.ts. Data is copied on its way in and out, so a caller that later changes an object it
+ * passed in or got out cannot change a record.
  */
-import type { Clock, JsonObject, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import type {
+  Clock,
+  JsonObject,
+  JsonValue,
+  Patch,
+  RecordKey,
+  RecordStore,
+  StoredRecord,
+} from "@oauth-broker/oauth-core";
 import { isAsExpected, keepUntilOf, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
 import { storeUnavailable } from "./unavailable.ts";
 
 interface Row {
   readonly stage: string;
-  readonly data: string;
+  /** A copy of our own, of what JSON can say and nothing else. */
+  readonly data: JsonObject;
   readonly expiresAt: number;
   readonly keepUntil: number;
 }
@@ -55,7 +64,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
     },
     create: async (record) => {
       requireNewRecord(record);
-      const data = toJson(record.data);
+      const data = normalizedObject(record.data);
       requireOpen();
       const id = rowId(record.key);
       const old = rows.get(id);
@@ -70,17 +79,15 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       const id = rowId(key);
       const row = rows.get(id);
       if (row === undefined || row.expiresAt <= now()) return { outcome: "absent" };
-      const data = JSON.parse(row.data) as JsonObject;
-      if (!isAsExpected(data, from)) return { outcome: "absent" };
+      if (!isAsExpected(row.data, from)) return { outcome: "absent" };
       // No await between the read above and the write below: that is what makes this one step.
       //= bar#CB-3
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
-      const dropped = new Set(patch.remove);
-      const kept = Object.entries(data).filter(([name]) => !dropped.has(name));
+      const data = changed(row.data, patch);
       const expiresAt = patch.expiresAt ?? row.expiresAt;
       const moved = {
         stage: patch.stage,
-        data: toJson({ ...Object.fromEntries(kept), ...patch.set }),
+        data,
         expiresAt,
         keepUntil: Math.max(row.keepUntil, expiresAt),
       };
@@ -105,7 +112,64 @@ function rowId(key: RecordKey): string {
   return `${key.kind.length}:${key.kind}${key.id}`;
 }
 
+/** Built anew where something goes: an object that had a field deleted is slow for good. */
+function changed(data: JsonObject, { set, remove = [] }: Patch): JsonObject {
+  const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
+  for (const [name, value] of Object.entries(set)) result[name] = normalized(value);
+  return result;
+}
+
 function toRecord(key: RecordKey, row: Row): StoredRecord {
-  const { stage, expiresAt, keepUntil } = row;
-  return { key: { kind: key.kind, id: key.id }, stage, data: JSON.parse(row.data) as JsonObject, expiresAt, keepUntil };
+  const { stage, data, expiresAt, keepUntil } = row;
+  return { key: { kind: key.kind, id: key.id }, stage, data: copyObject(data), expiresAt, keepUntil };
+}
+
+/** What an engine that keeps text would give back. Most fields are strings, and are that already. */
+function normalized(value: JsonValue): JsonValue {
+  return typeof value === "string" ? value : (JSON.parse(toJson(value)) as JsonValue);
+}
+
+function normalizedObject(object: JsonObject): JsonObject {
+  const result: Record<string, JsonValue> = { ...object };
+  for (const name of Object.keys(result)) {
+    const value = result[name];
+    if (typeof value === "string") continue;
+    // Against the types, and left out by engines that keep text.
+    if (value === undefined) return JSON.parse(JSON.stringify(object)) as JsonObject;
+    result[name] = normalized(value);
+  }
+  return result;
+}
+
+/** @param value from `normalized`: that is what makes a copy this simple a true one */
+function copy(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  return isList(value) ? value.map(copy) : copyObject(value);
+}
+
+/** The spread makes every name a field of its own, even `__proto__`; only then are fields assigned. */
+function copyObject(object: JsonObject): JsonObject {
+  const copied: Record<string, JsonValue> = { ...object };
+  for (const name of Object.keys(copied)) {
+    const value = copied[name];
+    if (typeof value === "object") copied[name] = copy(value);
+  }
+  return copied;
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {
+  // Not by assignment where the name is one that assigns a prototype.
+  if (Object.hasOwn(data, "__proto__")) {
+    return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+  }
+  const kept: Record<string, JsonValue> = {};
+  for (const name of Object.keys(data)) {
+    const value = data[name];
+    if (value !== undefined && !names.includes(name)) kept[name] = value;
+  }
+  return kept;
 }

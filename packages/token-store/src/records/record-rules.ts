@@ -42,7 +42,7 @@ export function requireAdvance(from: From, patch: Patch): void {
 
 /** Whether every field that `from` expects is there and is that string. */
 export function isAsExpected(data: JsonObject, from: From): boolean {
-  return Object.entries(from.expect).every(([name, value]) => Object.hasOwn(data, name) && data[name] === value);
+  return Object.keys(from.expect).every((name) => Object.hasOwn(data, name) && data[name] === from.expect[name]);
 }
 
 /** `keepUntil` as stored: never before `expiresAt`. */
