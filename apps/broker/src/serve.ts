@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 
 export interface Listening {
@@ -27,7 +27,7 @@ const LIMITS = {
 
 /** @throws Error with `code` EADDRINUSE, EACCES, … */
 export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const answer = getRequestListener(app.fetch, { errorHandler: () => malformed() });
+  const answer = getRequestListener(app.fetch, { errorHandler: refuseMalformed });
   const server = createServer(LIMITS, (request, response) => {
     if (isGetWithBody(request)) refuseBody(request, response);
     else void answer(request, response);
@@ -44,7 +44,9 @@ export async function listen(app: Hono, { host, port }: { host: string; port: nu
 }
 
 /** A request that never became one for the app: a Host or path that no URL can be made of. */
-function malformed(): Response {
+function refuseMalformed(error: unknown): Response {
+  // Anything else is a bug of ours and must not pass for the caller's.
+  if (!(error instanceof RequestError)) throw error;
   const body = { error: "invalid_request", error_description: "The request is malformed" };
   return Response.json(body, { status: 400, headers: { "cache-control": "no-store" } });
 }

@@ -24,6 +24,7 @@ export {
   type OAuthErrorExtras,
   type OAuthErrorOptions,
   toOAuthError,
+  withRestart,
 } from "./protocol/errors.ts";
 export {
   isReservedAuthorizationParameter,

@@ -1,13 +1,13 @@
 /** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
 import { checkClients } from "./clients.ts";
-import { buildConfig, buildVendors, readCertificates } from "./build.ts";
+import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "./build.ts";
 import { checkCidr } from "./addresses.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema.ts";
-import { checkSharing } from "./sharing.ts";
+import { findSharing } from "./sharing.ts";
 import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -41,7 +41,6 @@ export function loadConfig(
     ...checkClients(tree, new Set(vendors.ids)),
     ...checkVendors(tree, registry),
     ...vendors.problems,
-    ...checkSharing(tree, vendors.vendors),
   ];
   // One thing wrong is one problem: what could not be read is not also missing.
   const told = new Set(problems.map(({ path }) => path));
@@ -50,7 +49,15 @@ export function loadConfig(
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return buildConfig(data, { source, vendors, caPem });
+  return buildConfig(data, { source, vendors: withSharing(vendors, tree), caPem });
+}
+
+function withSharing(built: BuiltVendors, tree: Tree): BuiltVendors {
+  const sharing = findSharing(tree, built.vendors);
+  const vendors = new Map(
+    [...built.vendors].map(([id, entry]) => [id, { ...entry, needsOwnerPage: sharing.vendorIds.has(id) }]),
+  );
+  return { ...built, vendors, warnings: [...built.warnings, ...sharing.warnings] };
 }
 
 /** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */

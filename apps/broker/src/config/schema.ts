@@ -171,7 +171,7 @@ export function configurationSchema(rules: UrlRules) {
     owners: listOf(ownerSchema, {
       type: "list",
       description:
-        "The organizations clients belong to. In this release a vendor's credentials serve clients of one owner only (clients without owner count as one owner): the page that tells users which client asks comes later.",
+        "The organizations clients belong to. In this release a vendor's credentials serve new flows for clients of one owner only (clients without owner count as one owner): the page that tells users which client asks comes later.",
       default: "[]",
     }).default([]),
     clients: listOf(clientSchema(rules), {

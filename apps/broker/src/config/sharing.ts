@@ -1,45 +1,52 @@
 /**
  * Who shares our registration at a vendor. The vendor knows only us and may ask a user nothing twice, so one client could
  * lead another's users through it and be given their tokens. Inside one owner that is nobody's loss; between owners the user
- * would have to be told who asks, on a page this release does not have. So there it is refused. Called by load.ts.
+ * would have to be told who asks, on a page this release does not have. So there no new flow starts: flows/vendor-choice.ts
+ * refuses it, and start says so. Called by load.ts.
  */
 import { entriesOf } from "./clients.ts";
-import { formatPath, type Problem } from "./problems.ts";
+import { formatPath } from "./problems.ts";
 import type { Tree } from "./source.ts";
 import type { VendorConfig } from "./types.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
+export interface Sharing {
+  /** Vendors whose credentials clients of different owners share, under whatever id. */
+  readonly vendorIds: ReadonlySet<string>;
+  readonly warnings: readonly string[];
+}
+
 /**
- * Clients without owner belong to one party, which has no name. Works on the tree as written, so that it also speaks when
- * another field is wrong.
+ * Clients without owner belong to one party, which has no name.
  *
  * @param vendors those that could be built, with the credentials of file or environment
  */
 //= bar#XA-9
-export function checkSharing(tree: Tree, vendors: ReadonlyMap<string, VendorConfig>): Problem[] {
+export function findSharing(tree: Tree, vendors: ReadonlyMap<string, VendorConfig>): Sharing {
   const clients = entriesOf(tree["clients"]);
   const approvals = new Map(entriesOf(tree["owners"]).map((owner) => [owner["id"], owner["approved_vendors"]]));
-  const parties = new Map<string, { readonly vendorId: string; readonly firstOf: Map<unknown, number> }>();
+  const parties = new Map<string, { readonly vendorIds: string[]; readonly firstOf: Map<unknown, number> }>();
   for (const [vendorId, entry] of vendors) {
     const registration = registrationOf(entry);
     if (registration === undefined) continue;
-    const party = parties.get(registration) ?? { vendorId, firstOf: new Map<unknown, number>() };
+    const party = parties.get(registration) ?? { vendorIds: [], firstOf: new Map<unknown, number>() };
     parties.set(registration, party);
+    party.vendorIds.push(vendorId);
     for (const [index, client] of clients.entries()) {
       if (mayStart(client, entry, approvals) && !party.firstOf.has(client["owner"])) {
         party.firstOf.set(client["owner"], index);
       }
     }
   }
-  return [...parties.values()]
-    .filter(({ firstOf }) => firstOf.size > 1)
-    .map(({ vendorId, firstOf }) => ({
-      path: formatPath(["vendors", vendorId]),
-      problem: `has credentials that clients of different owners (${[...firstOf.values()].map((index) => formatPath(["clients", index])).join(", ")}) share, which is not available in this release: the page that names the client to the user comes with a later one`,
-      expected: "clients of one owner per vendor: limit `vendors` of each client, or give all clients one owner",
-      example: "vendors: [my-vendor] at the clients of one owner, vendors: [] or other ids at the rest",
-    }));
+  const shared = [...parties.values()].filter(({ firstOf }) => firstOf.size > 1);
+  return {
+    vendorIds: new Set(shared.flatMap(({ vendorIds }) => vendorIds)),
+    warnings: shared.map(
+      ({ vendorIds, firstOf }) =>
+        `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${[...firstOf.values()].map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. New flows are refused until the page that names the client to the user is there; limit \`vendors\` of each client, or give all clients one owner`,
+    ),
+  };
 }
 
 /** What new flows are to the vendor: its users see no more of us than this, whatever id the entry has here. */

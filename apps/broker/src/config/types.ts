@@ -60,6 +60,8 @@ export interface VendorConfig extends VendorTemplate {
   /** The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way. */
   readonly credentials: readonly VendorCredentials[];
   readonly initialAccessToken?: Secret;
+  /** Clients of different owners share the credentials: no new flow before users are told who asks (bar XA-9). */
+  readonly needsOwnerPage: boolean;
 }
 
 export interface LimitsConfig {

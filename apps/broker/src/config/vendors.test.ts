@@ -40,6 +40,7 @@ describe("a vendor of the operator's own", () => {
       }),
       placeholders: {},
       setup: "none",
+      needsOwnerPage: false,
       credentials: [],
     });
     const { vendors } = load({ ...MINIMAL, vendors: { v: { name: "V", issuer: "https://vendor.example/tenant" } } });

@@ -76,6 +76,8 @@ export function buildVendor(
     vendor,
     placeholders: known?.placeholders ?? {},
     setup: parsed.setup ?? known?.setup ?? "none",
+    // Known once all clients are: load.ts.
+    needsOwnerPage: false,
     credentials,
     ...present({ initialAccessToken: parsed.initial_access_token }),
   };

@@ -21,7 +21,7 @@ interface Explained {
   readonly source: Source;
 }
 
-/** @throws OAuthError exactly where /v1/par would */
+/** @throws OAuthError where /v1/par would, except that what only a flow needs may be left out */
 export async function explain(
   parameters: Parameters,
   client: ClientConfig,

@@ -13,6 +13,7 @@ import {
   toOAuthError,
   type VerifiedRedirect,
   verifyRedirectUri,
+  withRestart,
 } from "@oauth-broker/oauth-core";
 import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "@oauth-broker/oauth-core/hono";
 import type { Deps, Trace } from "../deps.ts";
@@ -213,19 +214,14 @@ async function parkAndReturn(
       const known = toOAuthError(error);
       if (known.extras.reason === "state_replayed") throw known;
       await fail("redeeming", open.flowId, open.expect, known.code, deps).catch(() => false);
+      // The state is spent, whatever the vendor saw.
       trace.failure = known;
-      return withClearedCookie(errorRedirect(flowIsOver(known), to), open.flowId, deps);
+      return withClearedCookie(errorRedirect(withRestart(known), to), open.flowId, deps);
     }
   } else {
     await parkVendorCode({ ...open, answer, code, lifetimeSeconds: codeLifetimeSeconds(vendor) }, deps, trace);
   }
   return codeRedirect(code.value, to, clearBindingCookie(deps.issuer, open.flowId));
-}
-
-/** The state is spent: whatever the vendor saw, only a new flow helps. */
-function flowIsOver(error: OAuthError): OAuthError {
-  if (error.code !== "temporarily_unavailable") return error;
-  return new OAuthError(error.code, error.description, { ...error.extras, retry: "restart", cause: error });
 }
 
 /** Only what the vendor's entry declares is handed on. */

@@ -72,5 +72,7 @@ export function asData(flow: Partial<Flow>): JsonObject {
   return flow;
 }
 
-/** Personal or one-time values that nobody needs once the flow has ended; the timeline keeps the rest. */
-export const FORGOTTEN_AT_END = ["sealed", "state", "loginHint", "vendorParams"] as const;
+/** Personal or one-time values that nobody needs once the browser is back … */
+export const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams"] as const;
+/** … and once the flow has ended; the timeline keeps the rest. */
+export const FORGOTTEN_AT_END = ["sealed", ...FORGOTTEN_WHEN_PARKED] as const;

@@ -33,7 +33,9 @@ export async function readGrantContext(
   const entry = requireUsableVendor(vendorId, client, deps);
   trace.vendor = vendorId;
   const credentials =
-    connection === undefined ? entry.credentials[0] : findCredentials(entry, connection.credentialsId);
+    connection === undefined
+      ? entry.credentials[0]
+      : findCredentials(entry, connection.credentialsId, connection.credentialsSource);
   if (credentials === undefined) {
     throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor");
   }

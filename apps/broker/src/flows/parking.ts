@@ -5,7 +5,7 @@
 import { type Handle, OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps, Trace } from "../deps.ts";
-import { asData, CODE_SECONDS, type Flow, flowKey } from "./flow-record.ts";
+import { asData, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_WHEN_PARKED } from "./flow-record.ts";
 import { flowSecrets } from "./flow-secrets.ts";
 import { refusePage } from "./refusal.ts";
 import type { VendorChoice } from "./vendor-choice.ts";
@@ -58,7 +58,7 @@ export async function parkVendorCode(
   const { outcome } = await records.advance(
     flowKey(flowId),
     { stage: "started", expect },
-    { stage: "parked", set: asData(set), expiresAt: at + lifetimeSeconds },
+    { stage: "parked", set: asData(set), remove: FORGOTTEN_WHEN_PARKED, expiresAt: at + lifetimeSeconds },
   );
   //= bar#CB-3
   if (outcome !== "moved") throw refusePage(trace, "state_replayed");
@@ -91,7 +91,7 @@ export async function parkVendorTokens(
     .advance(
       flowKey(flowId),
       { stage: "redeeming", expect },
-      { stage: "parked", set: asData(set), expiresAt: at + CODE_SECONDS },
+      { stage: "parked", set: asData(set), remove: FORGOTTEN_WHEN_PARKED, expiresAt: at + CODE_SECONDS },
     )
     .catch(() => undefined);
   if (stored?.outcome === "moved") return;

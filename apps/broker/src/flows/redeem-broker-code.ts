@@ -164,15 +164,16 @@ async function unspend(
   flow: Flow,
   { records }: Pick<Deps, "records">,
 ): Promise<boolean> {
-  const { sealed, state, loginHint, vendorParams } = flow;
-  const set = Object.fromEntries(
-    Object.entries({ sealed, state, loginHint, vendorParams }).filter(([, value]) => value !== undefined),
-  );
   const restored = await records
     .advance(
       flowKey(code.flowId),
       { stage: "spent", expect: { codeHash: code.hash } },
-      { stage: "parked", set: asData(set), remove: ["spentAt"], expiresAt: record.expiresAt },
+      {
+        stage: "parked",
+        set: asData(flow.sealed === undefined ? {} : { sealed: flow.sealed }),
+        remove: ["spentAt"],
+        expiresAt: record.expiresAt,
+      },
     )
     .catch(() => undefined);
   return restored?.outcome === "moved";

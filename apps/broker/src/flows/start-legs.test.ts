@@ -63,13 +63,16 @@ describe("leg 1, POST /v1/par", () => {
     expect(seen).toEqual([]);
   });
 
-  it("keeps a vendor that takes no new authorizations, and one this client may not use, from starting", async () => {
+  it("bar#XA-9 keeps a vendor that takes no new authorizations, one that owners share, and one this client may not use, from starting", async () => {
     const closed = await testBroker({ vendor: { acceptsNewAuthorizations: false } });
     expect((await closed.push()).body["error"]).toBe("unauthorized_client");
     const foreign = await testBroker({ client: { vendors: ["others"] } });
     expect((await foreign.push()).body["error"]).toBe("unauthorized_client");
     const disabled = await testBroker({ vendor: { enabled: false } });
     expect((await disabled.push()).body["error"]).toBe("invalid_request");
+    const crowded = { ...testVendor(), needsOwnerPage: true };
+    const shared = await testBroker({ config: { vendors: new Map([["acme", crowded]]) } });
+    expect((await shared.push()).body["error"]).toBe("unauthorized_client");
     const unapproved = { ...testVendor(), setup: "vendor_approval" as const };
     const waiting = await testBroker({ config: { vendors: new Map([["acme", unapproved]]) } });
     expect((await waiting.push()).body["error"]).toBe("unauthorized_client");

@@ -74,7 +74,7 @@ function callbackChecks({ binding, issVerified }: Flow): string[] {
     "state signature and lifetime",
     binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
     SAME_CONTEXT,
-    issVerified === true ? "iss is the vendor's issuer" : "no iss expected from this vendor",
+    issVerified === true ? "iss names this vendor" : "no iss expected from this vendor",
     "state used once",
   ];
 }

@@ -14,6 +14,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import type { Flow } from "./flow-record.ts";
 
 /** Parameters of BYOC and manual mode: the caller's own credentials or endpoints. Not offered yet. */
 const OWN_CREDENTIALS_AND_ENDPOINTS = [
@@ -48,12 +49,12 @@ export async function chooseVendor(
 
 /** The same vendor again on a later leg: with the credentials the flow began with, resolved from today's configuration. */
 export async function rechooseVendor(
-  flow: { readonly vendor: string; readonly credentialsId: string },
+  flow: Pick<Flow, "vendor" | "credentialsId" | "credentialsSource">,
   client: ClientConfig,
   deps: Pick<Deps, "vendors" | "vendorClient" | "issuer">,
 ): Promise<VendorChoice> {
   const entry = requireUsableVendor(flow.vendor, client, deps);
-  const credentials = findCredentials(entry, flow.credentialsId);
+  const credentials = findCredentials(entry, flow.credentialsId, flow.credentialsSource);
   return chosenVendor(entry, credentials, client, deps);
 }
 
@@ -101,7 +102,13 @@ export function requireUsableVendor(
   return entry;
 }
 
-function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client: ClientConfig): void {
+function requireNewAuthorizationsAllowed({ vendor, setup, needsOwnerPage }: VendorConfig, client: ClientConfig): void {
+  //= bar#XA-9
+  if (needsOwnerPage) {
+    throw new OAuthError("unauthorized_client", "Clients of several owners share the credentials of this vendor", {
+      detail: "limit vendors of each client, or give all clients one owner",
+    });
+  }
   if (!vendor.acceptsNewAuthorizations) {
     throw new OAuthError("unauthorized_client", "This vendor accepts no new authorizations; refresh and revoke go on");
   }
@@ -122,11 +129,15 @@ function requireActiveCredentials({ vendor, credentials }: VendorConfig): Vendor
 }
 
 /** @throws OAuthError vendor_credentials_rejected when the operator has removed them since */
-export function findCredentials({ credentials }: VendorConfig, id: string): VendorCredentials {
+export function findCredentials(
+  { credentials }: VendorConfig,
+  id: string,
+  credentialsSource: VendorCredentials["source"],
+): VendorCredentials {
   const found = credentials.find((entry) => entry.id === id);
   if (found !== undefined) return found;
   throw new OAuthError("vendor_credentials_rejected", "The credentials this began with are no longer configured", {
-    credentialsSource: "shared",
+    credentialsSource,
   });
 }
 

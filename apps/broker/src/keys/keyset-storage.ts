@@ -14,7 +14,7 @@ export interface KeysetStorage {
   write(over: string | undefined, text: string): Promise<boolean>;
 }
 
-/** Keys outlive every clock a process may have; 2255-06-08. */
+/** Keys outlive every clock a process may have; 2255-03-14. */
 const NEVER = 9_000_000_000;
 const KEY: RecordKey = { kind: "keyset", id: "broker" };
 const CONTEXT = { purpose: "keyset" };
@@ -31,11 +31,12 @@ export function recordKeysetStorage({
     async read() {
       const record = await records.get(KEY);
       if (record === undefined) return undefined;
-      const { wrapped, sealed } = record.data;
-      if (typeof wrapped !== "string" || typeof sealed !== "string")
+      const { v, wrapped, sealed } = record.data;
+      if (v !== 1 || typeof wrapped !== "string" || typeof sealed !== "string")
         throw new Error("the keyset record is not one of ours");
       const dataKey = await wrapper.unwrap(wrapped, CONTEXT).catch((cause: unknown) => {
         throw new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
+          reason: "keys_unavailable",
           cause,
           detail: "keyset was sealed under another key file: restore the key file that belongs to this store",
         });
@@ -60,7 +61,11 @@ export function fileKeysetStorage({ path }: { path: string }): KeysetStorage {
       return { revision: createHash("sha256").update(text).digest("base64url"), text };
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", { cause, detail: "keyset file" });
+      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
+        reason: "keys_unavailable",
+        cause,
+        detail: "keyset file",
+      });
     }
   };
   return {

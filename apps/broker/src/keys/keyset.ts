@@ -59,7 +59,7 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
 
   const loaded = (): KeysetDocument => {
     if (document !== undefined) return document;
-    throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet", { detail: "keyset" });
+    throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet", { reason: "keys_unavailable" });
   };
 
   const read = async (): Promise<{ revision: string; document: KeysetDocument } | undefined> => {

@@ -63,6 +63,7 @@ const SCHEMAS: Record<string, Schema> = {
       error: text("A code of RFC 6749 or of the table in docs/api.md"),
       error_description: text("A sentence"),
       flow_id: text("Names the flow in our log"),
+      reference_id: text("Names a bug of ours in our log"),
       reason: text("Which rule or deadline"),
       retry: text("restart: something was spent and its answer lost, start a new flow", { enum: ["restart"] }),
       vendor_error: text("The vendor's own code"),
@@ -134,6 +135,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         form({ ...PUSHED, ...AUTHENTICATION }, [
           "client_id",
           "response_type",
+          "vendor",
           "redirect_uri",
           "code_challenge",
           "code_challenge_method",

@@ -84,8 +84,7 @@ function report(method: string, route: Route, status: number, durationMs: number
   const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
   if (reason !== undefined) rim.metrics.countRefusal(legOf(route.path), reason);
   if (route.quiet === true && failure === undefined) return;
-  // A bug of ours wakes somebody; an outage elsewhere is counted, and told like any other refusal.
-  const level = failure?.code === "server_error" && failure.extras.vendorError === undefined ? "error" : "info";
+  const level = failure !== undefined && isOurs(failure) ? "error" : "info";
   rim.log[level]("request", {
     method,
     route: route.path,
@@ -95,6 +94,12 @@ function report(method: string, route: Route, status: number, durationMs: number
     reason,
     ...(failure === undefined ? {} : failureFields(failure)),
   });
+}
+
+/** Our bug, store or keys wake somebody; a vendor's outage and a refusal are counted, and told like any other request. */
+function isOurs({ code, extras }: OAuthError): boolean {
+  const isBug = code === "server_error" && extras.vendorError === undefined;
+  return isBug || extras.reason === "store_unavailable" || extras.reason === "keys_unavailable";
 }
 
 function failureFields(failure: OAuthError): LogFields {

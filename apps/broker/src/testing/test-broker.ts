@@ -100,6 +100,7 @@ export function testVendor(
     }),
     placeholders: {},
     setup: "none",
+    needsOwnerPage: false,
     credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
   };
 }

@@ -104,7 +104,7 @@ async function spendOnce(
   const outcome = await records.create({
     key: { kind: "assertion", id },
     stage: "spent",
-    data: { clientId: client.clientId },
+    data: { v: 1, clientId: client.clientId },
     expiresAt: Math.max(expiresAt, now()) + 2 * SKEW_SECONDS,
   });
   //= rfc7523#3

@@ -1,6 +1,6 @@
 /**
  * The four ways an outcome leaves us: JSON, a page, a redirect, a bearer challenge. Headers are constants written once;
- * nothing generic wraps a hot request. Framework-free values: `respond` turns them into a Response at the rim.
+ * nothing generic wraps a hot request. Framework-free values: an app's rim turns them into a Response.
  */
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";

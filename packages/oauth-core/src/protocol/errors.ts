@@ -22,7 +22,7 @@ const STATUS = {
   unsupported_token_type: 400,
   //= rfc8628#3.5
   slow_down: 429,
-  // Ours: registered nowhere, documented in docs/errors of the API.
+  // Ours: registered nowhere, documented in docs/api.md.
   vendor_credentials_rejected: 400,
   vendor_response_invalid: 502,
   not_found: 404,
@@ -86,6 +86,19 @@ export function toOAuthError(error: unknown): OAuthError {
   return new OAuthError("server_error", "Something went wrong on our side", {
     cause: error,
     detail: error instanceof Error ? error.name : typeof error,
+  });
+}
+
+/** The same outage once something was spent: only a new flow helps the caller. Any other error stays as it is. */
+export function withRestart(error: OAuthError): OAuthError {
+  if (error.code !== "temporarily_unavailable" || error.extras.retry === "restart") return error;
+  const { retryAfterSeconds, detail } = error;
+  return new OAuthError(error.code, error.description, {
+    ...error.extras,
+    retry: "restart",
+    cause: error,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(detail === undefined ? {} : { detail }),
   });
 }
 

@@ -8,6 +8,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 export function storeUnavailable(cause: unknown): OAuthError {
   const detail = cause instanceof Error ? cause.message : undefined;
   return new OAuthError("temporarily_unavailable", "The record store does not answer", {
+    reason: "store_unavailable",
     cause,
     ...(detail === undefined ? {} : { detail }),
   });
