@@ -44,7 +44,7 @@ export async function finishCallback(request: CallbackRequest, deps: Deps, trace
   const { flow, expect } = await findStartedFlow(claims, request, deps, trace); // 2  live, unused, this browser's
   const open = await burnOnRefusal(claims.jti, expect, deps, trace, async () => {
     const found = await reopen(claims, flow, expect, deps, trace); //              3  same client, vendor, endpoints
-    requireVendorIssuer(found.choice, request.parameters, trace); //               4  iss, before anything else is believed
+    requireVendorIssuer(found, request.parameters, trace); //               4  iss, before anything else is believed
     requireOneOutcome(request.parameters, found.choice, trace); //                 5  exactly one code or one error
     return found;
   });
@@ -109,9 +109,9 @@ async function reopen(
 }
 
 //= bar#CB-16
-function requireVendorIssuer({ vendor }: VendorChoice, parameters: Parameters, trace: Trace): void {
+function requireVendorIssuer({ flow, choice: { vendor } }: OpenFlow, parameters: Parameters, trace: Trace): void {
   try {
-    requireIssuer(vendor, parameters.sent("iss"));
+    requireIssuer({ ...vendor, issExpected: vendor.issExpected || flow.issExpected }, parameters.sent("iss"));
   } catch (error) {
     const isMissing = toOAuthError(error).extras.reason === "missing_issuer";
     throw refusePage(trace, isMissing ? "missing_issuer" : "issuer_mismatch", error);

@@ -88,6 +88,18 @@ describe("leg 3, GET /v1/callback", () => {
     expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
   });
 
+  it("bar#CB-16 wants iss where it was expected when the flow began, whatever the metadata says now", async () => {
+    const issuer = "https://acme.example";
+    const vendors = new Map([["acme", testVendor({ issuer, issRequired: true })]]);
+    const { start, callback } = await testBroker({ config: { vendors } });
+    const [without, with_] = [await start(), await start()];
+    vendors.set("acme", testVendor({ issuer, issRequired: false }));
+    const refused = await callback({ state: without.state, code: "c" }, without.cookie);
+    expect(refused).toMatchObject(refusedPage("missing_issuer"));
+    const taken = await callback({ state: with_.state, code: "c", iss: issuer }, with_.cookie);
+    expect(taken.location?.searchParams.has("code")).toBe(true);
+  });
+
   it("bar#XA-1 refuses an answer that arrives on another path", async () => {
     const { start, get } = await testBroker();
     const { state, cookie } = await start();

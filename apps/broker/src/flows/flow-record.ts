@@ -36,6 +36,8 @@ export interface Flow {
   readonly prompt?: string;
   readonly resource?: string;
   readonly vendorParams?: Readonly<Record<string, string>>;
+  /** Whether the vendor was known to send `iss` when the flow began. Metadata comes and goes; the stricter of then and now counts. */
+  readonly issExpected: boolean;
   /** Hash over client, vendor, endpoints and credentials; every later leg compares it (bar XA-5). */
   readonly contextHash: string;
   /** SHA-256 of the request_uri handle. */

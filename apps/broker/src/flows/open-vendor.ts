@@ -28,13 +28,13 @@ export async function openVendor(
   trace: Trace,
 ): Promise<Answer> {
   const handle = readHandle(parameters, trace);
-  const flow = await findFlow(handle, parameters.require("client_id"), deps, trace); // 1  this request_uri, this client's
+  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId) ?? createBindingCookie();
+  const flow = await findFlow(handle, parameters.require("client_id"), cookie, deps, trace); // 1  unused, or this browser's
   const client = await requireClient(flow, deps, trace);
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris); //         2  from here failures go to the client
   const to = { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId };
   const choice = await sameContext(flow, client, deps).catch((error: unknown) => toOAuthError(error)); // 3
   if (choice instanceof OAuthError) return refuseToClient(choice, to, trace); //             as pushed; nothing is spent yet
-  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId) ?? createBindingCookie();
   const record = await startOnce(handle, flow.clientId, cookie, deps, trace); //         4  single use, or this browser's reload
   const url = await vendorUrl(record, choice, deps); //                                 5  PKCE #2, nonce, state
   return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value));
@@ -51,6 +51,7 @@ function readHandle(parameters: Parameters, trace: Trace): Handle {
 async function findFlow(
   handle: Handle,
   clientId: string,
+  cookie: BindingCookie,
   { records, now }: Pick<Deps, "records" | "now">,
   trace: Trace,
 ): Promise<Flow> {
@@ -63,6 +64,7 @@ async function findFlow(
   trace.vendor = flow.vendor;
   trace.credentialsId = flow.credentialsId;
   if (record.expiresAt <= now()) throw refusePage(trace, "request_uri_unknown");
+  requireUnusedOrSameBrowser(record, cookie, trace);
   return flow;
 }
 
@@ -105,9 +107,13 @@ async function startOnce(
   );
   if (advanced.outcome === "moved") return advanced.record;
   if (advanced.outcome === "absent") throw refusePage(trace, "request_uri_unknown");
-  const isSameBrowser = advanced.record.stage === "started" && asFlow(advanced.record).cookieHash === cookie.hash;
-  if (!isSameBrowser) throw refusePage(trace, "request_uri_used");
+  requireUnusedOrSameBrowser(advanced.record, cookie, trace);
   return advanced.record;
+}
+
+function requireUnusedOrSameBrowser(record: StoredRecord, cookie: BindingCookie, trace: Trace): void {
+  const isSameBrowser = record.stage === "started" && asFlow(record).cookieHash === cookie.hash;
+  if (record.stage !== "pushed" && !isSameBrowser) throw refusePage(trace, "request_uri_used");
 }
 
 async function vendorUrl(

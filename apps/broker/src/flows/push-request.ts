@@ -41,6 +41,7 @@ export async function pushRequest(
       ...(request.state === undefined ? {} : { state: request.state }),
       codeChallenge: request.codeChallenge,
       ...wishes,
+      issExpected: choice.vendor.issExpected,
       contextHash: choice.contextHash,
       requestHash: hash,
       binding: client.browserBinding === "platform" ? "platform" : "browser",

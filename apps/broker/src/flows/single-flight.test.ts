@@ -110,10 +110,29 @@ it("replays a token with the lifetime that is left, and not after its death", as
   expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-2", expiresInSeconds: 30 });
 });
 
-it("hands out an answer too large to be kept, and leaves no lease behind", async () => {
+it("hands out an answer too large to be kept, and keeps others from using the spent token meanwhile", async () => {
   const large = async (): Promise<VendorTokens> => ({ ...(await call()), vendorData: { blob: "x".repeat(400_000) } });
   expect((await flight().run("id", SECRET, large)).accessToken).toBe("access-1");
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-2");
+  const next = flight().run("id", SECRET, call);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(calls).toBe(1);
+  now.advance(30);
+  expect((await next).accessToken).toBe("access-2");
+});
+
+it("bar#RF-1 takes over the failure it has read, and no success that came in between", async () => {
+  const dead = new OAuthError("invalid_grant", "dead");
+  await expect(flight().run("id", SECRET, async () => Promise.reject(dead))).rejects.toMatchObject({ code: dead.code });
+  const { get } = records;
+  const stale = await get({ kind: "refresh", id: "id" });
+  await flight().run("id", SECRET, call);
+  let reads = 0;
+  const late = createSingleFlight({
+    records: { ...records, get: (key, options) => (reads++ === 0 ? Promise.resolve(stale) : get(key, options)) },
+    now,
+  });
+  expect((await late.run("id", SECRET, call)).accessToken).toBe("access-1");
+  expect(calls).toBe(1);
 });
 
 it("has one id per list of parts, however they are cut", () => {

@@ -84,11 +84,11 @@ async function leadOrFollow(
     const leading = await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt });
     if (leading === "created") return lead(key, holder, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
-    if (settled !== undefined && isForLatecomers(settled, poll > 0)) {
+    if (settled !== undefined && isForLatecomers(settled.settled, poll > 0)) {
       deps.onReplay?.();
-      return aged(outcomeOf(settled), settled, now());
+      return aged(outcomeOf(settled.settled), settled.settled, now());
     }
-    if (settled !== undefined && (await takeOver(key, holder, expiresAt, records))) {
+    if (settled !== undefined && (await takeOver(key, settled.holder, holder, expiresAt, records))) {
       return lead(key, holder, secret, call, deps);
     }
     await sleep(POLL_MS);
@@ -101,15 +101,17 @@ function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
   return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
 }
 
+/** Only the very failure that was read: what another has settled since stays. */
 async function takeOver(
   key: RecordKey,
+  failed: string,
   holder: string,
   expiresAt: EpochSeconds,
   records: RecordStore,
 ): Promise<boolean> {
   const { outcome } = await records.advance(
     key,
-    { stage: "settled", expect: {} },
+    { stage: "settled", expect: { holder: failed } },
     { stage: "calling", set: { holder }, remove: ["sealed"], expiresAt },
   );
   return outcome === "moved";
@@ -127,7 +129,10 @@ async function lead(
     (answer): Settled => ({ ok: true, answer, at: deps.now() }),
     (error: unknown): Settled => failure(toOAuthError(error)),
   );
-  await settle(key, holder, settled, secret, deps).catch(() => deps.records.delete(key).catch(() => undefined));
+  // After a success the lease stays: those who wait would otherwise call with a token that is spent by now.
+  await settle(key, holder, settled, secret, deps).catch(() =>
+    settled.ok ? undefined : deps.records.delete(key).catch(() => undefined),
+  );
   return outcomeOf(settled);
 }
 
@@ -153,11 +158,17 @@ function keepSeconds(settled: Settled): number {
   return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
 }
 
-async function settledRecord(key: RecordKey, secret: string, records: RecordStore): Promise<Settled | undefined> {
+async function settledRecord(
+  key: RecordKey,
+  secret: string,
+  records: RecordStore,
+): Promise<{ readonly settled: Settled; readonly holder: string } | undefined> {
   const record = await records.get(key);
-  const sealed = record?.stage === "settled" ? record.data["sealed"] : undefined;
-  if (typeof sealed !== "string") return undefined;
-  return JSON.parse(open(replayKey(secret), sealed, ["refresh", key.id]).toString("utf8")) as Settled;
+  if (record?.stage !== "settled") return undefined;
+  const { sealed, holder } = record.data;
+  if (typeof sealed !== "string" || typeof holder !== "string") return undefined;
+  const text = open(replayKey(secret), sealed, ["refresh", key.id]).toString("utf8");
+  return { settled: JSON.parse(text) as Settled, holder };
 }
 
 function sealSettled(settled: Settled, secret: string, key: RecordKey): JsonObject {

@@ -145,6 +145,27 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path)).location?.host).toBe("acme.example");
   });
 
+  it("bar#XA-5 does not leave for a vendor that was pointed elsewhere since the request was pushed", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { push, get, authorizePath } = await testBroker({ config: { vendors } });
+    const path = authorizePath((await push()).body["request_uri"]);
+    vendors.set("acme", testVendor({ authorizationEndpoint: "https://evil.example/authorize" }));
+    const { location } = await get(path);
+    expect(location?.host).toBe("platform.example");
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      reason: "context_changed",
+      retry: "restart",
+    });
+  });
+
+  it("tells a stranger with a used request_uri nothing, also while the vendor is down", async () => {
+    const { start, get, deps } = await testBroker();
+    const { path } = await start();
+    const down = new OAuthError("temporarily_unavailable", "The vendor does not answer");
+    Object.assign(deps.vendorClient, { resolve: async () => Promise.reject(down) });
+    expect(await get(path)).toMatchObject(refusedPage("request_uri_used"));
+  });
+
   it("bar#CB-7 takes no cookie it could not have set", async () => {
     const { push, get, authorizePath } = await testBroker();
     const requestUri = String((await push()).body["request_uri"]);

@@ -41,6 +41,13 @@ describe("what anyone may ask", () => {
     expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
     expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
     Object.assign(deps.records, { ping });
+    Object.assign(deps.keyset, {
+      isLoaded: () => false,
+      load: async () => Promise.reject(new OAuthError("temporarily_unavailable", "keys")),
+    });
+    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+    Object.assign(deps.keyset, { isLoaded: () => true });
+    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(200);
     drain();
     expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
   });

@@ -25,6 +25,8 @@ const CLIENTS: Client[] = [
 ];
 
 let deps: ClientAuthenticationDeps<Client>;
+/** Until when each spent assertion is remembered. */
+const kept: number[] = [];
 beforeAll(() => {
   const now = fixedClock(NOW);
   const spent = new Set<string>();
@@ -32,7 +34,8 @@ beforeAll(() => {
     issuer: ISSUER,
     now,
     records: {
-      create: async ({ key }) => {
+      create: async ({ key, expiresAt }) => {
+        kept.push(expiresAt);
         if (spent.has(key.id)) return "exists";
         spent.add(key.id);
         return "created";
@@ -113,6 +116,16 @@ describe("private_key_jwt", () => {
     const one = await assertion({ jti: "once" });
     const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => present(one)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("rfc7523#3 counts a jti per client, and remembers it until no clock could accept it", async () => {
+    const expired = { iat: NOW - 65, exp: NOW - 5 };
+    const one = await assertion({ jti: "shared", ...expired });
+    await expect(present(one)).resolves.toMatchObject({ clientId: "signer" });
+    await expect(present(one)).rejects.toEqual(refused("invalid_client"));
+    expect(kept.at(-1)).toBeGreaterThanOrEqual(NOW + 10);
+    const other = await assertion({ jti: "shared", iss: "remote", sub: "remote" });
+    await expect(present(other)).resolves.toMatchObject({ clientId: "remote" });
   });
 
   it.each<[string, Record<string, unknown>]>([

@@ -38,7 +38,10 @@ export interface FaultyVendor {
   /** The keys at `/jwks`; the first signs. */
   readonly keys: IdTokenKey[];
   /** The token answer with an ID token of these claims and header members instead of sound ones; undefined removes one. */
-  readonly grant: (changes?: { claims?: Record<string, unknown>; header?: Record<string, unknown>; key?: IdTokenKey }, members?: object) => Promise<void>;
+  readonly grant: (
+    changes?: { claims?: Record<string, unknown>; header?: Record<string, unknown>; key?: IdTokenKey },
+    members?: object,
+  ) => Promise<void>;
   /** Metadata with these members instead; undefined removes one. */
   readonly describe: (changes: Record<string, unknown>) => void;
   readonly close: () => Promise<void>;
@@ -72,7 +75,10 @@ export async function startFaultyVendor(now: () => number): Promise<FaultyVendor
   const describe: FaultyVendor["describe"] = (changes) => {
     answers.set("/.well-known/openid-configuration", { body: { ...metadata(issuer), ...changes } });
   };
-  const grant: FaultyVendor["grant"] = async ({ claims = {}, header = {}, key = keys[0] ?? FIRST_KEY } = {}, members = {}) => {
+  const grant: FaultyVendor["grant"] = async (
+    { claims = {}, header = {}, key = keys[0] ?? FIRST_KEY } = {},
+    members = {},
+  ) => {
     const sound = { iss: issuer, sub: SUBJECT, aud: CLIENT_ID, iat: now(), exp: now() + 3600, nonce: NONCE };
     const idToken = await signIdToken({ ...sound, ...claims }, key, header);
     answers.set("/token", { body: { ...soundAnswer(), id_token: idToken, ...members } });
@@ -111,15 +117,33 @@ function metadata(issuer: string): JsonObject {
   };
 }
 
-export function soundAnswer(): { access_token: string; token_type: string; expires_in: number; refresh_token: string; scope: string } {
-  return { access_token: ACCESS_TOKEN, token_type: "Bearer", expires_in: 3600, refresh_token: REFRESH_TOKEN, scope: "openid" };
+export function soundAnswer(): {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  refresh_token: string;
+  scope: string;
+} {
+  return {
+    access_token: ACCESS_TOKEN,
+    token_type: "Bearer",
+    expires_in: 3600,
+    refresh_token: REFRESH_TOKEN,
+    scope: "openid",
+  };
 }
 
 async function read(request: IncomingMessage): Promise<Received> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString("utf8");
-  return { method: request.method ?? "", path: request.url ?? "", headers: request.headers, body, form: new URLSearchParams(body) };
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: request.headers,
+    body,
+    form: new URLSearchParams(body),
+  };
 }
 
 async function reply(answer: Answer | undefined, response: ServerResponse, request: Received): Promise<void> {

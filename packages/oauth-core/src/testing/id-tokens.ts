@@ -30,9 +30,15 @@ export async function signIdToken(
 }
 
 /** The payload as it stands, so that it can be JSON of two readings. */
-export async function signText(payload: string, header: Readonly<Record<string, unknown>>, key: KeyObject | Uint8Array): Promise<string> {
+export async function signText(
+  payload: string,
+  header: Readonly<Record<string, unknown>>,
+  key: KeyObject | Uint8Array,
+): Promise<string> {
   const known = Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));
-  return new CompactSign(Buffer.from(payload)).setProtectedHeader(known as unknown as CompactJWSHeaderParameters).sign(key);
+  return new CompactSign(Buffer.from(payload))
+    .setProtectedHeader(known as unknown as CompactJWSHeaderParameters)
+    .sign(key);
 }
 
 /** No signature, whatever the header says. */

@@ -1,6 +1,11 @@
 /** One faulty vendor, one vendor client behind the real egress, one clock for both, and a flow that is about to redeem. */
 import { createEgress } from "../vendor-client/egress.ts";
-import { createVendorClient, type RedeemRequest, type RefreshRequest, type VendorClient } from "../vendor-client/index.ts";
+import {
+  createVendorClient,
+  type RedeemRequest,
+  type RefreshRequest,
+  type VendorClient,
+} from "../vendor-client/index.ts";
 import type { ResolvedVendor, Vendor, VendorTokens } from "../vendors/vendor.ts";
 import { type FaultyVendor, NONCE, REFRESH_TOKEN, startFaultyVendor } from "./faulty-vendor.ts";
 import { fixedClock } from "./fixed-clock.ts";
@@ -17,7 +22,10 @@ export interface Lab {
   readonly request: RedeemRequest;
   readonly resolve: (changes?: Partial<Vendor>) => Promise<ResolvedVendor>;
   readonly redeem: (changes?: LabChanges) => Promise<VendorTokens>;
-  readonly refresh: (changes?: { readonly entry?: Partial<Vendor>; readonly request?: Partial<RefreshRequest> }) => Promise<VendorTokens>;
+  readonly refresh: (changes?: {
+    readonly entry?: Partial<Vendor>;
+    readonly request?: Partial<RefreshRequest>;
+  }) => Promise<VendorTokens>;
   readonly close: () => Promise<void>;
 }
 
@@ -45,7 +53,10 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
     redeem: async (changes = {}) =>
       client.redeemCode(await resolve(changes.entry), vendor.credentials, { ...request, ...changes.request }),
     refresh: async (changes = {}) =>
-      client.refreshTokens(await resolve(changes.entry), vendor.credentials, { refreshToken: REFRESH_TOKEN, ...changes.request }),
+      client.refreshTokens(await resolve(changes.entry), vendor.credentials, {
+        refreshToken: REFRESH_TOKEN,
+        ...changes.request,
+      }),
     close: async () => {
       await vendor.close();
       await egress.close();

@@ -34,7 +34,13 @@ describe("authorizationUrl", () => {
   });
 
   it("adds what was asked for", () => {
-    const asked = { nonce: "n", loginHint: "a@b", prompt: "consent", resource: "https://api.example/x", extra: { team: "T&=+ é" } };
+    const asked = {
+      nonce: "n",
+      loginHint: "a@b",
+      prompt: "consent",
+      resource: "https://api.example/x",
+      extra: { team: "T&=+ é" },
+    };
     expect(Object.fromEntries(sent(vendor(), asked))).toEqual({
       ...OURS,
       nonce: "n",
@@ -52,7 +58,10 @@ describe("authorizationUrl", () => {
   });
 
   it("sends the challenge by the vendor's method, or none", () => {
-    expect(Object.fromEntries(sent(vendor({ pkce: "plain" })))).toMatchObject({ code_challenge: "challenge", code_challenge_method: "plain" });
+    expect(Object.fromEntries(sent(vendor({ pkce: "plain" })))).toMatchObject({
+      code_challenge: "challenge",
+      code_challenge_method: "plain",
+    });
     expect(authorizationUrl(vendor({ pkce: "none" }), REQUEST)).not.toContain("code_challenge");
   });
 
@@ -64,24 +73,46 @@ describe("authorizationUrl", () => {
   it("bar#ST-4 has every parameter once, whatever endpoint, entry and caller say", () => {
     const entry = vendor({
       authorizationEndpoint: "https://v.example/a?tenant=1&client_id=evil&response_type=token&tenant=2&Redirect_URI=x",
-      authorizationParams: { access_type: "offline", prompt: "consent", state: "evil", code_challenge_method: "plain", redirect_uri: "evil", response_mode: "form_post" },
+      authorizationParams: {
+        access_type: "offline",
+        prompt: "consent",
+        state: "evil",
+        code_challenge_method: "plain",
+        redirect_uri: "evil",
+        response_mode: "form_post",
+      },
     });
     const parameters = sent(entry, { prompt: "none", extra: { access_type: "online" } });
     expect(new Set(parameters.map(([name]) => name.toLowerCase())).size).toBe(parameters.length);
-    expect(Object.fromEntries(parameters)).toEqual({ ...OURS, tenant: "2", access_type: "online", prompt: "none", response_mode: "form_post" });
+    expect(Object.fromEntries(parameters)).toEqual({
+      ...OURS,
+      tenant: "2",
+      access_type: "online",
+      prompt: "none",
+      response_mode: "form_post",
+    });
   });
 
-  it.each(["state", "redirect_uri", "Redirect_Uri", "redirect.uri", "code_challenge_method", "response_mode", "request"])(
-    "bar#ST-4 refuses %s from the caller",
-    (name) => {
-      expect(() => authorizationUrl(vendor(), { ...REQUEST, extra: { [name]: "x" } })).toThrow(
-        expect.objectContaining({ code: "invalid_request" }),
-      );
-    },
-  );
+  it.each([
+    "state",
+    "redirect_uri",
+    "Redirect_Uri",
+    "redirect.uri",
+    "code_challenge_method",
+    "response_mode",
+    "request",
+  ])("bar#ST-4 refuses %s from the caller", (name) => {
+    expect(() => authorizationUrl(vendor(), { ...REQUEST, extra: { [name]: "x" } })).toThrow(
+      expect.objectContaining({ code: "invalid_request" }),
+    );
+  });
 
   it("leaves out what is empty", () => {
-    const url = authorizationUrl(vendor({ authorizationParams: { audience: "" } }), { ...REQUEST, prompt: "", extra: { team: "" } });
+    const url = authorizationUrl(vendor({ authorizationParams: { audience: "" } }), {
+      ...REQUEST,
+      prompt: "",
+      extra: { team: "" },
+    });
     expect(url).not.toMatch(/audience|prompt|team/);
   });
 });

@@ -50,7 +50,9 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   //= bar#VR-1
   if (pkce !== "none") {
     if (request.codeChallenge === undefined) {
-      throw new OAuthError("server_error", "Something went wrong on our side", { detail: `${vendor.id}: no code_challenge` });
+      throw new OAuthError("server_error", "Something went wrong on our side", {
+        detail: `${vendor.id}: no code_challenge`,
+      });
     }
     add(parameters, "code_challenge", request.codeChallenge);
     add(parameters, "code_challenge_method", pkce);

@@ -37,7 +37,6 @@ describe("connectionContext", () => {
     ["revocation endpoint", hash({}, { revocationEndpoint: "https://w.example/r" })],
     ["key set", hash({}, { jwksUri: "https://w.example/k" })],
     ["PKCE method", hash({}, { pkce: "none" })],
-    ["duty to send iss", hash({}, { issExpected: false })],
   ])("bar#XA-5 bar#DI-3 is another for another %s", (_field, other) => {
     expect(other).not.toBe(hash());
   });

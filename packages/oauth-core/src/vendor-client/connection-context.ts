@@ -33,7 +33,6 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     vendor.jwksUri,
     vendor.pkce,
     vendor.tokenEndpointAuthMethod,
-    vendor.issExpected ? "iss" : "",
     input.clientId,
     input.credentialsId,
     input.platformClientId,

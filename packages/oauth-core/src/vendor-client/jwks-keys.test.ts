@@ -9,7 +9,8 @@ const ED = newIdTokenKey("EdDSA", "ed").publicJwk as unknown as JsonObject;
 const SHORT = newIdTokenKey("RS256", "short", 1024).publicJwk as unknown as JsonObject;
 const PRIVATE = newIdTokenKey("ES256", "x").privateKey.export({ format: "jwk" });
 const kids = (...keys: unknown[]): unknown[] => usableKeys({ keys } as JsonObject).map(({ kid }) => kid);
-const without = (key: JsonObject, name: string): JsonObject => Object.fromEntries(Object.entries(key).filter(([member]) => member !== name));
+const without = (key: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(key).filter(([member]) => member !== name));
 
 describe("usableKeys", () => {
   it("keeps public signing keys", () => {
@@ -45,7 +46,8 @@ describe("usableKeys", () => {
   });
 
   it("bar#JW-3 refuses a set of more than a hundred", () => {
-    const keys = (count: number): unknown[] => Array.from({ length: count }, (_, index) => ({ ...EC, kid: `${index}` }));
+    const keys = (count: number): unknown[] =>
+      Array.from({ length: count }, (_, index) => ({ ...EC, kid: `${index}` }));
     expect(kids(...keys(100))).toHaveLength(100);
     expect(() => kids(...keys(101))).toThrow(expect.objectContaining({ code: "vendor_response_invalid" }));
   });

@@ -32,7 +32,11 @@ function isVerificationKey(key: JsonObject): boolean {
   const { kty, use, key_ops: keyOps, kid, alg } = key;
   if (!KEY_TYPES.has(kty) || SECRET_MEMBERS.some((member) => key[member] !== undefined)) return false;
   if (use !== undefined && use !== "sig") return false;
-  if (keyOps !== undefined && !(Array.isArray(keyOps) && keyOps.every((operation) => operation === "verify") && keyOps.length === 1)) return false;
+  if (
+    keyOps !== undefined &&
+    !(Array.isArray(keyOps) && keyOps.every((operation) => operation === "verify") && keyOps.length === 1)
+  )
+    return false;
   if ((kid !== undefined && typeof kid !== "string") || (alg !== undefined && typeof alg !== "string")) return false;
   return isSoundKey(key);
 }
@@ -50,7 +54,10 @@ function isSoundKey(jwk: JsonObject): boolean {
 
 /** Two keys under one name: which is meant cannot be told, so neither is. */
 function isDuplicate(key: JsonObject, keys: readonly JsonObject[]): boolean {
-  return key.kid !== undefined && keys.some((other) => other !== key && other.kid === key.kid && other.kty === key.kty && sameAlg(other, key));
+  return (
+    key.kid !== undefined &&
+    keys.some((other) => other !== key && other.kid === key.kid && other.kty === key.kty && sameAlg(other, key))
+  );
 }
 
 function sameAlg(one: JsonObject, other: JsonObject): boolean {

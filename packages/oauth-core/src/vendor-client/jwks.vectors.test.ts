@@ -45,7 +45,10 @@ function asSet(group: Vectors["testGroups"][number]): JsonObject {
 
 /** Where we differ from Wycheproof's verdict, and why. */
 const EXCEPTIONS: Readonly<Record<string, { readonly accepted: boolean; readonly why: string }>> = {
-  "json_web_key_test.json 7": { accepted: true, why: "a modulus of the ROCA family harms the vendor alone, and node:crypto does not know it" },
+  "json_web_key_test.json 7": {
+    accepted: true,
+    why: "a modulus of the ROCA family harms the vendor alone, and node:crypto does not know it",
+  },
   "json_web_signature_test.json 346": { accepted: false, why: "the header's alg is PS384, the key's is PS256" },
   "json_web_signature_test.json 347": { accepted: false, why: "the key's alg is ES521, which does not exist" },
   "json_web_signature_test.json 350": { accepted: false, why: "as 346" },
@@ -57,7 +60,9 @@ describe.each([
   ["json_web_signature_test.json", 401],
 ])("%s", (name, count) => {
   const { numberOfTests, testGroups } = read(name);
-  const vectors = testGroups.flatMap((group) => group.tests.map((test) => ({ ...test, group: group.comment, set: asSet(group) })));
+  const vectors = testGroups.flatMap((group) =>
+    group.tests.map((test) => ({ ...test, group: group.comment, set: asSet(group) })),
+  );
 
   it("is whole", () => {
     expect(vectors).toHaveLength(count);

@@ -36,15 +36,27 @@ describe("revokeToken", () => {
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
-    ["rfc7009#2.2.1 unsupported_token_type", { status: 400, body: { error: "unsupported_token_type" } }, { code: "unsupported_token_type" }],
-    ["rfc7009#2.2.1 503", { status: 503, headers: { "retry-after": "7" } }, { code: "temporarily_unavailable", retryAfterSeconds: 7, extras: {} }],
+    [
+      "rfc7009#2.2.1 unsupported_token_type",
+      { status: 400, body: { error: "unsupported_token_type" } },
+      { code: "unsupported_token_type" },
+    ],
+    [
+      "rfc7009#2.2.1 503",
+      { status: 503, headers: { "retry-after": "7" } },
+      { code: "temporarily_unavailable", retryAfterSeconds: 7, extras: {} },
+    ],
     ["no answer", () => undefined, { code: "temporarily_unavailable", extras: {} }],
     ["invalid_client", { status: 401, body: { error: "invalid_client" } }, { code: "vendor_credentials_rejected" }],
     ["401", { status: 401 }, { code: "vendor_credentials_rejected" }],
     ["invalid_request", { status: 400, body: { error: "invalid_request" } }, { code: "vendor_response_invalid" }],
     ["a page", { status: 400, body: "<html>" }, { code: "vendor_response_invalid" }],
     ["a redirect", { status: 302, headers: { location: "/login" } }, { code: "vendor_response_invalid" }],
-    ["a 200 that is an error", { status: 200, body: { ok: false, error: "invalid_request" } }, { code: "vendor_response_invalid" }],
+    [
+      "a 200 that is an error",
+      { status: 200, body: { ok: false, error: "invalid_request" } },
+      { code: "vendor_response_invalid" },
+    ],
   ])("bar#RV-2 says what is wrong with %s", async (_title, answer, error) => {
     lab.vendor.answers.set("/revoke", answer);
     await expect(revoke()).rejects.toMatchObject(error);
@@ -67,8 +79,18 @@ describe("revokeToken", () => {
       { method: "DELETE", authorization: BASIC, body: '{"access_token":"t"}' },
       "token",
     ],
-    ["the token as Bearer", { authentication: "bearer", body: "none" }, { method: "POST", authorization: "Bearer t", body: "" }, "token"],
-    ["a form without authentication", { authentication: "none", ends: "grant" }, { method: "POST", authorization: undefined, body: "token=t" }, "grant"],
+    [
+      "the token as Bearer",
+      { authentication: "bearer", body: "none" },
+      { method: "POST", authorization: "Bearer t", body: "" },
+      "token",
+    ],
+    [
+      "a form without authentication",
+      { authentication: "none", ends: "grant" },
+      { method: "POST", authorization: undefined, body: "token=t" },
+      "grant",
+    ],
   ])("speaks a vendor's own way: %s", async (_title, changes, seen, outcome) => {
     lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
     await expect(revokeBy(changes)).resolves.toBe(outcome);

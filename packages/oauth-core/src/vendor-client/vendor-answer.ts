@@ -24,9 +24,14 @@ export function requireAnswer(response: Response, call: VendorCall, now: Clock):
  *
  * @throws OAuthError vendor_response_invalid
  */
-export async function readObject(response: Response, call: VendorCall, { acceptForm = false } = {}): Promise<JsonObject> {
+export async function readObject(
+  response: Response,
+  call: VendorCall,
+  { acceptForm = false } = {},
+): Promise<JsonObject> {
   const type = (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (type === "text/html" || type === "application/xhtml+xml") throw invalidVendorResponse(`${call.what}: answered ${type}`);
+  if (type === "text/html" || type === "application/xhtml+xml")
+    throw invalidVendorResponse(`${call.what}: answered ${type}`);
   const body = await response.text();
   if (body.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: answer too large`);
   // `text()` drops a leading byte order mark, as the encoding standard says.

@@ -11,21 +11,44 @@ interface Sent {
 }
 
 /** One code redemption, as the vendor would see it. */
-async function redeem(entry: Partial<Vendor>, { clientId = "client", clientSecret }: { clientId?: string; clientSecret?: string }): Promise<Sent> {
+async function redeem(
+  entry: Partial<Vendor>,
+  { clientId = "client", clientSecret }: { clientId?: string; clientSecret?: string },
+): Promise<Sent> {
   const sent: Sent[] = [];
   const client = createVendorClient({
     fetch: async (url, init) => {
-      sent.push({ url: url.toString(), headers: new Headers(init?.headers), body: await new Request(url, init).text() });
+      sent.push({
+        url: url.toString(),
+        headers: new Headers(init?.headers),
+        body: await new Request(url, init).text(),
+      });
       return Response.json({ access_token: "a", token_type: "bearer" });
     },
     now: fixedClock(1_700_000_000),
     allowLoopback: false,
   });
   const vendor = await client.resolve(
-    defineVendor({ id: "v", name: "V", authorizationEndpoint: "https://v.example/a", tokenEndpoint: "https://v.example/t", ...entry }),
+    defineVendor({
+      id: "v",
+      name: "V",
+      authorizationEndpoint: "https://v.example/a",
+      tokenEndpoint: "https://v.example/t",
+      ...entry,
+    }),
   );
-  const credentials: VendorCredentials = { id: "1", source: "shared", clientId, ...(clientSecret === undefined ? {} : { clientSecret: new Secret(clientSecret) }) };
-  await client.redeemCode(vendor, credentials, { code: "code", redirectUri: "https://b.example/cb", codeVerifier: "verifier", scope: [] });
+  const credentials: VendorCredentials = {
+    id: "1",
+    source: "shared",
+    clientId,
+    ...(clientSecret === undefined ? {} : { clientSecret: new Secret(clientSecret) }),
+  };
+  await client.redeemCode(vendor, credentials, {
+    code: "code",
+    redirectUri: "https://b.example/cb",
+    codeVerifier: "verifier",
+    scope: [],
+  });
   const [only, ...more] = sent;
   if (only === undefined || more.length > 0) throw new Error("expected one request");
   return only;
@@ -52,22 +75,30 @@ describe("client authentication", () => {
 
   it("bar#VR-4 by Basic leaves alone what needs no encoding, for vendors that do not decode", async () => {
     const { headers } = await redeem({}, { clientId: "12-ab.apps_x*", clientSecret: "GO_CS-PX.1" });
-    expect(Buffer.from((headers.get("authorization") ?? "").slice(6), "base64").toString()).toBe("12-ab.apps_x*:GO_CS-PX.1");
+    expect(Buffer.from((headers.get("authorization") ?? "").slice(6), "base64").toString()).toBe(
+      "12-ab.apps_x*:GO_CS-PX.1",
+    );
   });
 
   it("bar#VR-4 by post puts them in the body and nowhere else", async () => {
-    const { headers, body, url } = await redeem({ tokenEndpointAuthMethod: "client_secret_post" }, { clientSecret: "s&t" });
+    const { headers, body, url } = await redeem(
+      { tokenEndpointAuthMethod: "client_secret_post" },
+      { clientSecret: "s&t" },
+    );
     expect(headers.has("authorization")).toBe(false);
     expect(new URLSearchParams(body).get("client_secret")).toBe("s&t");
     expect(url).toBe("https://v.example/t");
   });
 
-  it.each(["client_secret_basic", "client_secret_post", "none"] as const)("of a public client is its id alone, whatever the entry says: %s", async (method) => {
-    const { headers, body } = await redeem({ tokenEndpointAuthMethod: method }, {});
-    expect(headers.has("authorization")).toBe(false);
-    expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ client_id: "client" });
-    expect(body).not.toContain("client_secret");
-  });
+  it.each(["client_secret_basic", "client_secret_post", "none"] as const)(
+    "of a public client is its id alone, whatever the entry says: %s",
+    async (method) => {
+      const { headers, body } = await redeem({ tokenEndpointAuthMethod: method }, {});
+      expect(headers.has("authorization")).toBe(false);
+      expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ client_id: "client" });
+      expect(body).not.toContain("client_secret");
+    },
+  );
 });
 
 describe("a token request", () => {
@@ -84,7 +115,10 @@ describe("a token request", () => {
   });
 
   it("is JSON where the vendor wants that", async () => {
-    const { headers, body } = await redeem({ tokenRequestBody: "json", tokenEndpointAuthMethod: "client_secret_post" }, { clientSecret: "s" });
+    const { headers, body } = await redeem(
+      { tokenRequestBody: "json", tokenEndpointAuthMethod: "client_secret_post" },
+      { clientSecret: "s" },
+    );
     expect(headers.get("content-type")).toBe("application/json");
     expect(JSON.parse(body)).toEqual({
       grant_type: "authorization_code",
@@ -96,7 +130,12 @@ describe("a token request", () => {
     });
   });
 
-  it.each(["http://v.example/t", "http://127.0.0.1/t"])("does not go to %s unless that is permitted loopback", async (tokenEndpoint) => {
-    await expect(redeem({ tokenEndpoint }, { clientSecret: "s" })).rejects.toMatchObject({ code: "vendor_response_invalid" });
-  });
+  it.each(["http://v.example/t", "http://127.0.0.1/t"])(
+    "does not go to %s unless that is permitted loopback",
+    async (tokenEndpoint) => {
+      await expect(redeem({ tokenEndpoint }, { clientSecret: "s" })).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+      });
+    },
+  );
 });

@@ -86,7 +86,8 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
   const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
   return {
     server,
-    refreshServer: vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
+    refreshServer:
+      vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
     options: (endpoint) => (allowLoopback && isLoopbackHttp(endpoint) ? insecure : secure),
   };
 }

@@ -111,7 +111,11 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 //= rfc9110#10.2.3
 export function parseRetryAfter(value: string | null, now: Clock): number | undefined {
   if (value === null) return undefined;
-  const seconds = /^\d{1,15}$/.test(value) ? Number(value) : HTTP_DATE.test(value) ? Math.ceil(Date.parse(value) / 1000) - now() : NaN;
+  const seconds = /^\d{1,15}$/.test(value)
+    ? Number(value)
+    : HTTP_DATE.test(value)
+      ? Math.ceil(Date.parse(value) / 1000) - now()
+      : NaN;
   if (!(seconds >= 0)) return DEFAULT_RETRY_AFTER_SECONDS;
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
 }

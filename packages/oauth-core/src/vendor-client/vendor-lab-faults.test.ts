@@ -28,7 +28,11 @@ describe("a code", () => {
     const vendor = await lab.resolve();
     const { port } = new URL(lab.vendor.issuer);
     const error = await failure(
-      lab.client.redeemCode({ ...vendor, tokenEndpoint: `http://127.0.0.1:${Number(port) === 1 ? 2 : 1}/token` }, lab.vendor.credentials, lab.request),
+      lab.client.redeemCode(
+        { ...vendor, tokenEndpoint: `http://127.0.0.1:${Number(port) === 1 ? 2 : 1}/token` },
+        lab.vendor.credentials,
+        lab.request,
+      ),
     );
     expect(error).toMatchObject({ code: "temporarily_unavailable", status: 503, retryAfterSeconds: 5 });
     expect(error.extras.retry).toBeUndefined();
@@ -36,7 +40,10 @@ describe("a code", () => {
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     ["no answer comes", () => undefined],
-    ["V-62 the connection is reset before the last byte", (response) => void response.writeHead(200, { "content-length": "999" }).write("{", () => response.destroy())],
+    [
+      "V-62 the connection is reset before the last byte",
+      (response) => void response.writeHead(200, { "content-length": "999" }).write("{", () => response.destroy()),
+    ],
     ["the connection is reset before the first byte", (response) => void response.destroy()],
     ["V-64 the vendor answers 500", { status: 500 }],
     ["V-64 the vendor answers 503 with an OAuth error", { status: 503, body: { error: "invalid_grant" } }],
@@ -64,11 +71,17 @@ describe("a code", () => {
     expect(await failure(lab.redeem())).toMatchObject({ retryAfterSeconds: seconds });
   });
 
-  it.each([301, 302, 303, 307, 308])("V-65 bar#EG-12 does not follow the vendor to another host by %i", async (status) => {
-    lab.vendor.answers.set("/token", { status, headers: { location: `${lab.vendor.issuer.replace("127.0.0.1", "127.0.0.2")}/token` } });
-    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid", status: 502 });
-    expect(times("/token")).toBe(1);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    "V-65 bar#EG-12 does not follow the vendor to another host by %i",
+    async (status) => {
+      lab.vendor.answers.set("/token", {
+        status,
+        headers: { location: `${lab.vendor.issuer.replace("127.0.0.1", "127.0.0.2")}/token` },
+      });
+      await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid", status: 502 });
+      expect(times("/token")).toBe(1);
+    },
+  );
 
   it("VR-7 is answered with ten megabytes", async () => {
     lab.vendor.answers.set("/token", { body: { ...soundAnswer(), more: "x".repeat(10_000_000) } });
@@ -117,9 +130,14 @@ describe("an answer without ID token", () => {
     await expect(lab.redeem()).resolves.not.toHaveProperty("idToken");
     lab.vendor.answers.set("/token", { body: soundAnswer() });
     const { issuer: _issuer, ...entry } = lab.vendor.entry;
-    const endpoints = { authorizationEndpoint: `${lab.vendor.issuer}/authorize`, tokenEndpoint: `${lab.vendor.issuer}/token` };
+    const endpoints = {
+      authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
+      tokenEndpoint: `${lab.vendor.issuer}/token`,
+    };
     const plain = await lab.client.resolve({ ...entry, ...endpoints });
-    await expect(lab.client.redeemCode(plain, lab.vendor.credentials, lab.request)).resolves.toMatchObject({ accessToken: ACCESS_TOKEN });
+    await expect(lab.client.redeemCode(plain, lab.vendor.credentials, lab.request)).resolves.toMatchObject({
+      accessToken: ACCESS_TOKEN,
+    });
   });
 });
 
@@ -135,7 +153,8 @@ describe("what a vendor puts into its errors", () => {
     const error = await failure(lab.redeem());
     const shown = JSON.stringify([error.message, error.description, error.detail, error.extras, String(error.cause)]);
     expect(error.extras.vendorError).toBe("invalid_grant   <script>");
-    for (const canary of [ACCESS_TOKEN, REFRESH_TOKEN, CLIENT_SECRET, "another tenant"]) expect(shown).not.toContain(canary);
+    for (const canary of [ACCESS_TOKEN, REFRESH_TOKEN, CLIENT_SECRET, "another tenant"])
+      expect(shown).not.toContain(canary);
   });
 
   it("bar#VR-9 a token in a broken success reaches neither text nor cause", async () => {
@@ -159,7 +178,11 @@ describe("bar#VR-9 an error of the vendor", () => {
     ["invalid_grant", 403, "invalid_grant"],
     ["something_else", 400, "vendor_response_invalid"],
   ])("%s with status %i is %s", async (vendorError, status, code) => {
-    lab.vendor.answers.set("/token", { status, headers: { "www-authenticate": 'Basic realm="x"' }, body: { error: vendorError } });
+    lab.vendor.answers.set("/token", {
+      status,
+      headers: { "www-authenticate": 'Basic realm="x"' },
+      body: { error: vendorError },
+    });
     const error = await failure(lab.redeem());
     expect(error).toMatchObject({ code, extras: { vendorError } });
     expect(error.extras.credentialsSource).toBe(code === "vendor_credentials_rejected" ? "shared" : undefined);
@@ -167,6 +190,9 @@ describe("bar#VR-9 an error of the vendor", () => {
 
   it("is read from a 401 that has no error code", async () => {
     lab.vendor.answers.set("/token", { status: 401, headers: { "content-type": "text/html" }, body: "<html>" });
-    expect(await failure(lab.redeem())).toMatchObject({ code: "vendor_credentials_rejected", extras: { credentialsSource: "shared" } });
+    expect(await failure(lab.redeem())).toMatchObject({
+      code: "vendor_credentials_rejected",
+      extras: { credentialsSource: "shared" },
+    });
   });
 });

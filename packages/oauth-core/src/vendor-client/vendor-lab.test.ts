@@ -50,7 +50,8 @@ describe("an ID token that is sound", () => {
       code_verifier: lab.request.codeVerifier,
     });
     const others = lab.vendor.received.filter((request) => request !== token);
-    for (const secret of [CLIENT_SECRET, basic, lab.request.code, "verifier"]) expect(JSON.stringify(others)).not.toContain(secret);
+    for (const secret of [CLIENT_SECRET, basic, lab.request.code, "verifier"])
+      expect(JSON.stringify(others)).not.toContain(secret);
   });
 
   it("V-8 may leave out kid where there is one key", async () => {
@@ -155,13 +156,22 @@ describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with
 });
 
 describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens are revoked", () => {
-  const claims = (): object => ({ iss: lab.vendor.issuer, sub: "user-1", aud: CLIENT_ID, iat: at(0), exp: at(60), nonce: NONCE });
+  const claims = (): object => ({
+    iss: lab.vendor.issuer,
+    sub: "user-1",
+    aud: CLIENT_ID,
+    iat: at(0),
+    exp: at(60),
+    nonce: NONCE,
+  });
   const answerWith = (idToken: string): void => {
     lab.vendor.answers.set("/token", { body: { ...soundAnswer(), id_token: idToken } });
   };
   const first = (): (typeof lab.vendor.keys)[number] => lab.vendor.keys[0] ?? SECOND;
-  const sign = (header: Record<string, unknown>, key: Parameters<typeof signText>[2] = first().privateKey): Promise<string> =>
-    signText(JSON.stringify(claims()), { kid: first().kid, ...header }, key);
+  const sign = (
+    header: Record<string, unknown>,
+    key: Parameters<typeof signText>[2] = first().privateKey,
+  ): Promise<string> => signText(JSON.stringify(claims()), { kid: first().kid, ...header }, key);
 
   it("V-9 kid is absent and several keys fit", async () => {
     lab.vendor.keys.push(SECOND);
@@ -214,7 +224,9 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
   });
 
   it("bar#ID-3 the token brings its own key", async () => {
-    answerWith(await sign({ alg: "RS256", jwk: SECOND.publicJwk, jku: `${lab.vendor.issuer}/own-keys` }, SECOND.privateKey));
+    answerWith(
+      await sign({ alg: "RS256", jwk: SECOND.publicJwk, jku: `${lab.vendor.issuer}/own-keys` }, SECOND.privateKey),
+    );
     await expectRefusedAndRevoked();
     expect(lab.vendor.asked()).not.toContain("/own-keys");
   });

@@ -32,8 +32,10 @@ vi.mock("oauth4webapi", async (original) => {
   const known = await original<typeof oauth>();
   return {
     ...known,
-    processAuthorizationCodeResponse: unless("library", known.processAuthorizationCodeResponse, async (_server, _client, response) =>
-      (await response.json()) as oauth.TokenEndpointResponse,
+    processAuthorizationCodeResponse: unless(
+      "library",
+      known.processAuthorizationCodeResponse,
+      async (_server, _client, response) => (await response.json()) as oauth.TokenEndpointResponse,
     ),
   };
 });
@@ -62,7 +64,11 @@ describe("without the defence the attack succeeds, with it it does not:", () => 
   it.each<[string, string[], Parameters<Lab["vendor"]["grant"]>[0]]>([
     ["V-57 the signature check", ["signature"], { key: FOREIGN }],
     ["V-16 the nonce check", ["library"], { claims: { nonce: "another" } }],
-    ["V-3 the issuer check, ours and the library's", ["issuer", "library"], { claims: { iss: "https://honest.example" } }],
+    [
+      "V-3 the issuer check, ours and the library's",
+      ["issuer", "library"],
+      { claims: { iss: "https://honest.example" } },
+    ],
     ["V-47 the check for further audiences", ["audience"], { claims: { aud: [CLIENT_ID, "another"], azp: CLIENT_ID } }],
     ["V-55 the age of iat", ["times"], { claims: { iat: NOW - 604_800 } }],
     ["V-22 at_hash", ["at_hash"], { claims: { at_hash: "AAAAAAAAAAAAAAAAAAAAAA" } }],

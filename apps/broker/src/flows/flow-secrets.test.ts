@@ -1,0 +1,39 @@
+import { defineVendor, deriveCodeChallenge, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { expect, it } from "vitest";
+import { flowSecrets } from "./flow-secrets.ts";
+
+const KEY = Buffer.alloc(32, 7);
+const ENDPOINTS = {
+  authorizationEndpoint: "https://v.example/a",
+  tokenEndpoint: "https://v.example/t",
+  issExpected: false,
+};
+const vendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
+  ...defineVendor({ id: "v", name: "V", issuer: "https://v.example" }),
+  ...ENDPOINTS,
+  ...fields,
+});
+
+it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce is in the vendor's URL and must not give the verifier away", () => {
+  const { codeVerifier, codeChallenge, nonce } = flowSecrets(KEY, "flow", vendor(), ["openid"]);
+  expect(codeChallenge).toBe(deriveCodeChallenge(codeVerifier ?? ""));
+  expect(nonce).toMatch(/^[\w-]{43}$/);
+  expect(nonce).not.toBe(codeVerifier);
+  expect(nonce).not.toBe(codeChallenge);
+});
+
+it("gives another flow and another key others, and the same flow the same", () => {
+  const secrets = (key: Buffer, flowId: string) => flowSecrets(key, flowId, vendor(), ["openid"]);
+  expect(secrets(KEY, "flow")).toEqual(secrets(KEY, "flow"));
+  const all = [secrets(KEY, "flow"), secrets(KEY, "other"), secrets(Buffer.alloc(32, 8), "flow")];
+  expect(new Set(all.flatMap(({ codeVerifier, nonce }) => [codeVerifier, nonce])).size).toBe(6);
+});
+
+it("sends no nonce where no ID token is due, and no challenge where the vendor has no PKCE", () => {
+  expect(flowSecrets(KEY, "flow", vendor(), ["read"])).not.toHaveProperty("nonce");
+  const { issuer: _, ...withoutIssuer } = vendor();
+  expect(flowSecrets(KEY, "flow", withoutIssuer, ["openid"])).not.toHaveProperty("nonce");
+  expect(flowSecrets(KEY, "flow", vendor({ pkce: "none" }), [])).toEqual({});
+  const plain = flowSecrets(KEY, "flow", vendor({ pkce: "plain" }), []);
+  expect(plain.codeChallenge).toBe(plain.codeVerifier);
+});
