@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
       "client authenticated",
       "PKCE #1 is S256",
       "same browser by cookie",
-      "iss is the vendor's issuer",
+      "iss names this vendor",
       "iss is the broker",
     ]) {
       await sees(line);
