@@ -38,7 +38,7 @@ const PUSHED: Record<string, Schema> = {
   redirect_uri: text("One of the client's registered URIs, character for character"),
   code_challenge: text("PKCE #1: BASE64URL(SHA-256(code_verifier))", { minLength: 43, maxLength: 43 }),
   code_challenge_method: text("S256", { enum: ["S256"] }),
-  state: text("Echoed byte for byte"),
+  state: text("Echoed byte for byte", { maxLength: 4096 }),
   scope: text("Space-separated; absent means the vendor's default scopes"),
   login_hint: text("Passed to the vendor"),
   prompt: text("Passed to the vendor"),

@@ -42,6 +42,14 @@ it.each<[string, Record<string, string>, string]>([
   expect(() => read(overrides)).toThrow(expect.objectContaining({ code }));
 });
 
+it("echoes a state of 4096 characters and refuses a longer one", () => {
+  const longest = "s".repeat(4096);
+  expect(read({ state: longest }).state).toBe(longest);
+  expect(() => read({ state: `${longest}s` })).toThrow(
+    expect.objectContaining({ code: "invalid_request", description: "state is longer than 4096 characters" }),
+  );
+});
+
 it("makes request_uris that name the flow and are known by hash", () => {
   const flowId = createFlowId();
   const { requestUri, hash } = createRequestUri(flowId);

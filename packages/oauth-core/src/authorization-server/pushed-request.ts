@@ -9,6 +9,9 @@ import { type VerifiedRedirect, verifyRedirectUri } from "../protocol/redirect-u
 import type { Client } from "./client.ts";
 import { createHandle, type Handle, parseHandle } from "./handle.ts";
 
+/** It is kept with the flow and comes back in a URL, which browsers and servers cut or refuse when it is too long. */
+const MAX_STATE_LENGTH = 4096;
+
 const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
 
 export interface PushedRequest {
@@ -30,6 +33,9 @@ export function refuseWhatNoPushedRequestMayHold(parameters: Parameters): void {
   }
   if ((parameters.get("response_mode") ?? "query") !== "query") {
     throw new OAuthError("invalid_request", "response_mode must be query or absent");
+  }
+  if ((parameters.get("state") ?? "").length > MAX_STATE_LENGTH) {
+    throw new OAuthError("invalid_request", `state is longer than ${MAX_STATE_LENGTH} characters`);
   }
 }
 
