@@ -208,6 +208,14 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen[0]?.form.get("code_verifier")).not.toBe(CODE_VERIFIER);
   });
 
+  it("rfc6749#5.1 leaves out a scope that the vendor answers empty", async () => {
+    const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", scope: "" });
+    const { park, redeem } = await testBroker({ vendorAnswers });
+    const { response, body } = await redeem(await park());
+    expect(response.status).toBe(200);
+    expect(body).not.toHaveProperty("scope");
+  });
+
   it("rfc8707#2.2 bar#VR-10 sends the resource on both legs", async () => {
     const { start, callback, redeem, seen } = await testBroker();
     const { state, cookie, location } = await start({ resource: "https://api.acme.example" });

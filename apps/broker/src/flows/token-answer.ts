@@ -28,7 +28,8 @@ export function tokenAnswer(
     token_type: tokens.tokenType,
     ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
     ...(tokens.refreshToken === undefined ? {} : { refresh_token: tokens.refreshToken }),
-    ...(tokens.scope === undefined ? {} : { scope: formatScope(tokens.scope) }),
+    // An empty one is no scope (rfc6749#3.3 wants a token at least), and strict clients refuse it.
+    ...(tokens.scope === undefined || tokens.scope.length === 0 ? {} : { scope: formatScope(tokens.scope) }),
     ...(tokens.idToken === undefined ? {} : { vendor_id_token: tokens.idToken.raw }),
     vendor,
     connection,
