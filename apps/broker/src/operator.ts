@@ -1,4 +1,5 @@
 /** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
+import { existsSync } from "node:fs";
 import { isFlowId, type RecordStore } from "@oauth-broker/oauth-core";
 import { keysetStorage, openStore } from "./app.ts";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./cli.ts";
@@ -42,6 +43,11 @@ async function withStore(
 ): Promise<number> {
   if (config.store.kind === "memory") {
     say("The memory store lives inside the serving process. Use a sqlite: store for this command.");
+    return 1;
+  }
+  // The first call would make one: a mistyped path must not look like a store without flows.
+  if (!existsSync(config.store.path)) {
+    say(`There is no store at ${config.store.path} yet: start the broker once`);
     return 1;
   }
   const records = await openStore(config, systemClock);
