@@ -79,6 +79,51 @@ describe("leg 1, POST /v1/par", () => {
   });
 });
 
+describe("bar#XA-9 a vendor whose credentials clients of several owners share", () => {
+  /** A configuration that becomes such a one while flows are under way and grants are kept. */
+  const sharedLater = async () => {
+    const vendors = new Map([["acme", testVendor({ revocationEndpoint: "https://acme.example/revoke" })]]);
+    const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+    const broker = await testBroker({ config: { vendors }, vendorAnswers });
+    const share = () => {
+      for (const [id, entry] of vendors) vendors.set(id, { ...entry, needsOwnerPage: true });
+    };
+    return { ...broker, share };
+  };
+
+  it("bar#XA-9 starts no new flow, and /v1/explain says so too", async () => {
+    const { push, post, share, seen } = await sharedLater();
+    expect((await push()).response.status).toBe(201);
+    expect((await post("/v1/explain", { vendor: "acme" })).response.status).toBe(200);
+    share();
+    for (const { response, body } of [await push(), await post("/v1/explain", { vendor: "acme" })]) {
+      expect(response.status).toBe(400);
+      expect(body).toMatchObject({
+        error: "unauthorized_client",
+        error_description: expect.stringContaining("Clients of several owners share the credentials"),
+      });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it("bar#XA-9 goes on with what began before: flows on every leg, refresh and revoke", async () => {
+    const { push, get, authorizePath, start, callback, park, redeem, post, share } = await sharedLater();
+    const pushed = authorizePath((await push()).body["request_uri"]);
+    const left = await start();
+    const code = await park();
+    const connection = String((await redeem(await park())).body["connection"]);
+    share();
+    expect((await get(pushed)).location?.host).toBe("acme.example");
+    const back = await callback({ state: left.state, code: "vendor-code" }, left.cookie);
+    expect(back.location?.searchParams.has("code")).toBe(true);
+    expect((await redeem(code)).response.status).toBe(200);
+    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection };
+    expect((await post("/v1/token", refresh)).response.status).toBe(200);
+    expect((await post("/v1/revoke", { token: "at", connection })).response.status).toBe(200);
+    expect((await post("/v1/explain", { connection })).response.status).toBe(200);
+  });
+});
+
 describe("leg 2, GET /v1/authorize", () => {
   it("leaves for the vendor with each parameter once and a cookie of this flow", async () => {
     const { start } = await testBroker();

@@ -105,9 +105,11 @@ export function requireUsableVendor(
 function requireNewAuthorizationsAllowed({ vendor, setup, needsOwnerPage }: VendorConfig, client: ClientConfig): void {
   //= bar#XA-9
   if (needsOwnerPage) {
-    throw new OAuthError("unauthorized_client", "Clients of several owners share the credentials of this vendor", {
-      detail: "limit vendors of each client, or give all clients one owner",
-    });
+    throw new OAuthError(
+      "unauthorized_client",
+      "Clients of several owners share the credentials of this vendor; the page that names the client comes with a later release",
+      { detail: `vendors.${vendor.id}: limit vendors of each client, or give all clients one owner` },
+    );
   }
   if (!vendor.acceptsNewAuthorizations) {
     throw new OAuthError("unauthorized_client", "This vendor accepts no new authorizations; refresh and revoke go on");
