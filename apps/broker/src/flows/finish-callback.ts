@@ -44,7 +44,7 @@ export async function finishCallback(request: CallbackRequest, deps: Deps, trace
   const { flow, expect } = await findStartedFlow(claims, request, deps, trace); // 2  live, unused, this browser's
   const open = await burnOnRefusal(claims.jti, expect, deps, trace, async () => {
     const found = await reopen(claims, flow, expect, deps, trace); //              3  same client, vendor, endpoints
-    requireVendorIssuer(found, request.parameters, trace); //               4  iss, before anything else is believed
+    requireVendorIssuer(found, request.parameters, trace); //                      4  iss, before anything else is believed
     requireOneOutcome(request.parameters, found.choice, trace); //                 5  exactly one code or one error
     return found;
   });

@@ -29,14 +29,19 @@ export async function openVendor(
 ): Promise<Answer> {
   const handle = readHandle(parameters, trace);
   const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId) ?? createBindingCookie();
-  const flow = await findFlow(handle, parameters.require("client_id"), cookie, deps, trace); // 1  unused, or this browser's
+  // 1  unused and this client's, or a reload in this very browser
+  const flow = await findFlow(handle, parameters.require("client_id"), cookie, deps, trace);
   const client = await requireClient(flow, deps, trace);
-  const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris); //         2  from here failures go to the client
+  // 2  from here failures go to the client
+  const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
   const to = { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId };
-  const choice = await sameContext(flow, client, deps).catch((error: unknown) => toOAuthError(error)); // 3
-  if (choice instanceof OAuthError) return refuseToClient(choice, to, trace); //             as pushed; nothing is spent yet
-  const record = await startOnce(handle, flow.clientId, cookie, deps, trace); //         4  single use, or this browser's reload
-  const url = await vendorUrl(record, choice, deps); //                                 5  PKCE #2, nonce, state
+  // 3  vendor, endpoints and credentials as pushed; nothing is spent yet
+  const choice = await sameContext(flow, client, deps).catch((error: unknown) => toOAuthError(error));
+  if (choice instanceof OAuthError) return refuseToClient(choice, to, trace);
+  // 4  single use
+  const record = await startOnce(handle, flow.clientId, cookie, deps, trace);
+  // 5  PKCE #2, nonce, state
+  const url = await vendorUrl(record, choice, deps);
   return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value));
 }
 

@@ -31,13 +31,14 @@ export async function redeemBrokerCode(
   const code = readCode(parameters, trace); //                                  1  one of ours by its shape
   const { record, flow } = await findParkedFlow(code, client, deps, trace); //  2  exists, this client's, this very code
   requireSameRedirectUri(flow, parameters); //                                  3  wrong: the code stays usable
-  await requireCodeVerifier(parameters, code, flow, client, deps); //                   4  malformed: stays usable; wrong: burned
-  await requireInTime(code, record, flow, client, deps); //                                               5  the vendor's code may be dead by now
+  await requireCodeVerifier(parameters, code, flow, client, deps); //           4  malformed: stays usable; wrong: burned
+  await requireInTime(code, record, flow, client, deps); //                     5  the vendor's code may be dead by now
   const choice = await requireSameContext(flow, client, deps); //               6  same vendor, endpoints, credentials
   const parked = await openParked(code.flowId, flow, code.value, deps); //      7  sealed under the code just presented
   await spendOnce(code, client, deps); //                                       8  of any number of tries one goes on
   const tokens = await redeem(parked, { code, record, flow, choice }, deps); // 9  the vendor's tokens, verified
-  const connection = sealConnection(connectionOf(choice, tokens.idToken), client.clientId, deps); // 10 names what minted them
+  const minted = connectionOf(choice, tokens.idToken); //                       10 names what minted them
+  const connection = sealConnection(minted, client.clientId, deps);
   return tokenAnswer(tokens, choice.vendor.id, connection, parked.callbackData);
 }
 

@@ -20,19 +20,14 @@ export async function refresh(
 ): Promise<TokenAnswer> {
   const refreshToken = parameters.require("refresh_token");
   const scope = parameters.get("scope");
+  // 1  by which vendor, endpoints and credentials it was minted
   const context = await readGrantContext(parameters, client, deps, trace);
   const { vendor, credentials, connection } = context;
+  // 2  never to a host it does not know
   requireKnownHost(connection, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
+  // 3  one vendor call for all equal requests
   const expected = firstSubject(connection);
-  const id = singleFlightId([
-    client.clientId,
-    vendor.id,
-    vendor.tokenEndpoint,
-    vendor.refreshEndpoint ?? "",
-    credentials.clientId,
-    scope ?? "",
-    refreshToken,
-  ]);
+  const id = requestId(refreshToken, scope, client, context);
   const request = {
     refreshToken,
     ...(scope === undefined ? {} : { scope: parseScope(scope) }),
@@ -41,11 +36,24 @@ export async function refresh(
   const tokens = await singleFlight.run(id, refreshToken, () =>
     deps.vendorClient.refreshTokens(vendor, credentials, request),
   );
-  // Again for each caller: the one whose call it was may have named the vendor only.
+  // 4  for each caller again: the one whose call it was may have named the vendor only
   requireSameSubject(tokens.idToken, expected);
+  // 5  the old refresh token goes on where no new one came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   return tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
+}
+
+/** Equal are requests of one client for one token, at the same endpoints, as the same vendor client, for the same scope. */
+function requestId(
+  refreshToken: string,
+  scope: string | undefined,
+  client: ClientConfig,
+  { vendor, credentials }: GrantContext,
+): string {
+  const { id, tokenEndpoint, refreshEndpoint = "" } = vendor;
+  const parts = [client.clientId, id, tokenEndpoint, refreshEndpoint, credentials.clientId, scope ?? "", refreshToken];
+  return singleFlightId(parts);
 }
 
 function firstSubject({ iss, sub }: Connection): { issuer: string; subject: string } | undefined {
