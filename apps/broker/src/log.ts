@@ -10,24 +10,17 @@ const FIELDS = {
   // Which flow, whose, at which vendor.
   flowId: "string",
   clientId: "string",
-  owner: "string",
   vendor: "string",
   credentialsId: "string",
-  credentialsSource: "string",
   // What was asked and how it ended.
-  leg: "string",
   route: "string",
   method: "string",
-  operation: "string",
-  outcome: "string",
   status: "number",
   durationMs: "number",
   error: "string",
   reason: "string",
   detail: "string",
   vendorError: "string",
-  vendorStatus: "number",
-  retryAfterSeconds: "number",
   referenceId: "string",
   // A thrown error without its message: see errorFields.
   errorName: "string",
@@ -38,8 +31,6 @@ const FIELDS = {
   url: "string",
   file: "string",
   store: "string",
-  cell: "string",
-  version: "string",
   signal: "string",
   warning: "string",
   kid: "string",
@@ -115,8 +106,8 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
 }
 
 /**
- * Lines gather for at most 100 ms or 16 kB, so that a request does not pay for a system call: with 4 KiB the writes were
- * a tenth of a flow's CPU time. pino flushes at exit.
+ * Lines gather for at most 100 ms or 16 kB, so that a request does not pay for a system call.
+ * pino flushes at exit.
  */
 function bufferedStdout(): LogDestination {
   return pino.destination({

@@ -11,6 +11,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
+import { isIdTokenDue } from "./flow-secrets.ts";
 import { readGrantContext } from "./grant-context.ts";
 import { type AuthorizationWishes, chooseVendor, readWishes, type VendorChoice } from "./vendor-choice.ts";
 
@@ -93,7 +94,6 @@ function authorizationParameters(
     value: wishes.scope.join(vendor.scopeSeparator),
     source: parameters.has("scope") ? "request" : "vendor",
   };
-  const wantsIdToken = vendor.issuer !== undefined && wishes.scope.includes("openid");
   return {
     ...fixed(vendor.authorizationParams, "vendor"),
     ...fixed(wishes.vendorParams ?? {}, "request"),
@@ -108,6 +108,6 @@ function authorizationParameters(
     ...(vendor.pkce === "none"
       ? {}
       : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
-    ...(wantsIdToken ? { nonce: made("[made per flow]") } : {}),
+    ...(isIdTokenDue(vendor, wishes.scope) ? { nonce: made("[made per flow]") } : {}),
   };
 }

@@ -22,11 +22,16 @@ export function flowSecrets(
   scope: readonly string[],
 ): FlowSecrets {
   const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(key, flowId);
-  const wantsIdToken = vendor.issuer !== undefined && scope.includes("openid");
   return {
     ...(codeVerifier === undefined ? {} : { codeVerifier, codeChallenge: challengeFor(vendor, codeVerifier) }),
-    ...(wantsIdToken ? { nonce: createHmac("sha256", key).update(`nonce\0${flowId}`).digest("base64url") } : {}),
+    ...(isIdTokenDue(vendor, scope)
+      ? { nonce: createHmac("sha256", key).update(`nonce\0${flowId}`).digest("base64url") }
+      : {}),
   };
+}
+
+export function isIdTokenDue(vendor: Pick<ResolvedVendor, "issuer">, scope: readonly string[]): boolean {
+  return vendor.issuer !== undefined && scope.includes("openid");
 }
 
 function challengeFor(vendor: ResolvedVendor, codeVerifier: string): string {

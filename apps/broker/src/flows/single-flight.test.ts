@@ -135,6 +135,11 @@ it("bar#RF-1 takes over the failure it has read, and no success that came in bet
   expect(calls).toBe(1);
 });
 
+it("throws the very error of the call it made, so that the log has cause and detail", async () => {
+  const error = new OAuthError("vendor_response_invalid", "wrong", { detail: "which member", cause: new Error("why") });
+  await expect(flight().run("id", SECRET, async () => Promise.reject(error))).rejects.toBe(error);
+});
+
 it("has one id per list of parts, however they are cut", () => {
   expect(singleFlightId(["ab", "c"])).not.toBe(singleFlightId(["a", "bc"]));
   expect(singleFlightId(["ab", "c"])).toBe(singleFlightId(["ab", "c"]));

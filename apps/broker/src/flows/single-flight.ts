@@ -125,15 +125,19 @@ async function lead(
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
 ): Promise<VendorTokens> {
-  const settled = await call().then(
-    (answer): Settled => ({ ok: true, answer, at: deps.now() }),
-    (error: unknown): Settled => failure(toOAuthError(error)),
-  );
-  // After a success the lease stays: those who wait would otherwise call with a token that is spent by now.
-  await settle(key, holder, settled, secret, deps).catch(() =>
-    settled.ok ? undefined : deps.records.delete(key).catch(() => undefined),
-  );
-  return outcomeOf(settled);
+  try {
+    const answer = await call();
+    // Where it cannot be kept the lease stays: those who wait would otherwise call with a token that is spent by now.
+    await settle(key, holder, { ok: true, answer, at: deps.now() }, secret, deps).catch(() => undefined);
+    return answer;
+  } catch (error) {
+    // The error itself goes on, cause and detail included, for the log; the record keeps what the wire may say.
+    const known = toOAuthError(error);
+    await settle(key, holder, failure(known), secret, deps).catch(() =>
+      deps.records.delete(key).catch(() => undefined),
+    );
+    throw known;
+  }
 }
 
 /** Only into the lease this very call took: one that lost it to another must not overwrite what that one learns. */
