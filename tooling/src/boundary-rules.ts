@@ -58,12 +58,15 @@ export const ZONES: readonly {
   },
 ];
 
-/** Arrows that only types may travel, and the values excepted. OAuthError: the ports say that adapters throw it. */
+/**
+ * Arrows that only types may travel, and the values excepted. OAuthError: the ports say that adapters throw it.
+ * Secret: tokens leave the store in it.
+ */
 export const TYPES_ONLY: readonly {
   readonly from: string;
   readonly to: string;
   readonly except: ReadonlySet<string>;
-}[] = [{ from: "token-store", to: "core index", except: new Set(["OAuthError"]) }];
+}[] = [{ from: "token-store", to: "core index", except: new Set(["OAuthError", "Secret"]) }];
 
 /** Zones that load only on demand: `import()` of them is fine, a static import of values is not. */
 export const ON_DEMAND: readonly string[] = ["simulators"];
@@ -131,7 +134,7 @@ export const CONFINED_GLOBALS: readonly Confined[] = [
   {
     rule: "only config.ts reads process.env",
     what: /^process(\.env\b|$)/,
-    allowed: [/^apps\/[^/]+\/src\/config\.ts$/],
+    allowed: [/^(apps|packages)\/[^/]+\/src\/config\.ts$/],
     instead: "take the value from Config",
   },
   {

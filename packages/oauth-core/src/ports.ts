@@ -83,10 +83,12 @@ export interface RecordStore {
 /** Names what a data key is for; constant for the life of the key, authenticated by the wrapper. */
 export type KeyContext = Readonly<Record<string, string>>;
 
-/** Makes and opens data keys under a root the process does not choose: a local key file, later KMS. */
+/** Makes and opens data keys under a root the process does not choose: KMS, or a local key file. */
 export interface KeyWrapper {
   /** @returns a fresh 32-byte key and its wrapped form, a base64url string that only `unwrap` opens */
   newDataKey(context: KeyContext): Promise<{ readonly dataKey: Buffer; readonly wrapped: string }>;
   /** @throws Error when the wrapped key was altered, or made for another context or root */
   unwrap(wrapped: string, context: KeyContext): Promise<Buffer>;
+  /** Whether `newDataKey` would now use another root key than the one this was wrapped under. Absent: there is but one. */
+  isStale?(wrapped: string): boolean;
 }
