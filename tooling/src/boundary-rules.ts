@@ -115,7 +115,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
   {
     rule: "only records/sqlite.ts imports node:sqlite",
     what: /^node:sqlite$/,
-    allowed: [/\/records\/sqlite(-[a-z]+)?\.ts$/],
+    allowed: [/\/(records|rows)\/sqlite(-[a-z]+)?\.ts$/],
     instead: "use RecordStore",
   },
   {
