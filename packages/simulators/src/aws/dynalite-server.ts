@@ -1,0 +1,29 @@
+/**
+ * dynalite behind a server of ours. Its own ends the process with what a closed connection or a closed store throws in
+ * the middle of a request, and tests do both on purpose.
+ */
+// The declarations travel with the import, so that another workspace that imports this package sees them too.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./dynalite.d.ts" />
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import dynalite from "dynalite";
+import { listen, type Listening } from "../listen.ts";
+
+/** Longer than any test leaves a connection idle: a server that closes it just then looks like an outage. */
+const KEEP_ALIVE_MS = 600_000;
+
+/** In this process, in memory, on a free port of loopback. */
+export async function startDynalite(): Promise<Listening> {
+  const engine = dynalite({ createTableMs: 0, deleteTableMs: 0 });
+  const [handle] = engine.listeners("request") as RequestListener[];
+  if (handle === undefined) throw new Error("dynalite answers no requests");
+  const listening = await listen(0);
+  listening.server.keepAliveTimeout = KEEP_ALIVE_MS;
+  listening.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    handle(request, response);
+    // dynalite throws what it hears here, outside any promise.
+    request.removeAllListeners("error");
+    request.on("error", () => undefined);
+  });
+  return listening;
+}

@@ -1,0 +1,121 @@
+/**
+ * DynamoDB for tests: dynalite in this process, or the DynamoDB Local that scripts/dynamodb-local.mjs has started for
+ * the whole run. Tests see no difference but the name. Tables have names of their own, so that test files, which run
+ * in several processes, may share one engine.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { callAwsJson } from "./aws-json.ts";
+import { dynamoDbLocalEndpoint } from "./config.ts";
+import { startDynalite } from "./dynalite-server.ts";
+
+const REGION = "eu-west-1";
+const POLL_MS = 5;
+const MAX_POLLS = 400;
+
+export interface DynamoDbEngine {
+  readonly name: "dynalite" | "DynamoDB Local";
+  /** `http://127.0.0.1:PORT` */
+  readonly endpoint: string;
+  readonly region: typeof REGION;
+  /**
+   * A table with `pk` (S) and `sk` (S), on demand, ready for use.
+   *
+   * @param name default: one that no other test has
+   * @returns its name
+   */
+  createTable(name?: string): Promise<string>;
+  /** Returns when the table is gone. @throws Error named ResourceNotFoundException */
+  deleteTable(name: string): Promise<void>;
+  /** Every item as it lies in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must find no plaintext. */
+  items(table: string): Promise<readonly Record<string, unknown>[]>;
+  /** Ends dynalite; in a shared engine removes the tables made here. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param options.sharedEndpoint an engine that runs already; default: DYNAMODB_LOCAL_ENDPOINT, and dynalite without it
+ */
+export async function startDynamoDb(options: { readonly sharedEndpoint?: string } = {}): Promise<DynamoDbEngine> {
+  const shared = options.sharedEndpoint ?? dynamoDbLocalEndpoint();
+  const dynalite = shared === undefined ? await startDynalite() : undefined;
+  const endpoint = shared ?? dynalite?.url ?? "";
+  const tables = new Set<string>();
+  const call = (operation: string, input: object): Promise<Record<string, unknown>> =>
+    callAwsJson({ endpoint, service: "dynamodb", region: REGION, operation, input });
+
+  async function deleteTable(name: string): Promise<void> {
+    await call("DeleteTable", { TableName: name });
+    tables.delete(name);
+    await poll(async () => (await tableStatus(call, name)) === undefined);
+  }
+
+  return {
+    name: dynalite === undefined ? "DynamoDB Local" : "dynalite",
+    endpoint,
+    region: REGION,
+    async createTable(name = `test-${randomUUID()}`) {
+      await call("CreateTable", { TableName: name, ...SCHEMA });
+      tables.add(name);
+      await poll(async () => (await tableStatus(call, name)) === "ACTIVE");
+      return name;
+    },
+    deleteTable,
+    items: (table) => scan(call, table),
+    async close() {
+      if (dynalite !== undefined) {
+        await dynalite.close();
+        return;
+      }
+      await Promise.all([...tables].map(deleteTable));
+    },
+  };
+}
+
+type Call = (operation: string, input: object) => Promise<Record<string, unknown>>;
+
+const SCHEMA = {
+  AttributeDefinitions: [
+    { AttributeName: "pk", AttributeType: "S" },
+    { AttributeName: "sk", AttributeType: "S" },
+  ],
+  KeySchema: [
+    { AttributeName: "pk", KeyType: "HASH" },
+    { AttributeName: "sk", KeyType: "RANGE" },
+  ],
+  BillingMode: "PAY_PER_REQUEST",
+};
+
+/** @returns undefined when there is no such table */
+async function tableStatus(call: Call, name: string): Promise<string | undefined> {
+  try {
+    const { Table: table } = await call("DescribeTable", { TableName: name });
+    return (table as { readonly TableStatus: string }).TableStatus;
+  } catch (error) {
+    if (error instanceof Error && error.name === "ResourceNotFoundException") return undefined;
+    throw error;
+  }
+}
+
+async function scan(call: Call, table: string): Promise<readonly Record<string, unknown>[]> {
+  const items: Record<string, unknown>[] = [];
+  let from: unknown;
+  do {
+    const page = await call("Scan", {
+      TableName: table,
+      ConsistentRead: true,
+      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+    });
+    items.push(...(page["Items"] as Record<string, unknown>[]));
+    from = page["LastEvaluatedKey"];
+  } while (from !== undefined);
+  return items;
+}
+
+async function poll(isDone: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < MAX_POLLS; tries += 1) {
+    if (await isDone()) return;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`The table did not become ready within ${MAX_POLLS * POLL_MS} ms`);
+}

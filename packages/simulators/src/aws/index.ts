@@ -1,0 +1,2 @@
+export { startDynamoDb } from "./dynamodb-engine.ts";
+export type { DynamoDbEngine } from "./dynamodb-engine.ts";
