@@ -1,0 +1,30 @@
+/**
+ * Mode `bridge`, while builds that know nothing of encryption still use the table.
+ *
+ *   who                     reads                                       writes
+ *   an older build          the plaintext copy                          the plaintext copy
+ *   this build, bridge      the ciphertext; the copy where an older     ciphertext and a plaintext copy, except in rows
+ *                           build changed it or wrote the row           marked `encrypted`: those get no copy any more
+ *   this build, encrypted   the ciphertext                              ciphertext only
+ *   a reader of the table   every token that has a copy                 -
+ *
+ * A ciphertext that does not open fails, copy or no copy: falling back would let whoever can write the table choose.
+ */
+import { isSameCopy } from "../token-attributes.ts";
+import type { Mode } from "./mode.ts";
+
+export const bridge: Mode = {
+  name: "bridge",
+  choose({ sealed, copy }) {
+    if (sealed === undefined) return { tokens: copy, reseal: true, finding: "plaintext_only" };
+    //= bar#TS-8
+    if (copy === undefined || isSameCopy(sealed, copy)) return { tokens: sealed, reseal: false };
+    // What a copy cannot hold stays: the older build did not change it.
+    const { vendorData } = sealed;
+    const tokens = vendorData === undefined ? copy : { ...copy, vendorData };
+    return { tokens, reseal: true, finding: "copy_changed" };
+  },
+  //= bar#TS-11
+  writesCopy: (mark) => mark !== "encrypted",
+  heedsCopy: true,
+};

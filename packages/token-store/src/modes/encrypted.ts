@@ -1,0 +1,25 @@
+/**
+ * Mode `encrypted`, once no build that reads plaintext is left.
+ *
+ *   who                     reads                                       writes
+ *   this build, encrypted   the ciphertext, nothing else                ciphertext only; a copy that was there goes
+ *   this build, bridge      the ciphertext; a copy that an older        ciphertext only in rows marked `encrypted`
+ *                           build put there since
+ *   an older build          nothing in rows written in this mode        -
+ *   a reader of the table   no token, once `token-store strip` has      -
+ *                           removed the copies of before
+ *
+ * A row without ciphertext fails closed: it may be an older build's, or the work of somebody who can write the table.
+ */
+import type { Mode } from "./mode.ts";
+
+export const encrypted: Mode = {
+  name: "encrypted",
+  choose({ sealed, copy }) {
+    //= bar#TS-7
+    if (sealed === undefined) return { refused: "plaintext_only" };
+    return { tokens: sealed, reseal: false, ...(copy === undefined ? {} : { finding: "copy_ignored" }) };
+  },
+  writesCopy: () => false,
+  heedsCopy: false,
+};

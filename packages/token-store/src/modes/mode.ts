@@ -1,0 +1,26 @@
+/** What a mode decides. Each mode is one file that opens with who can read what; token-records.ts asks it. */
+import type { ModeName } from "../token-attributes.ts";
+import type { TokenSet } from "../tokens.ts";
+
+/** The two halves of a row, at least one of which is there. A sealed half that does not open fails before a mode is asked. */
+export type Halves =
+  | { readonly sealed: TokenSet; readonly copy: TokenSet | undefined }
+  | { readonly sealed: undefined; readonly copy: TokenSet };
+
+/** Why a row is written again, or what is worth counting about it. */
+export type Finding = "plaintext_only" | "copy_changed" | "copy_ignored";
+
+export type Choice =
+  /** `reseal`: `tokens` came from the copy and must be sealed before they are used. */
+  | { readonly tokens: TokenSet; readonly reseal: boolean; readonly finding?: Finding }
+  | { readonly refused: "plaintext_only" };
+
+export interface Mode {
+  readonly name: ModeName;
+  /** Which half of a row counts. */
+  choose(halves: Halves): Choice;
+  /** Whether new tokens get a plaintext copy in a row that carries this mark; a new row has none. */
+  writesCopy(mark: ModeName | undefined): boolean;
+  /** Whether a change of the copy is somebody's new tokens, and not to be written over unseen. */
+  readonly heedsCopy: boolean;
+}
