@@ -1,2 +1,6 @@
 export { startDynamoDb } from "./dynamodb-engine.ts";
 export type { DynamoDbEngine } from "./dynamodb-engine.ts";
+export { startKms } from "./kms/server.ts";
+export type { KmsServer } from "./kms/server.ts";
+export type { KmsFault } from "./kms/faults.ts";
+export type { KeyState } from "./kms/keys.ts";

@@ -1,0 +1,40 @@
+/** The errors of KMS, by the names the SDK knows them under. */
+
+/** The status of each; KMS answers 400 for whatever the caller did wrong. */
+const STATUS = {
+  AccessDeniedException: 400,
+  DependencyTimeoutException: 503,
+  DisabledException: 400,
+  IncompleteSignatureException: 400,
+  IncorrectKeyException: 400,
+  InvalidCiphertextException: 400,
+  InvalidSignatureException: 400,
+  KMSInternalException: 500,
+  KMSInvalidStateException: 400,
+  MissingAuthenticationTokenException: 400,
+  NotFoundException: 400,
+  RequestEntityTooLargeException: 413,
+  SerializationException: 400,
+  ThrottlingException: 400,
+  UnknownOperationException: 400,
+  ValidationException: 400,
+} as const;
+
+export type KmsErrorName = keyof typeof STATUS;
+
+/** @param message KMS gives none with some errors */
+export function kmsError(name: KmsErrorName, message = ""): Error {
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}
+
+/** @returns the answer for an error made by `kmsError`; any other is a bug of ours and thrown on */
+export function errorAnswer(error: unknown): { readonly status: number; readonly body: string } {
+  if (!(error instanceof Error) || !Object.hasOwn(STATUS, error.name)) throw error;
+  const message = error.message === "" ? {} : { message: error.message };
+  return {
+    status: STATUS[error.name as KmsErrorName],
+    body: JSON.stringify({ __type: error.name, ...message }),
+  };
+}

@@ -1,0 +1,57 @@
+/** What can be wrong with KMS as its callers see it. */
+import { seededNumbers } from "../seeded.ts";
+import { kmsError } from "./errors.ts";
+
+export interface KmsFault {
+  /**
+   * - `throttle`: ThrottlingException; `internal`: KMSInternalException, 500; `unavailable`: DependencyTimeoutException, 503
+   * - `delay`: the work is done and answered after `delayMs`
+   * - `hang`: no answer, the connection stays open
+   * - `drop`: the work is done, the connection is closed without an answer
+   */
+  readonly kind: "throttle" | "internal" | "unavailable" | "delay" | "hang" | "drop";
+  /** Of the calls that meet it, 0 to 1; default 1. The same calls in the same order meet it in every run. */
+  readonly rate?: number;
+  /** For `delay`; default 1,000. */
+  readonly delayMs?: number;
+}
+
+const SEED = 20_260_101;
+
+export interface FaultSwitch {
+  set(fault: KmsFault | undefined): void;
+  /** @returns the fault of the next call. @throws Error named as the fault has it, where KMS answers an error */
+  next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number };
+}
+
+export function createFaultSwitch(): FaultSwitch {
+  let fault: KmsFault | undefined;
+  let number = seededNumbers(SEED);
+  return {
+    set(next) {
+      fault = next;
+      number = seededNumbers(SEED);
+    },
+    next() {
+      if (fault === undefined || number() >= (fault.rate ?? 1)) return { kind: "none", delayMs: 0 };
+      const { kind, delayMs = 1000 } = fault;
+      switch (kind) {
+        case "throttle":
+          throw kmsError(
+            "ThrottlingException",
+            "You have exceeded the rate at which you may call KMS. Reduce the frequency of your calls.",
+          );
+        case "internal":
+          throw kmsError("KMSInternalException", "An internal error occurred.");
+        case "unavailable":
+          throw kmsError("DependencyTimeoutException", "A dependency did not answer in time.");
+        case "delay":
+        case "hang":
+        case "drop":
+          return { kind, delayMs };
+        default:
+          return kind satisfies never;
+      }
+    },
+  };
+}
