@@ -117,7 +117,7 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
           const record = statements.read(key);
           if (record === undefined || record.expiresAt <= at) return { outcome: "absent" } as const;
           if (!isAsExpected(record.data, from)) return { outcome: "absent" } as const;
-          //= bar#CB-4
+          //= bar#CB-3
           if (record.stage !== from.stage) return { outcome: "replayed", record } as const;
         }
         throw new Error("the record kept changing");

@@ -1,0 +1,73 @@
+/**
+ * When a request to DynamoDB is sent again: the SDK's retry strategy, our own so that its figures are explicit and tested.
+ * Full jitter from a small base, because a throttled table wants its callers apart, and they want their answer soon.
+ * The whole of it stands under the deadline of bounded-calls.ts.
+ */
+import { randomInt } from "node:crypto";
+
+const BASE_MS = 25;
+const LONGEST_PAUSE_MS = 400;
+/** Of eight tries at a table that throttles three in ten, seven in a hundred thousand fail. */
+export const DEFAULT_MAX_ATTEMPTS = 8;
+
+/** The SDK calls these mistakes of the caller; the next try of a write to one item meets neither. */
+const PASSING = new Set(["TransactionConflictException", "ReplicatedWriteConflictException"]);
+
+interface Token {
+  getRetryCount(): number;
+  getRetryDelay(): number;
+  /** Whether a try before this one may have done its work without our hearing of it. */
+  readonly inDoubt: boolean;
+}
+
+interface Failure {
+  readonly errorType: string;
+  readonly error?: unknown;
+}
+
+export interface Retries {
+  /** Fits the SDK's `retryStrategy`. */
+  readonly strategy: {
+    acquireInitialRetryToken(scope: string): Promise<Token>;
+    refreshRetryTokenForRetry(token: Token, failure: Failure): Promise<Token>;
+    recordSuccess(token: Token): void;
+  };
+  /** Whether a request that ended in this error had an earlier try whose answer was lost, so that it may have been done. */
+  isInDoubt(error: unknown): boolean;
+}
+
+export function createRetries(maxAttempts: number): Retries {
+  const inDoubt = new WeakSet<object>();
+  const tokens = (count: number, delay: number, doubt: boolean): Token => ({
+    getRetryCount: () => count,
+    getRetryDelay: () => delay,
+    inDoubt: doubt,
+  });
+  const first = tokens(0, 0, false);
+
+  return {
+    strategy: {
+      acquireInitialRetryToken: async () => first,
+      refreshRetryTokenForRetry: async (token, { errorType, error }) => {
+        const count = token.getRetryCount() + 1;
+        if (!isPassing(errorType, error) || count >= maxAttempts) {
+          if (token.inDoubt && error instanceof Error) inDoubt.add(error);
+          throw new Error("not tried again"); // the SDK throws the request's own error instead
+        }
+        const most = Math.min(LONGEST_PAUSE_MS, BASE_MS * 2 ** (count - 1));
+        return tokens(count, randomInt(most + 1), token.inDoubt || mayHaveBeenDone(errorType));
+      },
+      recordSuccess: () => undefined,
+    },
+    isInDoubt: (error) => typeof error === "object" && error !== null && inDoubt.has(error),
+  };
+}
+
+function isPassing(errorType: string, error: unknown): boolean {
+  return errorType !== "CLIENT_ERROR" || (error instanceof Error && PASSING.has(error.name));
+}
+
+/** A throttled or refused request was not; a lost connection, a timeout or a 500 says nothing. */
+function mayHaveBeenDone(errorType: string): boolean {
+  return errorType === "TRANSIENT" || errorType === "SERVER_ERROR";
+}
