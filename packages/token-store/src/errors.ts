@@ -13,6 +13,9 @@ const SENTENCE = {
   key_file_invalid: "The key file is not one of ours",
   key_file_unavailable: "The key file cannot be read or made",
   store_foreign: "The store file belongs to something else",
+  mode_conflict: "The mode in the code and TOKEN_ENCRYPTION_MODE differ: set one of them, or both to the same",
+  key_missing: "Mode encrypted needs a key: set TOKEN_ENCRYPTION_KMS_KEY_ID to the ARN of a KMS key",
+  settings_invalid: "The settings of the token store are not usable",
 } as const;
 
 export type TokenStoreErrorCode = keyof typeof SENTENCE;

@@ -3,7 +3,7 @@
  * write conditional on what was read. Above it: token-records.ts says what for. Below: rows/, token-sealing.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { TokenStoreError } from "./errors.ts";
+import { TokenStoreError, type TokenStoreErrorCode } from "./errors.ts";
 import type { Mode } from "./modes/mode.ts";
 import { applied, expectAsRead, isExpired, markOf, nextMark } from "./row-conditions.ts";
 import type { Attributes, Row, RowChange } from "./rows/token-rows.ts";
@@ -219,18 +219,26 @@ function keptChanging(): OAuthError {
   });
 }
 
-/** What a caller's user sees of a row that does not open: a 503, never a fallback. */
+/** What a caller's user sees of a row or a key file that does not open: a 503, never a fallback. */
 //= bar#TS-7
 async function translated<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {
     if (!(error instanceof TokenStoreError)) throw error;
-    if (error.code !== "unreadable" && error.code !== "format_unknown") throw error;
+    const reason = REASONS.get(error.code);
+    if (reason === undefined) throw error;
     throw new OAuthError("temporarily_unavailable", "The stored tokens cannot be read", {
-      reason: "token_unreadable",
+      reason,
       cause: error,
       detail: error.message,
     });
   }
 }
+
+const REASONS: ReadonlyMap<TokenStoreErrorCode, string> = new Map([
+  ["unreadable", "token_unreadable"],
+  ["format_unknown", "token_unreadable"],
+  ["key_file_unavailable", "keys_unavailable"],
+  ["key_file_invalid", "keys_unavailable"],
+]);

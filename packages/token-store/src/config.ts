@@ -1,0 +1,120 @@
+/**
+ * The token store a deployed server gets from its environment: DynamoDB and KMS where the platform provides them, an SQLite
+ * file and a key file beside it for work on one machine. The SDK loads only where it is used.
+ */
+import { join, resolve } from "node:path";
+import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
+import { systemClock } from "./clock.ts";
+import { TokenStoreError } from "./errors.ts";
+import { chooseMode, modeNamed } from "./mode-choice.ts";
+import type { TokenRows } from "./rows/token-rows.ts";
+import type { ModeName } from "./token-attributes.ts";
+import { createTokenStore, dataKeyContext, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
+
+export interface TokenStoreSettings {
+  readonly mode: ModeName;
+  readonly rows:
+    | { readonly kind: "dynamodb"; readonly table: string; readonly region: string }
+    | { readonly kind: "sqlite"; readonly path: string };
+  /** What tokens are bound to beside the table: its region, or `local`. */
+  readonly environment: string;
+  readonly keys:
+    | { readonly kind: "kms"; readonly keyId: string }
+    | { readonly kind: "file"; readonly path: string }
+    | undefined;
+}
+
+export interface OpenTokenStoreOptions {
+  /** Applies only while TOKEN_ENCRYPTION_MODE is unset; both set and different is refused. */
+  readonly mode?: string;
+  readonly now?: Clock;
+  readonly onEvent?: (event: TokenStoreEvent) => void;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and DATA_DIR. Opens nothing.
+ *
+ * @throws TokenStoreError settings_invalid naming every problem at once; mode_conflict, key_missing
+ */
+export function readTokenStoreSettings(
+  { mode: inCode }: { readonly mode?: string | undefined } = {},
+  environment: Environment = process.env,
+): TokenStoreSettings {
+  const value = (name: string): string | undefined => environment[name] || undefined;
+  const [table, region, keyId] = [
+    value("DB_TABLE_NAME"),
+    value("DB_TABLE_REGION"),
+    value("TOKEN_ENCRYPTION_KMS_KEY_ID"),
+  ];
+  const problems = [
+    ...(table !== undefined && region === undefined
+      ? ["DB_TABLE_REGION is needed beside DB_TABLE_NAME, such as eu-west-1"]
+      : []),
+    ...(table === undefined && region !== undefined ? ["DB_TABLE_REGION is set without DB_TABLE_NAME"] : []),
+    ...(table !== undefined && !/^[A-Za-z0-9_.-]{3,255}$/.test(table) ? ["DB_TABLE_NAME is not a table's name"] : []),
+  ];
+  if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
+
+  if (table !== undefined && region !== undefined) {
+    const mode = chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "bridge");
+    modeNamed(mode, { hasKeys: keyId !== undefined });
+    return {
+      mode,
+      rows: { kind: "dynamodb", table, region },
+      environment: region,
+      keys: keyId === undefined ? undefined : { kind: "kms", keyId },
+    };
+  }
+  // A file of this machine has no older readers, and a key file beside it costs nothing.
+  const path = join(resolve(value("DATA_DIR") ?? "data"), "tokens.sqlite");
+  return {
+    mode: chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "encrypted"),
+    rows: { kind: "sqlite", path },
+    environment: "local",
+    keys: keyId === undefined ? { kind: "file", path: `${path}.key` } : { kind: "kms", keyId },
+  };
+}
+
+/**
+ * Makes the store, and one data key to see that the key may be used. A store or key service that is down does not fail here.
+ *
+ * @throws TokenStoreError as readTokenStoreSettings; `key_service_refused` for a key that may not be used
+ */
+export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promise<TokenStore> {
+  const settings = readTokenStoreSettings({ mode: options.mode }, options.environment);
+  const rows = await openTokenRows(settings);
+  const keys = await openKeys(settings, rows.table);
+  const { mode, environment } = settings;
+  const { now = systemClock, onEvent } = options;
+  return createTokenStore({ rows, keys, mode, environment, now, ...(onEvent === undefined ? {} : { onEvent }) });
+}
+
+export async function openTokenRows({ rows }: Pick<TokenStoreSettings, "rows">): Promise<TokenRows> {
+  if (rows.kind === "sqlite") {
+    const { sqliteTokenRows } = await import("./rows/sqlite.ts");
+    return sqliteTokenRows({ path: rows.path });
+  }
+  const { dynamodbTokenRows } = await import("./rows/dynamodb.ts");
+  return dynamodbTokenRows({ table: rows.table, region: rows.region });
+}
+
+/** @throws TokenStoreError key_service_refused */
+export async function openKeys(settings: TokenStoreSettings, table: string): Promise<KeyWrapper | undefined> {
+  const { keys, rows, environment } = settings;
+  if (keys === undefined) return undefined;
+  if (keys.kind === "file") {
+    const { localKeyWrapper } = await import("./keys/local.ts");
+    return localKeyWrapper({ path: keys.path });
+  }
+  const { kmsKeyWrapper } = await import("./keys/kms.ts");
+  const region = rows.kind === "dynamodb" ? { region: rows.region } : {};
+  const wrapper = kmsKeyWrapper({ keyId: keys.keyId, ...region });
+  await wrapper.check(dataKeyContext({ environment, table })).catch((error: unknown) => {
+    // An outage passes; a wrong key does not.
+    if (error instanceof TokenStoreError) throw error;
+  });
+  return wrapper;
+}

@@ -1,0 +1,131 @@
+/**
+ * The token store as servers use it: one user's tokens at one vendor, kept sealed, read fresh. Everything it is made of is
+ * bound here, once; config.ts makes it from the environment.
+ */
+import { type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
+import { createDataKeys } from "./data-keys.ts";
+import { modeNamed } from "./mode-choice.ts";
+import { declareOlderReaders } from "./older-readers.ts";
+import { createTokenRecords } from "./row-records.ts";
+import type { Row, TokenRows } from "./rows/token-rows.ts";
+import { type ModeName, namesOf, rowKeyOf, statusOf } from "./token-attributes.ts";
+import type { RecordEvent, TokenRecords } from "./token-records.ts";
+import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+
+export interface TokenStoreOptions {
+  readonly rows: TokenRows;
+  /** Absent in mode `bridge` only: nothing is encrypted then, which is reported as `no_encryption`. */
+  readonly keys?: KeyWrapper | undefined;
+  readonly mode: ModeName;
+  /** Part of what every token is bound to, beside the table: rows of another environment do not open here. */
+  readonly environment: string;
+  readonly now: Clock;
+  /** Told what is worth counting. Never holds a token or a user. */
+  readonly onEvent?: (event: TokenStoreEvent) => void;
+}
+
+export type TokenStoreEvent = RecordEvent | { readonly name: "no_encryption" };
+
+/** A link as an operator sees it: who, where, since when. No token is opened for it. */
+export interface Link {
+  readonly user: string;
+  readonly vendor: string;
+  readonly status: TokenStatus;
+}
+
+/**
+ * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`, `kms_unavailable` or
+ * `token_unreadable`. Whatever fails, no plaintext is written that the mode does not ask for, and none is read.
+ */
+export interface TokenStore {
+  readonly mode: ModeName;
+  /** @returns undefined where the user has no tokens, or they were revoked */
+  get(key: TokenKey): Promise<StoredTokens | undefined>;
+  /** After an authorization: goes over what was there. @throws TokenStoreError too_large, input_invalid */
+  put(key: TokenKey, tokens: TokenSet): Promise<StoredTokens>;
+  /**
+   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The caller then tells the
+   * vendor, and deletes it.
+   * @returns what the vendor is to be told about
+   */
+  //= bar#RV-1
+  revoke(key: TokenKey): Promise<StoredTokens | undefined>;
+  /** Removes the record, readable or not. */
+  delete(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
+  /** One user's links, or everybody's. */
+  links(user?: string): AsyncIterable<Link>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws TokenStoreError key_missing in mode `encrypted` without keys */
+export function createTokenStore(options: TokenStoreOptions): TokenStore {
+  const { rows, keys, environment, now, onEvent = () => undefined } = options;
+  const mode = modeNamed(options.mode, { hasKeys: keys !== undefined });
+  const context = dataKeyContext({ environment, table: rows.table });
+  const dataKeys = keys === undefined ? undefined : createDataKeys({ keys, context, now });
+  const records = createTokenRecords({ rows, dataKeys, mode, environment, now, onEvent });
+  const declaration = mode.heedsCopy ? declareOlderReaders({ rows, now }) : undefined;
+  if (dataKeys === undefined) onEvent({ name: "no_encryption" });
+
+  return {
+    mode: mode.name,
+    get: async (key) => {
+      const current = await records.read(key);
+      return current?.stored.status === "revoked" ? undefined : current?.stored;
+    },
+    put: (key, tokens) => records.replace(key, tokens),
+    revoke: (key) => revoke(key, { records, rows }),
+    delete: async (key) => void (await rows.delete(rowKeyOf(key), {})),
+    links: (user) => links(user, { rows }),
+    ping: () => rows.ping(),
+    close: async () => {
+      declaration?.stop();
+      dataKeys?.close();
+      await rows.close();
+    },
+  };
+}
+
+/** What every data key of a table is made for: constant, so that keys can be shared by rows. No user is named. */
+//= bar#TS-4
+export function dataKeyContext(where: { readonly environment: string; readonly table: string }): KeyContext {
+  return { purpose: "token-store", environment: where.environment, table: where.table };
+}
+
+async function revoke(
+  key: TokenKey,
+  { records, rows }: { readonly records: TokenRecords; readonly rows: TokenRows },
+): Promise<StoredTokens | undefined> {
+  for (;;) {
+    const current = await records.read(key).catch(async (error: unknown) => {
+      // Tokens that nobody can read any more are ended all the same. Whether it was that, the store itself will say.
+      const isUnreadable = error instanceof OAuthError && error.extras.reason === "token_unreadable";
+      if (!isUnreadable) throw error;
+      await rows.change(rowKeyOf(key), { set: { status: "revoked" } }, {});
+      return undefined;
+    });
+    if (current === undefined || current.stored.status === "revoked") return undefined;
+    if ((await records.note(current, { status: "revoked" })) !== undefined) return current.stored;
+  }
+}
+
+async function* links(user: string | undefined, { rows }: { readonly rows: TokenRows }): AsyncIterable<Link> {
+  if (user !== undefined) {
+    yield* linksOf(await rows.partition(rowKeyOf({ user, vendor: "any" }).pk));
+    return;
+  }
+  let cursor: string | undefined;
+  do {
+    const page = await rows.scan({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    yield* linksOf(page.rows);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+function linksOf(rows: readonly Row[]): Link[] {
+  return rows.flatMap(({ key, attributes }) => {
+    const names = namesOf(key);
+    return names === undefined ? [] : [{ ...names, status: statusOf(attributes) }];
+  });
+}
