@@ -1,0 +1,185 @@
+/**
+ * What a vendor does with refresh tokens, in five models, without HTTP: which token it takes, what it answers, which
+ * tokens are live afterwards. server.ts puts it on a port.
+ *
+ * - `none`: no rotation; the answer has no refresh token, the old one goes on.
+ * - `same`: no rotation; the answer repeats the refresh token.
+ * - `strict`: rotation; an old one means theft, so the whole grant ends.
+ * - `grace`: rotation; the old one is taken for some seconds more, later it means theft.
+ * - `retry-until-used`: rotation as FAPI 2.0 wants it where there must be one: the old one works until the new one,
+ *   or an access token that came with it, was used. A retry replaces the successor that was never used.
+ */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../clock.ts";
+
+export const REFRESH_MODELS = ["none", "same", "strict", "grace", "retry-until-used"] as const;
+export type RefreshModel = (typeof REFRESH_MODELS)[number];
+
+export interface ModelOptions {
+  readonly model: RefreshModel;
+  readonly now: Clock;
+  /** Life of an access token; default 3600. */
+  readonly accessTokenSeconds?: number;
+  /** `grace`: how long an old refresh token is still taken; default 30. */
+  readonly graceSeconds?: number;
+  /** `grace`: what an old one is answered with, a `new` pair (default) or its `successor` once more. */
+  readonly graceAnswer?: "new" | "successor";
+}
+
+export interface IssuedTokens {
+  readonly accessToken: string;
+  /** Absent where the model answers none. */
+  readonly refreshToken?: string;
+  readonly expiresInSeconds: number;
+}
+
+/** The vendor's idea of a user: what it would take at this moment. */
+export interface LiveTokens {
+  readonly accessTokens: readonly string[];
+  readonly refreshTokens: readonly string[];
+}
+
+/** How often the user's refresh tokens were presented, and with what result. */
+export interface RefreshCounts {
+  readonly presented: number;
+  readonly refreshed: number;
+  readonly refused: number;
+}
+
+export interface ModelState {
+  /** A new grant by the user; one of before ends. The refresh token is there in every model. */
+  authorize(user: string): IssuedTokens & { readonly refreshToken: string };
+  /** @returns `refused` is invalid_grant */
+  refresh(refreshToken: string): IssuedTokens | "refused";
+  /** @returns the user, undefined when the access token is not live */
+  use(accessToken: string): string | undefined;
+  /** A refresh token ends the grant, an access token itself. Unknown ones are nothing to do. */
+  revoke(token: string): void;
+  /** Whose it is or ever was. */
+  ownerOf(token: string): string | undefined;
+  live(user: string): LiveTokens;
+  counts(user: string): RefreshCounts;
+}
+
+interface Grant {
+  readonly user: string;
+  ended: boolean;
+}
+
+interface Refresh {
+  readonly token: string;
+  readonly grant: Grant;
+  /** Since when another one stands in its place. */
+  retiredAt?: number;
+  successor?: Refresh;
+  used: boolean;
+  /** Never to be taken again, without meaning theft. */
+  dropped: boolean;
+}
+
+interface Access {
+  readonly token: string;
+  readonly of: Refresh;
+  readonly expiresAt: number;
+  revoked: boolean;
+}
+
+export function createModel(options: ModelOptions): ModelState {
+  const { model, now, accessTokenSeconds = 3600, graceSeconds = 30, graceAnswer = "new" } = options;
+  const grants = new Map<string, Grant>();
+  const refreshes = new Map<string, Refresh>();
+  const accesses = new Map<string, Access>();
+  const counts = new Map<string, { presented: number; refreshed: number; refused: number }>();
+
+  const countsOf = (user: string): { presented: number; refreshed: number; refused: number } => {
+    const found = counts.get(user) ?? { presented: 0, refreshed: 0, refused: 0 };
+    counts.set(user, found);
+    return found;
+  };
+  const makeRefresh = (grant: Grant): Refresh => {
+    const made: Refresh = { token: `rt-${random()}`, grant, used: false, dropped: false };
+    refreshes.set(made.token, made);
+    return made;
+  };
+  const makeAccess = (of: Refresh): string => {
+    const made = { token: `at-${random()}`, of, expiresAt: now() + accessTokenSeconds, revoked: false };
+    accesses.set(made.token, made);
+    return made.token;
+  };
+
+  /** `theft`: the grant ends with the refusal. */
+  const judge = (refresh: Refresh): "taken" | "refused" | "theft" => {
+    if (refresh.grant.ended || refresh.dropped) return "refused";
+    if (refresh.retiredAt === undefined) return "taken";
+    if (model === "grace") return now() < refresh.retiredAt + graceSeconds ? "taken" : "theft";
+    if (model === "retry-until-used") return refresh.successor?.used === true ? "refused" : "taken";
+    return "theft";
+  };
+
+  const succeed = (old: Refresh): Refresh => {
+    if (model === "none" || model === "same") return old;
+    const isRetry = old.successor !== undefined;
+    if (isRetry && model === "grace" && graceAnswer === "successor") return old.successor ?? old;
+    if (isRetry && model === "retry-until-used" && old.successor !== undefined) old.successor.dropped = true;
+    old.retiredAt ??= now();
+    old.successor = makeRefresh(old.grant);
+    return old.successor;
+  };
+
+  const isLive = ({ of, expiresAt, revoked }: Access): boolean => !revoked && !of.grant.ended && now() < expiresAt;
+
+  return {
+    authorize(user) {
+      const before = grants.get(user);
+      if (before !== undefined) before.ended = true;
+      const grant = { user, ended: false };
+      grants.set(user, grant);
+      const refresh = makeRefresh(grant);
+      return { accessToken: makeAccess(refresh), refreshToken: refresh.token, expiresInSeconds: accessTokenSeconds };
+    },
+    refresh(refreshToken) {
+      const old = refreshes.get(refreshToken);
+      if (old === undefined) return "refused";
+      const count = countsOf(old.grant.user);
+      count.presented += 1;
+      const judgement = judge(old);
+      if (judgement !== "taken") {
+        if (judgement === "theft") old.grant.ended = true;
+        count.refused += 1;
+        return "refused";
+      }
+      count.refreshed += 1;
+      old.used = true;
+      const next = succeed(old);
+      const answered = { accessToken: makeAccess(next), expiresInSeconds: accessTokenSeconds };
+      return model === "none" ? answered : { ...answered, refreshToken: next.token };
+    },
+    use(accessToken) {
+      const access = accesses.get(accessToken);
+      if (access === undefined || !isLive(access)) return undefined;
+      access.of.used = true;
+      return access.of.grant.user;
+    },
+    revoke(token) {
+      const [refresh, access] = [refreshes.get(token), accesses.get(token)];
+      if (refresh !== undefined) refresh.grant.ended = true;
+      if (access !== undefined) access.revoked = true;
+    },
+    ownerOf: (token) => (refreshes.get(token) ?? accesses.get(token)?.of)?.grant.user,
+    live: (user) => ({
+      accessTokens: [...accesses.values()].filter((one) => one.of.grant.user === user && isLive(one)).map(tokenOf),
+      refreshTokens: [...refreshes.values()]
+        .filter((one) => one.grant.user === user && judge(one) === "taken")
+        .map(tokenOf),
+    }),
+    counts: (user) => ({ ...countsOf(user) }),
+  };
+}
+
+function tokenOf({ token }: { readonly token: string }): string {
+  return token;
+}
+
+function random(): string {
+  return randomBytes(24).toString("base64url");
+}

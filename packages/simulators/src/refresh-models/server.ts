@@ -1,0 +1,215 @@
+/**
+ * A token endpoint on loopback that refreshes as one of the models says, and misbehaves when told to. Processes under
+ * test reach it over HTTP; the test that started it asks what the vendor thinks is live and how often it was called.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { machineClock } from "../clock.ts";
+import { listen } from "../listen.ts";
+import { createModel, type IssuedTokens, type ModelOptions, type ModelState } from "./models.ts";
+
+/** What goes wrong with requests to the token endpoint, until it is taken back. */
+export interface RefreshFault {
+  /** Before the vendor does anything. */
+  readonly delayBeforeMs?: number;
+  /** After its work, before the answer. */
+  readonly delayAfterMs?: number;
+  /**
+   * - `unavailable`: 503, nothing done. `invalid_grant`: 400, nothing done.
+   * - `drop`: the work is done, the connection is cut. `half`: the same, after half of the answer.
+   */
+  readonly answer?: "unavailable" | "invalid_grant" | "drop" | "half";
+  /** Only this user's requests; default all. */
+  readonly user?: string;
+  /** So many requests; default until it is taken back. */
+  readonly times?: number;
+}
+
+/** One request, stopped at a point until released. */
+export interface Held {
+  /** Resolves when a request is there. */
+  readonly reached: Promise<void>;
+  release(): void;
+}
+
+export interface RefreshVendor extends Pick<ModelState, "authorize" | "revoke" | "live" | "counts"> {
+  readonly url: string;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint: string;
+  /** Answers `{sub}` to a live access token, else 401. Using one is what `retry-until-used` means by used. */
+  readonly userinfoEndpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Requests to the token endpoint, wrong ones included. */
+  calls(): number;
+  /** At most so many requests were at the token endpoint at once. */
+  inFlightPeak(): number;
+  fault(fault: RefreshFault | undefined): void;
+  /** Stops the next request with a refresh token of this user, before or after the vendor's work. */
+  hold(user: string, when: "before" | "after"): Held;
+  close(): Promise<void>;
+}
+
+export interface RefreshVendorOptions extends Omit<ModelOptions, "now"> {
+  readonly now?: ModelOptions["now"];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+const invalidGrant: Answer = { status: 400, body: { error: "invalid_grant" } };
+
+export async function startRefreshVendor(options: RefreshVendorOptions): Promise<RefreshVendor> {
+  const model = createModel({ ...options, now: options.now ?? machineClock });
+  const [clientId, clientSecret] = ["refresh-client", "a secret of the refresh client"];
+  const { server, url, close } = await listen(0);
+  server.keepAliveTimeout = 60_000;
+  const holds: { user: string; when: "before" | "after"; reach: () => void; released: Promise<void> }[] = [];
+  let fault: RefreshFault | undefined;
+  let faultsLeft = 0;
+  let calls = 0;
+  let inFlight = 0;
+  let peak = 0;
+
+  const takeFault = (user: string | undefined): RefreshFault => {
+    if (fault === undefined || faultsLeft === 0) return {};
+    if (fault.user !== undefined && fault.user !== user) return {};
+    faultsLeft -= 1;
+    return fault;
+  };
+  const pauseAt = async (user: string | undefined, when: "before" | "after"): Promise<void> => {
+    const index = holds.findIndex((hold) => hold.user === user && hold.when === when);
+    const [hold] = index === -1 ? [] : holds.splice(index, 1);
+    hold?.reach();
+    await hold?.released;
+  };
+
+  const refresh = async (form: URLSearchParams, response: ServerResponse): Promise<void> => {
+    const refreshToken = form.get("refresh_token") ?? "";
+    const user = model.ownerOf(refreshToken);
+    const { delayBeforeMs = 0, delayAfterMs = 0, answer } = takeFault(user);
+    await sleep(delayBeforeMs);
+    await pauseAt(user, "before");
+    if (answer === "unavailable") return send(response, { status: 503, body: { error: "temporarily_unavailable" } });
+    if (answer === "invalid_grant") return send(response, invalidGrant);
+    const result = model.refresh(refreshToken);
+    await sleep(delayAfterMs);
+    await pauseAt(user, "after");
+    if (answer === "drop") return void response.destroy();
+    const whole = result === "refused" ? invalidGrant : { status: 200, body: wireTokens(result) };
+    return answer === "half" ? sendHalf(response, whole) : send(response, whole);
+  };
+
+  const token = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    calls += 1;
+    inFlight += 1;
+    peak = Math.max(peak, inFlight);
+    try {
+      const form = new URLSearchParams(await text(request));
+      const refusal = refusalOf(request, form, { clientId, clientSecret });
+      await (refusal === undefined ? refresh(form, response) : send(response, refusal));
+    } finally {
+      inFlight -= 1;
+    }
+  };
+  const userinfo = (request: IncomingMessage, response: ServerResponse): void => {
+    const user = model.use(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "");
+    const answer =
+      user === undefined ? { status: 401, body: { error: "invalid_token" } } : { status: 200, body: { sub: user } };
+    send(response, answer);
+  };
+  const revoke = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    model.revoke(new URLSearchParams(await text(request)).get("token") ?? "");
+    send(response, { status: 200, body: {} });
+  };
+
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const work = async (): Promise<void> => {
+      if (request.method === "POST" && request.url === "/token") return token(request, response);
+      if (request.method === "POST" && request.url === "/revoke") return revoke(request, response);
+      if (request.method === "GET" && request.url === "/userinfo") return userinfo(request, response);
+      return send(response, { status: 404, body: { error: "not_found" } });
+    };
+    // A client that went away in the middle is what these tests are about.
+    work().catch(() => response.destroy());
+  });
+
+  return {
+    url,
+    tokenEndpoint: `${url}/token`,
+    revocationEndpoint: `${url}/revoke`,
+    userinfoEndpoint: `${url}/userinfo`,
+    clientId,
+    clientSecret,
+    authorize: model.authorize,
+    revoke: model.revoke,
+    live: model.live,
+    counts: model.counts,
+    calls: () => calls,
+    inFlightPeak: () => peak,
+    fault(next) {
+      fault = next;
+      faultsLeft = next?.times ?? Number.POSITIVE_INFINITY;
+    },
+    hold(user, when) {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      holds.push({ user, when, reach: reached.resolve, released: released.promise });
+      return { reached: reached.promise, release: released.resolve };
+    },
+    close,
+  };
+}
+
+/** What a token endpoint refuses before it looks at the refresh token. */
+function refusalOf(
+  request: IncomingMessage,
+  form: URLSearchParams,
+  client: { readonly clientId: string; readonly clientSecret: string },
+): Answer | undefined {
+  const type = (request.headers["content-type"] ?? "").split(";", 1)[0];
+  if (type !== "application/x-www-form-urlencoded") return { status: 400, body: { error: "invalid_request" } };
+  const [id, secret] = basicCredentials(request) ?? [form.get("client_id"), form.get("client_secret")];
+  if (id !== client.clientId || secret !== client.clientSecret) {
+    return { status: 401, body: { error: "invalid_client" } };
+  }
+  if (form.get("grant_type") !== "refresh_token") return { status: 400, body: { error: "unsupported_grant_type" } };
+  const isOne = form.getAll("refresh_token").length === 1 && form.get("refresh_token") !== "";
+  return isOne ? undefined : { status: 400, body: { error: "invalid_request" } };
+}
+
+function basicCredentials(request: IncomingMessage): readonly string[] | undefined {
+  const encoded = /^Basic (.+)$/.exec(request.headers.authorization ?? "")?.[1];
+  if (encoded === undefined) return undefined;
+  const decoded = Buffer.from(encoded, "base64").toString();
+  const at = decoded.indexOf(":");
+  return [decoded.slice(0, at), decoded.slice(at + 1)].map((part) => decodeURIComponent(part.replaceAll("+", " ")));
+}
+
+function wireTokens({ accessToken, refreshToken, expiresInSeconds }: IssuedTokens): object {
+  return {
+    access_token: accessToken,
+    token_type: "Bearer",
+    expires_in: expiresInSeconds,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+  };
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  const content = JSON.stringify(body);
+  response.writeHead(status, {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(content),
+    "Cache-Control": "no-store",
+  });
+  response.end(content);
+}
+
+function sendHalf(response: ServerResponse, { status, body }: Answer): void {
+  const content = JSON.stringify(body);
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(content) });
+  response.write(content.slice(0, content.length / 2), () => response.destroy());
+}
