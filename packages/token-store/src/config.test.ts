@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { readTokenStoreSettings } from "./config.ts";
+
+const KEY_ID = "arn:aws:kms:eu-west-1:000000000000:key/11111111-1111-1111-1111-111111111111";
+const TABLE = { DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1" };
+const refusal = (code: string, detail = ""): unknown =>
+  expect.objectContaining({ name: "TokenStoreError", code, message: expect.stringContaining(detail) });
+
+describe("the settings of a deployed server", () => {
+  it("are a table and a key, in mode bridge unless something says otherwise", () => {
+    expect(readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID })).toEqual({
+      mode: "bridge",
+      rows: { kind: "dynamodb", table: "tokens", region: "eu-west-1" },
+      environment: "eu-west-1",
+      keys: { kind: "kms", keyId: KEY_ID },
+    });
+    expect(readTokenStoreSettings({}, TABLE)).toMatchObject({ mode: "bridge", keys: undefined });
+  });
+
+  it.each<[string | undefined, string | undefined, string]>([
+    [undefined, "encrypted", "encrypted"],
+    [undefined, "bridge", "bridge"],
+    ["encrypted", undefined, "encrypted"],
+    ["encrypted", "", "encrypted"],
+    ["encrypted", "encrypted", "encrypted"],
+    ["bridge", "bridge", "bridge"],
+  ])("with %s in code and %s in the variable are in mode %s", (mode, variable, chosen) => {
+    const environment = { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID, TOKEN_ENCRYPTION_MODE: variable };
+    expect(readTokenStoreSettings({ mode }, environment).mode).toBe(chosen);
+  });
+
+  it.each([
+    ["bridge", "encrypted"],
+    ["encrypted", "bridge"],
+  ])("are refused with %s in code and %s in the variable", (mode, TOKEN_ENCRYPTION_MODE) => {
+    const environment = { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID, TOKEN_ENCRYPTION_MODE };
+    expect(() => readTokenStoreSettings({ mode }, environment)).toThrow(
+      refusal("mode_conflict", "TOKEN_ENCRYPTION_MODE"),
+    );
+  });
+
+  it.each(["Encrypted", "encrypted ", "plaintext", "off"])("are refused with the mode %j", (word) => {
+    expect(() => readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_MODE: word })).toThrow(
+      refusal("settings_invalid", "bridge or encrypted"),
+    );
+    expect(() => readTokenStoreSettings({ mode: word }, TABLE)).toThrow(refusal("settings_invalid", "in code"));
+  });
+
+  it("are refused in mode encrypted without a key", () => {
+    expect(() => readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_MODE: "encrypted" })).toThrow(
+      refusal("key_missing", "TOKEN_ENCRYPTION_KMS_KEY_ID"),
+    );
+    expect(() => readTokenStoreSettings({ mode: "encrypted" }, TABLE)).toThrow(refusal("key_missing"));
+  });
+
+  it("are refused with every problem named at once", () => {
+    const read = (): unknown => readTokenStoreSettings({}, { DB_TABLE_NAME: "a table" });
+    expect(read).toThrow(refusal("settings_invalid", "DB_TABLE_REGION"));
+    expect(read).toThrow(refusal("settings_invalid", "not a table's name"));
+    expect(() => readTokenStoreSettings({}, { DB_TABLE_REGION: "eu-west-1" })).toThrow(refusal("settings_invalid"));
+  });
+
+  it("without a table are a file and a key file, encrypted", () => {
+    expect(readTokenStoreSettings({}, { DATA_DIR: "/srv/data" })).toEqual({
+      mode: "encrypted",
+      rows: { kind: "sqlite", path: "/srv/data/tokens.sqlite" },
+      environment: "local",
+      keys: { kind: "file", path: "/srv/data/tokens.sqlite.key" },
+    });
+  });
+});
