@@ -1,15 +1,8 @@
 /**
  * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
  */
-import {
-  createSigningKeys,
-  createStateCodec,
-  createVendorClient,
-  type Clock,
-  type RecordStore,
-} from "@oauth-broker/oauth-core";
+import { createSigningKeys, createStateCodec, createVendorClient, type Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
-import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
 import { Hono } from "hono";
 import { createRateLimit } from "./clients/limits.ts";
 import { configuredClients } from "./clients/registry.ts";
@@ -19,12 +12,6 @@ import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
-import {
-  fileKeysetStorage,
-  type KeysetStorage,
-  memoryKeysetStorage,
-  recordKeysetStorage,
-} from "./keys/keyset-storage.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";
@@ -32,6 +19,7 @@ import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { mount } from "./routes/rim.ts";
+import { openStores } from "./stores.ts";
 
 export interface Broker {
   readonly app: Hono;
@@ -54,8 +42,9 @@ export async function createBroker(
   config: Config,
   { now = systemClock, log, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
 ): Promise<Broker> {
-  const records = await openStore(config, now);
-  const keyset = createKeyset({ storage: keysetStorage(config, records), now });
+  const stores = await openStores(config, now);
+  const { records } = stores;
+  const keyset = createKeyset({ storage: stores.keyset, now });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs } = config.egress;
@@ -108,7 +97,7 @@ export async function createBroker(
     },
     close: async () => {
       await egress.close();
-      await records.close();
+      await stores.close();
     },
   };
 }
@@ -116,17 +105,4 @@ export async function createBroker(
 /** Endpoints from request parameters never lead back to ourselves. */
 function guardedEgress({ egress, baseUrl }: Config): Egress {
   return createEgress({ ...egress, refusedHosts: [new URL(baseUrl).hostname] });
-}
-
-export async function openStore({ store }: Pick<Config, "store">, now: Clock): Promise<RecordStore> {
-  if (store.kind === "memory") return memoryRecordStore({ now });
-  const { sqliteRecordStore } = await import("@oauth-broker/token-store/records/sqlite");
-  return sqliteRecordStore({ path: store.path, now });
-}
-
-export function keysetStorage({ store, keys }: Pick<Config, "store" | "keys">, records: RecordStore): KeysetStorage {
-  if (keys.kind === "file") return fileKeysetStorage({ path: keys.path });
-  if (store.kind === "memory") return memoryKeysetStorage();
-  // The key file lies beside the database: a copy of one without the other opens nothing.
-  return recordKeysetStorage({ records, wrapper: localKeyWrapper({ path: `${store.path}.key` }) });
 }

@@ -39,6 +39,8 @@ Environment
                    win over base_url, listen.host, listen.port and store of the file
   VENDOR_<ID>_CLIENT_ID, VENDOR_<ID>_CLIENT_SECRET
                    credentials of a vendor for which the file has none
+  AWS_...          with a dynamodb: store or kms: keys, the AWS SDK's own: credentials where there is no role,
+                   AWS_ENDPOINT_URL_KMS for a key service at an address of its own
 
 Without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs as a sandbox
 on this machine. Every field of the file: docs/configuration.md.`;

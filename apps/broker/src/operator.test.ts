@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "./clock.ts";
-import { openStore } from "./app.ts";
 import type { Command } from "./cli.ts";
 import type { Config } from "./config.ts";
 import { folderOf, load, MINIMAL } from "./config/testing/config-file.ts";
 import { runOperatorCommand } from "./operator.ts";
+import { openStores } from "./stores.ts";
 
 type OperatorCommand = Exclude<Command, { name: "serve" }>;
 
@@ -44,9 +44,9 @@ describe("a command on the store", () => {
   it("reads the one that a broker has made", async () => {
     const path = join(folderOf(), "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    const records = await openStore(config, systemClock);
-    await records.ping();
-    await records.close();
+    const stores = await openStores(config, systemClock);
+    await stores.records.ping();
+    await stores.close();
     expect(existsSync(path)).toBe(true);
     const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });

@@ -1,12 +1,12 @@
 /** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
 import { existsSync } from "node:fs";
-import { isFlowId, type RecordStore } from "@oauth-broker/oauth-core";
-import { keysetStorage, openStore } from "./app.ts";
+import { isFlowId, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { readTimeline, type Timeline } from "./flows/timeline.ts";
-import { createKeyset, type Keyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
+import { createKeyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
+import { openStores, type Stores } from "./stores.ts";
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -29,37 +29,36 @@ export async function runOperatorCommand(
     case "check":
       return check(load());
     case "flow":
-      return withStore(load(), (records) => showFlow(command, records));
+      return withStores(load(), ({ records }) => showFlow(command, records));
     case "keys-rotate":
-      return withStore(load(), (records, config) => rotate(keysetOf(config, records)));
+      return withStores(load(), rotate);
     case "keys-list":
-      return withStore(load(), (records, config) => list(keysetOf(config, records)));
+      return withStores(load(), list);
   }
 }
 
-async function withStore(
-  config: Config,
-  run: (records: RecordStore, config: Config) => Promise<number>,
-): Promise<number> {
-  if (config.store.kind === "memory") {
-    say("The memory store lives inside the serving process. Use a sqlite: store for this command.");
+async function withStores(config: Config, run: (stores: Stores) => Promise<number>): Promise<number> {
+  const { store } = config;
+  if (store.kind === "memory") {
+    say("The memory store lives inside the serving process. Use a sqlite: or dynamodb: store for this command.");
     return 1;
   }
   // The first call would make one: a mistyped path must not look like a store without flows.
-  if (!existsSync(config.store.path)) {
-    say(`There is no store at ${config.store.path} yet: start the broker once`);
+  if (store.kind === "sqlite" && !existsSync(store.path)) {
+    say(`There is no store at ${store.path} yet: start the broker once`);
     return 1;
   }
-  const records = await openStore(config, systemClock);
+  const stores = await openStores(config, systemClock);
   try {
-    return await run(records, config);
+    return await run(stores);
+  } catch (error) {
+    // A table or key service that does not help now: what is for the log of a server is for the terminal here.
+    if (!(error instanceof OAuthError)) throw error;
+    say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
+    return 1;
   } finally {
-    await records.close();
+    await stores.close();
   }
-}
-
-function keysetOf(config: Config, records: RecordStore): Keyset {
-  return createKeyset({ storage: keysetStorage(config, records), now: systemClock });
 }
 
 function check(config: Config): number {
@@ -69,13 +68,26 @@ function check(config: Config): number {
       `configuration  ${config.file ?? "none: the sandbox"}`,
       `base_url       ${config.baseUrl}`,
       `listen         ${config.listen.host}:${config.listen.port}`,
-      `store          ${config.store.kind}`,
+      `store          ${placeOfStore(config)}`,
+      `keys           ${placeOfKeys(config)}`,
       `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
       `vendors        ${[...config.vendors.keys()].join(", ") || "none"}`,
       "ok",
     ].join("\n"),
   );
   return 0;
+}
+
+function placeOfStore({ store }: Config): string {
+  if (store.kind === "memory") return "memory";
+  if (store.kind === "sqlite") return `sqlite, ${store.path}`;
+  return `dynamodb, table ${store.table} in ${store.region}${store.endpoint === undefined ? "" : ` at ${store.endpoint}`}`;
+}
+
+function placeOfKeys({ store, keys }: Config): string {
+  if (keys.kind === "file") return keys.path;
+  if (keys.kind === "kms") return `in the store, sealed under ${keys.keyArn}`;
+  return store.kind === "sqlite" ? `in the store, sealed by ${store.path}.key` : "in memory";
 }
 
 async function showFlow({ flowId, json }: { flowId: string; json: boolean }, records: RecordStore): Promise<number> {
@@ -113,15 +125,19 @@ function formatTimeline(timeline: Timeline): string {
   ].join("\n");
 }
 
-async function rotate(keyset: Keyset): Promise<number> {
-  const { kid, activeFrom } = await keyset.rotate();
+async function rotate({ keyset: storage }: Stores): Promise<number> {
+  if ((await storage.read()) === undefined) return sayThatThereAreNoKeys();
+  const { kid, activeFrom } = await createKeyset({ storage, now: systemClock }).rotate();
   print(
     `New key ${kid}, used from ${new Date(activeFrom * 1000).toISOString()} (${PUBLISH_SECONDS} s, so that every process knows it first). Old keys keep opening what they sealed.`,
   );
   return 0;
 }
 
-async function list(keyset: Keyset): Promise<number> {
+async function list({ keyset: storage }: Stores): Promise<number> {
+  // Loading would make some.
+  if ((await storage.read()) === undefined) return sayThatThereAreNoKeys();
+  const keyset = createKeyset({ storage, now: systemClock });
   await keyset.load();
   for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
     const made = new Date(createdAt * 1000).toISOString();
@@ -129,4 +145,9 @@ async function list(keyset: Keyset): Promise<number> {
     print(`${kid}  made ${made}  ${state}`);
   }
   return 0;
+}
+
+function sayThatThereAreNoKeys(): number {
+  say("There are no keys yet: start the broker once");
+  return 1;
 }

@@ -1,9 +1,8 @@
 /** base_url, store, keys and networks: one line of text each, with a grammar of its own. */
 import { isIP } from "node:net";
+import { type Parsed, parseKmsKey, parseTable } from "./aws-addresses.ts";
 import { isLoopbackName } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
-
-type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 /** An origin in canonical form: what is written must be what a URL parser gives back. */
 //= rfc8414#2
@@ -32,23 +31,15 @@ export function parseStore(text: string): Parsed<StoreConfig> {
       ? { value: { kind: "sqlite", path: rest } }
       : { problem: "must name a file after sqlite: (memory: keeps nothing)" };
   }
-  if (scheme === "dynamodb") {
-    const isTable = /^[A-Za-z0-9_.-]{3,255}(?:\?[^#\s]*)?$/.test(rest);
-    return {
-      problem: isTable
-        ? "comes with the DynamoDB store, which this release does not have yet: use sqlite:PATH"
-        : "must name a table after dynamodb:",
-    };
-  }
-  return { problem: "must be sqlite:PATH or memory" };
+  if (scheme === "dynamodb") return parseTable(rest);
+  return { problem: "must be sqlite:PATH, dynamodb:TABLE?region=REGION or memory" };
 }
 
 export function parseKeys(text: string): Parsed<KeysConfig> {
   if (text === "store") return { value: { kind: "store" } };
   if (/^file:[^\0]+$/.test(text)) return { value: { kind: "file", path: text.slice("file:".length) } };
-  if (text.startsWith("kms:"))
-    return { problem: "comes with the KMS key service, which this release does not have yet: use store or file:PATH" };
-  return { problem: "must be store or file:PATH" };
+  if (text.startsWith("kms:")) return parseKmsKey(text.slice("kms:".length));
+  return { problem: "must be store, file:PATH or kms:ARN" };
 }
 
 export function checkCidr(value: string): string | undefined {

@@ -92,6 +92,9 @@ function deploymentWarnings(
   if (parsed.store.kind === "memory") {
     warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
   }
+  if (store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true) {
+    warnings.push("store speaks http to a DynamoDB on this machine: that is for tests");
+  }
   const keyFile = keyFileOf(store, keys);
   if (keyFile !== undefined && isOpenToOthers(keyFile)) {
     warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);

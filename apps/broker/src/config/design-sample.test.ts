@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { load, SECRET } from "./testing/config-file.ts";
 
-/** The sample of the contract, comments and all, without what later releases bring: KMS, DynamoDB, encrypted answers, the registry. */
+/** The sample of the contract, comments and all, without what later releases bring: encrypted answers, the registry. */
 const SAMPLE = `
 base_url: https://broker.example.com        # or BASE_URL; http only on loopback
 listen: { host: 127.0.0.1, port: 8787 }     # or HOST, PORT
-store: sqlite:./data/broker.sqlite           # or memory:
-keys: store                                  # default: a keyset in the store, sealed by a key file beside it; or file:PATH
+store: sqlite:./data/broker.sqlite           # or memory: · dynamodb:TABLE?region=eu-west-1&endpoint=...   or STORE
+keys: store                                  # default: a keyset in the store, sealed by a key file beside it; or file:PATH; or kms:ARN
 cell: eu1                                    # optional prefix of every id
 owners: [ { id: acme, name: Acme Corp, approved_vendors: [google-workspace] } ]    # optional; see setup: vendor_approval
 clients:
@@ -57,6 +57,18 @@ it("loads the sample of the contract, as an operator would copy it", () => {
     "approved_vendors names google-workspace, which is not a known vendor",
     expect.stringContaining("other-vendor has an initial_access_token"),
   ]);
+});
+
+it("takes a table and a KMS key in place of the file", () => {
+  const key = "arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker";
+  const text = SAMPLE.replace(
+    "store: sqlite:./data/broker.sqlite",
+    "store: dynamodb:flows?region=eu-west-1&endpoint=https://dynamodb.eu-west-1.amazonaws.com",
+  ).replace("keys: store ", `keys: kms:${key} `);
+  expect(load(text, { env: ENV })).toMatchObject({
+    store: { kind: "dynamodb", table: "flows", region: "eu-west-1" },
+    keys: { kind: "kms", keyArn: key },
+  });
 });
 
 it.each(["https://broker.example.com", "http://127.0.0.1:8787"])(

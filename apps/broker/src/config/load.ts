@@ -4,6 +4,7 @@ import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "
 import { checkCidr } from "./addresses.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";
+import { checkKeysetPlace } from "./keyset-place.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema.ts";
@@ -38,6 +39,7 @@ export function loadConfig(
   const found = [
     ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
     ...checkPresence(tree, source),
+    ...checkKeysetPlace(tree, source),
     ...checkClients(tree, new Set(vendors.ids)),
     ...checkVendors(tree, registry),
     ...vendors.problems,

@@ -143,8 +143,9 @@ export function configurationSchema(rules: UrlRules) {
     }).prefault({}),
     store: parsedText(
       {
-        type: "sqlite:PATH | memory | dynamodb:TABLE?region=…; or STORE",
-        description: "Where flows are kept while they last.",
+        type: "sqlite:PATH | dynamodb:TABLE?region=REGION&endpoint=URL | memory; or STORE",
+        description:
+          "Where flows are kept while they last: a file for the processes of one machine, a DynamoDB table for any number of machines (its `endpoint` may be left out), or memory for tests.",
         example: "sqlite:./data/broker.sqlite",
         default: "sqlite:./data/broker.sqlite",
       },
@@ -154,8 +155,8 @@ export function configurationSchema(rules: UrlRules) {
       {
         type: "store | file:PATH | kms:ARN",
         description:
-          "Where the broker's own keys are: in the store, sealed by a key file beside it, or in a file of their own.",
-        example: "file:/var/lib/broker/keys.json",
+          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a file of their own. With a DynamoDB store `kms:ARN`, or a file that is there already.",
+        example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
         default: "store",
       },
       parseKeys,

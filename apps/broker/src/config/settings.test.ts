@@ -51,19 +51,11 @@ describe("store, keys and cell", () => {
   });
 
   it.each([
-    [
-      { store: "dynamodb:flows?region=eu-west-1" },
-      "store comes with the DynamoDB store, which this release does not have yet: use sqlite:PATH",
-    ],
-    [{ store: "dynamodb:" }, "store must name a table after dynamodb:"],
+    [{ store: "redis:flows" }, "store must be sqlite:PATH, dynamodb:TABLE?region=REGION or memory"],
     [{ store: "sqlite:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
     [{ store: "sqlite::memory:" }, "store must name a file after sqlite: (memory: keeps nothing)"],
-    [
-      { keys: "kms:arn:aws:kms:eu-west-1:000000000000:key/x" },
-      "keys comes with the KMS key service, which this release does not have yet: use store or file:PATH",
-    ],
-    [{ keys: "file:" }, "keys must be store or file:PATH"],
-    [{ keys: "stor" }, "keys must be store or file:PATH"],
+    [{ keys: "file:" }, "keys must be store, file:PATH or kms:ARN"],
+    [{ keys: "stor" }, "keys must be store, file:PATH or kms:ARN"],
     [{ cell: "EU-1" }, "cell must be 1 to 16 of a-z and 0-9"],
     [{ cell: "a".repeat(17) }, "cell must be 1 to 16 of a-z and 0-9"],
   ])("refuse %j", (fields, problem) => {

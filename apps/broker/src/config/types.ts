@@ -22,10 +22,25 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-export type StoreConfig = { readonly kind: "memory" } | { readonly kind: "sqlite"; readonly path: string };
+export type StoreConfig =
+  | { readonly kind: "memory" }
+  | { readonly kind: "sqlite"; readonly path: string }
+  | {
+      readonly kind: "dynamodb";
+      readonly table: string;
+      readonly region: string;
+      /** An origin; absent: AWS's own for the region, or what the SDK's variables say. */
+      readonly endpoint?: string;
+    };
 
-/** `store`: the keyset lies in the store, sealed by a key file beside it. */
-export type KeysConfig = { readonly kind: "store" } | { readonly kind: "file"; readonly path: string };
+/**
+ * `store`: the keyset lies in the store, sealed by a key file beside it. `file`: it lies in a file of its own.
+ * `kms`: it lies in the store, sealed under that key (the ARN of a key or of an alias).
+ */
+export type KeysConfig =
+  | { readonly kind: "store" }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "kms"; readonly keyArn: string };
 
 export interface OwnerConfig {
   readonly id: string;

@@ -1,12 +1,13 @@
 /**
- * Where the keyset document lies: a sealed record in the store (the default), or a file of the operator's.
+ * Where the keyset document lies: a sealed record in the store (the default), or a file of the operator's. Which of them,
+ * and sealed by what, is stores.ts.
  * Both answer a revision with what they read, and write only over that revision, so two rotations cannot lose one.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type KeyWrapper, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
-import { open, seal } from "@oauth-broker/token-store";
+import { open, seal, TokenStoreError } from "@oauth-broker/token-store";
 
 export interface KeysetStorage {
   read(): Promise<{ readonly revision: string; readonly text: string } | undefined>;
@@ -19,42 +20,82 @@ const NEVER = 9_000_000_000;
 const KEY: RecordKey = { kind: "keyset", id: "broker" };
 const CONTEXT = { purpose: "keyset" };
 
-/** One record, sealed under a fresh data key of `wrapper` at every write. A store reader without the wrapper learns nothing. */
+/** What wraps the data key of the keyset, and what to do when it does not open one. */
+export interface KeysetSealing {
+  readonly wrapper: KeyWrapper;
+  /** Ends the sentence "the keyset was sealed under …"; for the operator. */
+  readonly otherwise: string;
+}
+
+/**
+ * One record, sealed under a fresh data key of `wrapper` at every write. A store reader without the wrapper learns nothing.
+ * What was opened once is not opened again while the record stays as it is: a reload asks the key service for nothing.
+ */
 export function recordKeysetStorage({
   records,
   wrapper,
-}: {
-  records: RecordStore;
-  wrapper: KeyWrapper;
-}): KeysetStorage {
+  otherwise,
+}: KeysetSealing & { records: RecordStore }): KeysetStorage {
+  let known: { readonly revision: string; readonly sealed: string; readonly text: string } | undefined;
   return {
     async read() {
       const record = await records.get(KEY);
       if (record === undefined) return undefined;
+      const revision = record.stage;
       const { v, wrapped, sealed } = record.data;
-      if (v !== 1 || typeof wrapped !== "string" || typeof sealed !== "string")
-        throw new Error("the keyset record is not one of ours");
-      const dataKey = await wrapper.unwrap(wrapped, CONTEXT).catch((cause: unknown) => {
-        throw new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
-          reason: "keys_unavailable",
-          cause,
-          detail: "keyset was sealed under another key file: restore the key file that belongs to this store",
-        });
-      });
-      return { revision: record.stage, text: open(dataKey, sealed, ["keyset"]).toString("utf8") };
+      if (v !== 1 || typeof wrapped !== "string" || typeof sealed !== "string") {
+        throw keysUnavailable("the keyset record is not of a format this release knows");
+      }
+      if (known?.revision !== revision || known.sealed !== sealed) {
+        const opened = await wrapper
+          .unwrap(wrapped, CONTEXT)
+          .then((dataKey) => open(dataKey, sealed, ["keyset"]).toString("utf8"))
+          .catch((error: unknown) => {
+            throw explained(error, otherwise);
+          });
+        known = { revision, sealed, text: opened };
+      }
+      return { revision, text: known.text };
     },
     async write(over, text) {
-      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
-      const data = { v: 1, wrapped, sealed: seal(dataKey, text, ["keyset"]) };
+      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT).catch((error: unknown) => {
+        throw explained(error, otherwise);
+      });
+      const sealed = seal(dataKey, text, ["keyset"]);
+      const data = { v: 1, wrapped, sealed };
       const stage = randomUUID();
-      if (over === undefined) return (await records.create({ key: KEY, stage, data, expiresAt: NEVER })) === "created";
-      return (await records.advance(KEY, { stage: over, expect: {} }, { stage, set: data })).outcome === "moved";
+      const isOurs =
+        over === undefined
+          ? (await records.create({ key: KEY, stage, data, expiresAt: NEVER })) === "created"
+          : (await records.advance(KEY, { stage: over, expect: {} }, { stage, set: data })).outcome === "moved";
+      if (isOurs) known = { revision: stage, sealed, text };
+      return isOurs;
     },
   };
 }
 
-/** A JSON file, mode 0600, replaced by rename. Rotation is an operator's act: run it from one place at a time. */
-export function fileKeysetStorage({ path }: { path: string }): KeysetStorage {
+/** An outage keeps its own name; whatever else keeps the keys shut says what to do about it. */
+function explained(error: unknown, otherwise: string): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (!(error instanceof TokenStoreError)) return keysUnavailable("the keyset cannot be opened", error);
+  const isShut = error.code === "unreadable" || error.code === "format_unknown";
+  return keysUnavailable(isShut ? `the keyset was sealed under ${otherwise}` : error.message, error);
+}
+
+function keysUnavailable(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
+    reason: "keys_unavailable",
+    detail,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/**
+ * A JSON file, mode 0600, replaced by rename. Rotation is an operator's act: run it from one place at a time.
+ *
+ * @param options.create `false`: a missing file is not made; who has a copy of it must bring it. Default `true`
+ */
+export function fileKeysetStorage({ path, create = true }: { path: string; create?: boolean }): KeysetStorage {
   const read: KeysetStorage["read"] = async () => {
     try {
       const text = await readFile(path, "utf8");
@@ -71,6 +112,7 @@ export function fileKeysetStorage({ path }: { path: string }): KeysetStorage {
   return {
     read,
     async write(over, text) {
+      if (over === undefined && !create) throw keysUnavailable("there is no keyset file: bring the one the others have");
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const temporary = `${path}.${randomUUID()}`;
       await writeFile(temporary, text, { mode: 0o600, flag: "wx" });

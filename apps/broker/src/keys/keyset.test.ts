@@ -1,6 +1,8 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type KeyWrapper, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,7 +10,11 @@ import { createKeyset, PUBLISH_SECONDS, RETIRED_STATE_SECONDS } from "./keyset.t
 import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keyset-storage.ts";
 
 const NOW = 1_700_000_000;
+const KEYSET = { kind: "keyset", id: "broker" };
 let folder: string;
+const sealedBy = (wrapper: KeyWrapper, records: RecordStore = memoryRecordStore({ now: fixedClock(NOW) })) =>
+  recordKeysetStorage({ records, wrapper, otherwise: "another key file: restore the key file" });
+const keyFile = (name = "key") => localKeyWrapper({ path: join(folder, name) });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "keyset-"));
 });
@@ -74,10 +80,7 @@ describe("keyset", () => {
 
   it("loses none of two rotations at the same moment", async () => {
     const now = fixedClock(NOW);
-    const storage = recordKeysetStorage({
-      records: memoryRecordStore({ now }),
-      wrapper: localKeyWrapper({ path: join(folder, "key") }),
-    });
+    const storage = sealedBy(keyFile(), memoryRecordStore({ now }));
     const [one, two] = [createKeyset({ storage, now }), createKeyset({ storage, now })];
     await Promise.all([one.load(), two.load()]);
     expect(one.active("state")).toEqual(two.active("state"));
@@ -90,14 +93,7 @@ describe("keyset", () => {
 describe.each<[string, () => KeysetStorage]>([
   ["memory", memoryKeysetStorage],
   ["file", () => fileKeysetStorage({ path: join(folder, "deep/keyset.json") })],
-  [
-    "record",
-    () =>
-      recordKeysetStorage({
-        records: memoryRecordStore({ now: fixedClock(NOW) }),
-        wrapper: localKeyWrapper({ path: join(folder, "key") }),
-      }),
-  ],
+  ["record", () => sealedBy(keyFile())],
 ])("keyset storage: %s", (_, make) => {
   it("makes the first once and replaces only what was read", async () => {
     const storage = make();
@@ -117,25 +113,96 @@ it("keeps a key file to its owner", async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
+it("makes no key file where one must have been brought", async () => {
+  const path = join(folder, "keyset.json");
+  const storage = fileKeysetStorage({ path, create: false });
+  const keyset = createKeyset({ storage, now: fixedClock(NOW) });
+  await expect(keyset.load()).rejects.toMatchObject({ code: "temporarily_unavailable", detail: expect.any(String) });
+  expect(existsSync(path)).toBe(false);
+  await createKeyset({ storage: fileKeysetStorage({ path }), now: fixedClock(NOW) }).load();
+  await keyset.load();
+  expect(keyset.isLoaded()).toBe(true);
+});
+
 it("leaves nothing of the keys readable in the record", async () => {
   const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });
-  const wrapper = localKeyWrapper({ path: join(folder, "key") });
-  const keyset = createKeyset({ storage: recordKeysetStorage({ records, wrapper }), now });
+  const keyset = createKeyset({ storage: sealedBy(keyFile(), records), now });
   await keyset.load();
   const record = JSON.stringify(await records.get({ kind: "keyset", id: "broker" }));
   expect(record).not.toContain("generations");
   expect(record).not.toContain((await readFile(join(folder, "key"), "utf8")).trim().split("\n").at(-1));
 });
 
-it("says what is wrong when the key file is another store's", async () => {
-  const now = fixedClock(NOW);
-  const records = memoryRecordStore({ now });
-  const storage = (name: string) =>
-    recordKeysetStorage({ records, wrapper: localKeyWrapper({ path: join(folder, name) }) });
-  await createKeyset({ storage: storage("one"), now }).load();
-  await expect(createKeyset({ storage: storage("two"), now }).load()).rejects.toMatchObject({
+describe("a keyset record", () => {
+  const shut = (detail: string) => ({
     code: "temporarily_unavailable",
-    detail: expect.stringContaining("restore the key file"),
+    extras: { reason: "keys_unavailable" },
+    detail: expect.stringContaining(detail),
+  });
+
+  it("says what is wrong when the key file is another store's", async () => {
+    const records = memoryRecordStore({ now: fixedClock(NOW) });
+    await sealedBy(keyFile("one"), records).write(undefined, "{}");
+    await expect(sealedBy(keyFile("two"), records).read()).rejects.toMatchObject(
+      shut("sealed under another key file: restore the key file"),
+    );
+  });
+
+  it("says so when the key file is none, and when the record was changed or is of another release", async () => {
+    const records = memoryRecordStore({ now: fixedClock(NOW) });
+    await mkdir(join(folder, "no-file"));
+    await expect(sealedBy(keyFile("no-file"), records).write(undefined, "{}")).rejects.toMatchObject(
+      shut("The key file is not one of ours"),
+    );
+    await sealedBy(keyFile(), records).write(undefined, "{}");
+    const record = await records.get(KEYSET);
+    const from = { stage: record?.stage ?? "", expect: {} };
+    await records.advance(KEYSET, from, { stage: "altered", set: { sealed: "AAAA" } });
+    await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("sealed under another"));
+    await records.advance(KEYSET, { stage: "altered", expect: {} }, { stage: "newer", set: { v: 2 } });
+    await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("format"));
+  });
+
+  it("leaves an outage of the key service as it is, and forgets it", async () => {
+    const records = memoryRecordStore({ now: fixedClock(NOW) });
+    await sealedBy(keyFile(), records).write(undefined, "{}");
+    const outage = new OAuthError("temporarily_unavailable", "away", { reason: "kms_unavailable" });
+    let isAway = true;
+    const wrapper = keyFile();
+    const storage = sealedBy(
+      {
+        newDataKey: (context) => (isAway ? Promise.reject(outage) : wrapper.newDataKey(context)),
+        unwrap: (wrapped, context) => (isAway ? Promise.reject(outage) : wrapper.unwrap(wrapped, context)),
+      },
+      records,
+    );
+    await expect(storage.read()).rejects.toBe(outage);
+    await expect(storage.write("any", "{}")).rejects.toBe(outage);
+    isAway = false;
+    expect((await storage.read())?.text).toBe("{}");
+  });
+
+  it("asks the key service once for each revision, however often it is read", async () => {
+    const records = memoryRecordStore({ now: fixedClock(NOW) });
+    const wrapper = keyFile();
+    const calls: string[] = [];
+    const counted: KeyWrapper = {
+      newDataKey: async (context) => (calls.push("newDataKey"), wrapper.newDataKey(context)),
+      unwrap: async (wrapped, context) => (calls.push("unwrap"), wrapper.unwrap(wrapped, context)),
+    };
+    const [ours, sisters] = [sealedBy(counted, records), sealedBy(wrapper, records)];
+    await ours.write(undefined, "1");
+    for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("1");
+    expect(calls).toEqual(["newDataKey"]);
+    await sisters.write((await sisters.read())?.revision, "2");
+    for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("2");
+    expect(calls).toEqual(["newDataKey", "unwrap"]);
+    // A restored backup is noticed even where it has the revision of what is known.
+    const revision = (await ours.read())?.revision ?? "";
+    const altered = { stage: "x", set: { sealed: "AAAA" } };
+    await records.advance(KEYSET, { stage: revision, expect: {} }, altered);
+    await records.advance(KEYSET, { stage: "x", expect: {} }, { stage: revision, set: {} });
+    await expect(ours.read()).rejects.toMatchObject(shut("sealed under another"));
   });
 });

@@ -1,0 +1,85 @@
+/**
+ * A table and a key at AWS, one line of text each. Credentials, and the address of the key service where it is not AWS's
+ * own, come from the AWS SDK's own variables; the region never does: two machines must not mean two tables by one text.
+ */
+import { formatPath, nearest } from "./problems.ts";
+import { isLoopbackName } from "./source.ts";
+import type { KeysConfig, StoreConfig } from "./types.ts";
+
+export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+
+const TABLE = /^[A-Za-z0-9_.-]{3,255}$/;
+/** `eu-west-1`, `us-gov-east-1`, `eusc-de-east-1`. */
+const REGION = /^[a-z]{2,8}(?:-[a-z]{2,12})+-\d{1,2}$/;
+const PARAMETERS = ["region", "endpoint"] as const;
+
+/** @param text what follows `dynamodb:` */
+export function parseTable(text: string): Parsed<StoreConfig> {
+  const [table = "", ...queries] = text.split("?");
+  if (!TABLE.test(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
+  const { region, endpoint, problems } = readParameters(queries.join("?"));
+  if (region !== undefined && !REGION.test(region)) problems.push("has a region that is none: they look like eu-west-1");
+  const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
+  if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
+  if (problems.length > 0 || region === undefined) return { problem: problems.join("; ") };
+  return {
+    value: {
+      kind: "dynamodb",
+      table,
+      region,
+      ...(origin !== undefined && "value" in origin ? { endpoint: origin.value } : {}),
+    },
+  };
+}
+
+interface TableParameters {
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly problems: string[];
+}
+
+function readParameters(query: string): TableParameters {
+  const found = new URLSearchParams(query);
+  const names = [...new Set(found.keys())];
+  const unknown = names.filter((name) => !PARAMETERS.some((known) => known === name));
+  const meant = unknown.map((name) => nearest(name, PARAMETERS));
+  const [region, endpoint] = PARAMETERS.map((name) => found.get(name) ?? undefined);
+  return {
+    region,
+    endpoint,
+    problems: [
+      // A misspelt region is one mistake, not two.
+      ...(region === undefined && !meant.includes("region")
+        ? ["must name the region of the table: dynamodb:TABLE?region=eu-west-1"]
+        : []),
+      ...unknown.map((name, index) => {
+        const known = meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
+        return `has a parameter ${formatPath([name])}, which is not known: ${known}`;
+      }),
+      ...names.filter((name) => found.getAll(name).length > 1).map((name) => `has ${formatPath([name])} more than once`),
+    ],
+  };
+}
+
+/** An origin: the SDK adds the paths. */
+function parseEndpoint(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: "has an endpoint that is no https URL" };
+  if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
+    return { problem: "has an endpoint that must be https: http is for loopback only" };
+  }
+  return url.href === `${url.origin}/`
+    ? { value: url.origin }
+    : { problem: "has an endpoint with more than scheme, host and port" };
+}
+
+const KEY_ARN =
+  /^arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias\/[A-Za-z0-9/_-]{1,250})$/;
+
+/** @param arn what follows `kms:` */
+export function parseKmsKey(arn: string): Parsed<KeysConfig> {
+  const { region = "" } = KEY_ARN.exec(arn)?.groups ?? {};
+  return REGION.test(region)
+    ? { value: { kind: "kms", keyArn: arn } }
+    : { problem: "must name a KMS key after kms: by the ARN of the key or of an alias, which holds its region" };
+}
