@@ -26,11 +26,10 @@ export interface FaultSwitch {
 
 export function createFaultSwitch(): FaultSwitch {
   let fault: KmsFault | undefined;
-  let number = seededNumbers(SEED);
+  const number = seededNumbers(SEED);
   return {
     set(next) {
       fault = next;
-      number = seededNumbers(SEED);
     },
     next() {
       if (fault === undefined || number() >= (fault.rate ?? 1)) return { kind: "none", delayMs: 0 };

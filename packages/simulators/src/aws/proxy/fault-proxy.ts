@@ -1,0 +1,138 @@
+/**
+ * Stands between the SDK and an engine and is what a bad day looks like from there: throttling, failures, no
+ * connection, no answer, and the worst of them, work that was done and whose answer is lost. The engines do none of it
+ * themselves. Faults are switched while requests run, and come in the same order in every run.
+ */
+import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "../../listen.ts";
+import { readBody } from "../request-body.ts";
+import { failedAnswer, serviceOf, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
+import { createJudge, type Faults } from "./faults.ts";
+import { forward } from "./forward.ts";
+
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+const KEEP_ALIVE_MS = 600_000;
+const SEED = 20_260_101;
+
+export interface FaultCounts {
+  /** Requests that arrived, by operation. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** Requests the engine was given. */
+  readonly forwarded: number;
+  readonly throttled: number;
+  /** Answered with a 500. */
+  readonly failed: number;
+  /** Connections reset because it is down. */
+  readonly reset: number;
+  /** Requests held for `hangMs`. */
+  readonly hung: number;
+  /** Work done and its answer not passed on. */
+  readonly lost: number;
+}
+
+export interface FaultProxy {
+  /** `http://127.0.0.1:PORT`: the endpoint for the SDK */
+  readonly endpoint: string;
+  /** What happens from now on; `{}` is a good day. */
+  set(faults: Faults): void;
+  /** Since the start. */
+  counts(): FaultCounts;
+  /** Leaves the engine alone. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param options.target the engine's endpoint
+ * @param options.seed another one gives another order of faults
+ */
+export async function startFaultProxy(options: {
+  readonly target: string;
+  readonly seed?: number;
+}): Promise<FaultProxy> {
+  const listening = await listen(0);
+  const { server } = listening;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
+  const judge = createJudge(options.seed ?? SEED);
+  const calls = new Map<string, number>();
+  const counts = { forwarded: 0, throttled: 0, failed: 0, reset: 0, hung: 0, lost: 0 };
+  const sockets = new Set<Socket>();
+  let faults: Faults = {};
+
+  const refusesConnections = (): boolean => faults.down === true && faults.operations === undefined;
+  const reset = (socket: Socket | null): void => {
+    counts.reset += 1;
+    socket?.resetAndDestroy();
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, MAX_REQUEST_BYTES);
+    if (body === undefined) {
+      request.socket.destroy();
+      return;
+    }
+    const target = String(request.headers["x-amz-target"]);
+    const operation = target.slice(target.indexOf(".") + 1);
+    calls.set(operation, (calls.get(operation) ?? 0) + 1);
+    const verdict = judge({ operation, body }, faults);
+    if (verdict.reset) {
+      reset(request.socket);
+      return;
+    }
+    if (verdict.hangMs > 0) {
+      counts.hung += 1;
+      await sleep(verdict.hangMs, undefined, { ref: false });
+      if (response.destroyed) return;
+    }
+    if (verdict.refuse === "throttle") {
+      sendError(response, throttledAnswer(serviceOf(target), counts.throttled));
+      counts.throttled += 1;
+      return;
+    }
+    if (verdict.refuse === "error") {
+      sendError(response, failedAnswer(serviceOf(target)));
+      counts.failed += 1;
+      return;
+    }
+    counts.forwarded += 1;
+    const { status, headers, body: answerBody } = await forward(request, body, engine);
+    if (verdict.losesAnswer(status)) {
+      counts.lost += 1;
+      request.socket.resetAndDestroy();
+      return;
+    }
+    if (!response.destroyed) response.writeHead(status, headers).end(answerBody);
+  }
+
+  server.prependListener("connection", (socket: Socket) => {
+    if (refusesConnections()) {
+      reset(socket);
+      return;
+    }
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    // Without an engine the client sees what it would see without the proxy: a connection that breaks.
+    answer(request, response).catch(() => request.socket.destroy());
+  });
+
+  return {
+    endpoint: listening.url,
+    set(next) {
+      faults = next;
+      if (refusesConnections()) for (const socket of sockets) reset(socket);
+    },
+    counts: () => ({ calls: Object.fromEntries(calls), ...counts }),
+    async close() {
+      await listening.close();
+      engine.agent.destroy();
+    },
+  };
+}
+
+function sendError(response: ServerResponse, { status, contentType, body }: ErrorAnswer): void {
+  response.writeHead(status, { "Content-Type": contentType, "Content-Length": Buffer.byteLength(body) }).end(body);
+}

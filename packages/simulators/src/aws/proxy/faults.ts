@@ -1,0 +1,67 @@
+/** What the proxy can do to a request, and which requests it does it to. */
+import { createHash } from "node:crypto";
+import { seededNumbers } from "../seeded.ts";
+
+export interface Faults {
+  /** Of the requests that are answered as throttled, 0 to 1; the engine does not see them. */
+  readonly throttleRate?: number;
+  /** Of the others, those answered with a 500; the engine does not see them. */
+  readonly errorRate?: number;
+  /** Every connection is reset, open ones too; with `operations`, those on which such a request arrives. */
+  readonly down?: boolean;
+  /**
+   * The engine does the work, and the connection is reset in place of its answer.
+   * `conditional-writes-once`: so for the first success of every distinct conditional write, which is told by its
+   * operation and its body; a client's retry of it passes. `all`: for every request.
+   */
+  readonly loseAnswers?: "conditional-writes-once" | "all";
+  /** Requests are held this long before anything else happens to them; when the client has left by then, they are dropped. */
+  readonly hangMs?: number;
+  /** Only these operations (`PutItem`, `Decrypt`) meet the faults; default: all. */
+  readonly operations?: readonly string[];
+}
+
+export interface ProxiedRequest {
+  readonly operation: string;
+  readonly body: Buffer;
+}
+
+export interface Verdict {
+  readonly reset: boolean;
+  readonly hangMs: number;
+  readonly refuse: "throttle" | "error" | undefined;
+  /** To be asked with the status of the engine's answer. */
+  readonly losesAnswer: (status: number) => boolean;
+}
+
+const UNHARMED: Verdict = { reset: false, hangMs: 0, refuse: undefined, losesAnswer: () => false };
+const WRITES: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
+
+/** @returns what becomes of a request; draws from the seed in the order of arrival */
+export function createJudge(seed: number): (request: ProxiedRequest, faults: Faults) => Verdict {
+  const number = seededNumbers(seed);
+  const lost = new Set<string>();
+  return (request, faults) => {
+    if (faults.operations?.includes(request.operation) === false) return UNHARMED;
+    const throttled = number() < (faults.throttleRate ?? 0);
+    const failed = number() < (faults.errorRate ?? 0);
+    return {
+      reset: faults.down === true,
+      hangMs: faults.hangMs ?? 0,
+      refuse: throttled ? "throttle" : failed ? "error" : undefined,
+      losesAnswer(status) {
+        if (faults.loseAnswers !== "conditional-writes-once") return faults.loseAnswers === "all";
+        if (status !== 200 || !isConditionalWrite(request)) return false;
+        const write = createHash("sha256").update(`${request.operation}\n`).update(request.body).digest("base64");
+        return lost.size !== lost.add(write).size;
+      },
+    };
+  };
+}
+
+function isConditionalWrite({ operation, body }: ProxiedRequest): boolean {
+  if (operation === "TransactWriteItems") return true;
+  if (!WRITES.has(operation)) return false;
+  const input = JSON.parse(body.toString()) as object;
+  return "ConditionExpression" in input || "Expected" in input;
+}
