@@ -3,9 +3,14 @@
  * Bounded by age, uses and entries (bar TS-13). A call to the key service costs milliseconds and money; a row costs none.
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import { type KeptKey, keptKeys } from "./data-keys-kept.ts";
+import { callQueue, patiently } from "./data-keys-queue.ts";
 
 export interface DataKey {
-  /** 32 bytes. Belongs to the cache: never keep it beyond the operation, never change it. */
+  /**
+   * 32 bytes. Belongs to the cache, which overwrites it with zeros: use it right after the `await` that brought it, before
+   * any other `await`, and never change it.
+   */
   readonly dataKey: Buffer;
   /** As the row keeps it. */
   readonly wrapped: string;
@@ -14,7 +19,7 @@ export interface DataKey {
 export interface DataKeys {
   /** @param uses how many fields will be sealed with it. @throws OAuthError temporarily_unavailable, reason `kms_unavailable` */
   toSeal(uses: number): Promise<DataKey>;
-  /** @throws OAuthError temporarily_unavailable as above; TokenStoreError unreadable when the key service refuses the wrapped key */
+  /** The same rule for the bytes. @throws OAuthError temporarily_unavailable as above; TokenStoreError unreadable when the key service refuses the wrapped key */
   toOpen(wrapped: string, uses: number): Promise<Buffer>;
   /** Whether new data keys are made under another root than this one, so that its row is worth sealing again. */
   isStale(wrapped: string): boolean;
@@ -38,4 +43,99 @@ export interface DataKeyLimits {
   readonly maxEntries: number;
   /** Calls to the key service at once; default 20. */
   readonly maxConcurrency: number;
+}
+
+/** What the contract permits at most. */
+const LONGEST_AGE_SECONDS = 300;
+const MOST_USES = 2 ** 20;
+const DEFAULTS: DataKeyLimits = {
+  maxAgeSeconds: LONGEST_AGE_SECONDS,
+  maxUses: MOST_USES,
+  maxEntries: 1000,
+  maxConcurrency: 20,
+};
+
+/**
+ * Data keys for one context. A key in memory answers without the key service; else all who need the same one share a
+ * call. What failed is not remembered. Rows sealed after the root moved use the new one when the current key is spent,
+ * `maxAgeSeconds` later at most.
+ *
+ * @throws TypeError for limits beyond the contract's, or none
+ */
+export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOptions): DataKeys {
+  const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });
+  const kept = keptKeys(bounds, { now });
+  const queued = callQueue(maxConcurrency);
+  let current: KeptKey | undefined;
+  let making: Promise<KeptKey> | undefined;
+  const opening = new Map<string, Promise<KeptKey>>();
+
+  const make = async (): Promise<KeptKey> => {
+    try {
+      const { dataKey, wrapped } = await queued(() => keys.newDataKey(context));
+      current = kept.keep(dataKey, wrapped);
+      return current;
+    } finally {
+      making = undefined;
+    }
+  };
+
+  const open = async (wrapped: string): Promise<KeptKey> => {
+    try {
+      return kept.keep(await queued(() => keys.unwrap(wrapped, context)), wrapped);
+    } finally {
+      opening.delete(wrapped);
+    }
+  };
+
+  const opened = (wrapped: string): Promise<KeptKey> => {
+    const shared = opening.get(wrapped) ?? open(wrapped);
+    opening.set(wrapped, shared);
+    return shared;
+  };
+
+  /** Whoever waited for a key may use it, whatever became of it in the cache meanwhile; only its uses are counted. */
+  const arrival = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
+    if (!(uses >= 1 && uses <= bounds.maxUses)) throw new TypeError(`a data key has 1 to ${bounds.maxUses} uses`);
+    for (;;) {
+      // Each round ends here or has others use up a whole key.
+      // oxlint-disable-next-line no-await-in-loop
+      const key = await patiently(call());
+      if (key.uses + uses <= bounds.maxUses) {
+        key.uses += uses;
+        return key;
+      }
+    }
+  };
+
+  return {
+    toSeal: (uses) => {
+      if (current !== undefined && kept.use(current, uses)) return current.forSealing;
+      return arrival(uses, () => (making ??= make()));
+    },
+    toOpen: (wrapped, uses) => {
+      const key = kept.get(wrapped);
+      if (key !== undefined && kept.use(key, uses)) return key.forOpening;
+      return arrival(uses, () => opened(wrapped)).then(({ dataKey }) => dataKey);
+    },
+    isStale: (wrapped) => keys.isStale?.(wrapped) ?? false,
+    close: () => kept.close(),
+  };
+}
+
+function checked(limits: DataKeyLimits): DataKeyLimits {
+  const most: DataKeyLimits = {
+    maxAgeSeconds: LONGEST_AGE_SECONDS,
+    maxUses: MOST_USES,
+    maxEntries: Number.MAX_SAFE_INTEGER,
+    maxConcurrency: Number.MAX_SAFE_INTEGER,
+  };
+  for (const name of Object.keys(most) as (keyof DataKeyLimits)[]) {
+    const value = limits[name];
+    //= bar#TS-13
+    if (!Number.isInteger(value) || value < 1 || value > most[name]) {
+      throw new TypeError(`${name} is a whole number from 1 to ${most[name]}`);
+    }
+  }
+  return limits;
 }

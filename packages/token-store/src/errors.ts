@@ -13,6 +13,8 @@ const SENTENCE = {
   key_file_invalid: "The key file is not one of ours",
   key_file_unavailable: "The key file cannot be read or made",
   store_foreign: "The store file belongs to something else",
+  key_id_invalid: "The configured key id cannot be used",
+  key_service_refused: "The key service refuses the configured key",
   mode_conflict: "The mode in the code and TOKEN_ENCRYPTION_MODE differ: set one of them, or both to the same",
   key_missing: "Mode encrypted needs a key: set TOKEN_ENCRYPTION_KMS_KEY_ID to the ARN of a KMS key",
   settings_invalid: "The settings of the token store are not usable",

@@ -1,0 +1,103 @@
+/**
+ * What the AWS SDK throws, translated once: what became of the request, and what the operator can do.
+ *
+ * The SDK's own error is dropped, not kept as `cause`. It may carry the answer it could not read, and such an answer may
+ * hold a data key in the clear; even the message of a JSON error quotes the text around the fault.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { TokenStoreError } from "../errors.ts";
+import { kmsUnavailable } from "./kms-unavailable.ts";
+
+export type KmsOperation = "GenerateDataKey" | "Decrypt";
+
+/** Of our own making: the deadline over all tries passed. */
+export const DEADLINE_PASSED = "DeadlinePassed";
+
+/**
+ * `outage`: it may pass without a change here. `refused`: only another configuration helps, so it ends a start.
+ * `unreadable`: KMS looked at this wrapped key and will not open it.
+ */
+type Kind = "outage" | "refused" | "unreadable";
+
+const SILENT = "KMS does not answer in time: look at its status, the network path and the VPC endpoint";
+const CREDENTIALS = "the AWS credentials are missing, expired or not valid: look at the task role";
+const WRONG_KEY =
+  "this region and account have no such key: compare the configured key id, and the region where it names none";
+const WRONG_KIND = "the key is not for this: a symmetric encryption key (SYMMETRIC_DEFAULT, ENCRYPT_DECRYPT) is needed";
+
+/** Both exceptions of the service and errors of the SDK, by name. */
+const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
+  InvalidCiphertextException: ["unreadable", "KMS does not open it"],
+  IncorrectKeyException: ["unreadable", "KMS does not open it"],
+  ThrottlingException: ["outage", "KMS throttles: look for what else uses the quota of the account, or raise it"],
+  LimitExceededException: ["outage", "KMS throttles: look for what else uses the quota of the account, or raise it"],
+  DisabledException: ["outage", "the key is disabled: enable it"],
+  KMSInvalidStateException: ["outage", "the key cannot be used, it may be pending deletion: cancel that and enable it"],
+  KeyUnavailableException: ["outage", "KMS has the key but cannot use it now: look at the key's store"],
+  [DEADLINE_PASSED]: ["outage", SILENT],
+  TimeoutError: ["outage", SILENT],
+  AccessDeniedException: [
+    "refused",
+    "the role may not use the key: permit it kms:GenerateDataKey and kms:Decrypt, in its own policy or the key's",
+  ],
+  NotFoundException: ["refused", WRONG_KEY],
+  InvalidArnException: ["refused", WRONG_KEY],
+  ValidationException: ["refused", WRONG_KEY],
+  InvalidKeyUsageException: ["refused", WRONG_KIND],
+  UnsupportedOperationException: ["refused", WRONG_KIND],
+  CredentialsProviderError: ["refused", CREDENTIALS],
+  UnrecognizedClientException: ["refused", CREDENTIALS],
+  InvalidSignatureException: ["refused", CREDENTIALS],
+  ExpiredTokenException: ["refused", CREDENTIALS],
+  MissingAuthenticationTokenException: ["refused", CREDENTIALS],
+};
+
+interface Failure {
+  readonly kind: Kind;
+  readonly detail: string;
+}
+
+/**
+ * While serving: what only the operator can end is an outage to everyone else.
+ *
+ * @param key as asked for, a name and no secret
+ */
+export function kmsError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
+  if (isOurs(error)) return error;
+  const { kind, detail } = failureOf(error, operation, key);
+  return kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
+}
+
+/** At start: a wrong configuration is not waited for. */
+export function kmsStartError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
+  if (isOurs(error)) return error;
+  const { kind, detail } = failureOf(error, operation, key);
+  return kind === "refused" ? new TokenStoreError("key_service_refused", { detail }) : kmsUnavailable(detail);
+}
+
+function isOurs(error: unknown): error is OAuthError | TokenStoreError {
+  return error instanceof OAuthError || error instanceof TokenStoreError;
+}
+
+function failureOf(error: unknown, operation: KmsOperation, key: string): Failure {
+  const { name, code, requestId } = namesOf(error);
+  const [kind, remedy] = FAILURES[name] ?? ["outage", SILENT];
+  const facts = [`${operation} with ${key}`, name, code, requestId === undefined ? undefined : `request ${requestId}`];
+  return { kind, detail: `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}` };
+}
+
+/** Only what is a name. Messages and bodies stay where they are. */
+function namesOf(error: unknown): { readonly name: string; readonly code?: string; readonly requestId?: string } {
+  if (!(error instanceof Error)) return { name: "unknown" };
+  const { name, code, $metadata } = error as Error & { code?: unknown; $metadata?: { requestId?: unknown } };
+  const requestId = $metadata?.requestId;
+  return {
+    name: plain(name) ?? "unknown",
+    ...(typeof code === "string" && plain(code) !== undefined ? { code } : {}),
+    ...(typeof requestId === "string" && plain(requestId) !== undefined ? { requestId } : {}),
+  };
+}
+
+function plain(text: string): string | undefined {
+  return /^[\w.-]{1,64}$/.test(text) ? text : undefined;
+}

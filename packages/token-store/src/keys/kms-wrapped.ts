@@ -1,0 +1,51 @@
+/**
+ * A data key as a row keeps it once KMS wrapped it.
+ *
+ * Format 1, base64url of: format (1 byte, 0x01) | length of the ARN (1) | ARN of the KMS key | binding (32) |
+ * CiphertextBlob. About 400 characters. The ARN is there so that KMS is asked for that key and no other
+ * (keys/kms-trust.ts says which are acceptable), the binding is checked by keys/kms-binding.ts.
+ */
+import { TokenStoreError } from "../errors.ts";
+import { decodeCanonical } from "../sealing/canonical-base64.ts";
+import { BINDING_BYTES } from "./kms-binding.ts";
+import { type KeyArn, parseKeyArn } from "./kms-key-id.ts";
+
+export const WRAPPED_FORMAT = 1;
+
+const ARN_AT = 2;
+/** KMS takes no longer CiphertextBlob. */
+const LONGEST_BLOB_BYTES = 6144;
+const LONGEST_HEAD = Math.ceil(((ARN_AT + 255) * 4) / 3);
+const LONGEST_WRAPPED = Math.ceil(((ARN_AT + 255 + BINDING_BYTES + LONGEST_BLOB_BYTES) * 4) / 3);
+
+export interface WrappedKey {
+  readonly key: KeyArn;
+  readonly binding: Buffer;
+  readonly blob: Buffer;
+}
+
+/** @returns base64url without padding */
+export function encodeWrapped({ key, binding, blob }: WrappedKey): string {
+  const arn = Buffer.from(key.arn, "latin1");
+  return Buffer.concat([Buffer.of(WRAPPED_FORMAT, arn.length), arn, binding, blob]).toString("base64url");
+}
+
+/** Cheap: only the beginning is decoded. @returns undefined for what is no wrapped key of this format */
+export function keyOfWrapped(wrapped: string): KeyArn | undefined {
+  const head = Buffer.from(wrapped.slice(0, LONGEST_HEAD), "base64url");
+  return head[0] === WRAPPED_FORMAT ? parseKeyArn(head.toString("latin1", ARN_AT, ARN_AT + (head[1] ?? 0))) : undefined;
+}
+
+/** The inverse; nothing in it is to be believed yet. @throws TokenStoreError unreadable, format_unknown */
+export function parseWrapped(wrapped: string): WrappedKey {
+  if (wrapped.length > LONGEST_WRAPPED) throw new TokenStoreError("unreadable");
+  const bytes = decodeCanonical(wrapped);
+  const [format, arnLength = 0] = bytes;
+  if (format === undefined) throw new TokenStoreError("unreadable");
+  if (format !== WRAPPED_FORMAT) throw new TokenStoreError("format_unknown");
+  const bindingAt = ARN_AT + arnLength;
+  const blobAt = bindingAt + BINDING_BYTES;
+  const key = parseKeyArn(bytes.toString("latin1", ARN_AT, bindingAt));
+  if (key === undefined || bytes.length <= blobAt) throw new TokenStoreError("unreadable");
+  return { key, binding: bytes.subarray(bindingAt, blobAt), blob: bytes.subarray(blobAt) };
+}

@@ -1,0 +1,184 @@
+/**
+ * A KeyWrapper whose root is a key in AWS KMS: the process never sees the root, and every use of it is in CloudTrail.
+ * The only importer of the KMS client. Asks for GenerateDataKey and Decrypt and nothing else, as the task role permits.
+ * Callers on a hot path stand behind data-keys.ts; the broker wraps its keyset with it directly.
+ */
+import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import { TokenStoreError } from "../errors.ts";
+import { bindingOf, requireBinding } from "./kms-binding.ts";
+import { DEADLINE_PASSED, kmsError, kmsStartError } from "./kms-errors.ts";
+import { isSameKey, type KeyArn, type KeyOwner, parseKeyArn, parseKeyReference } from "./kms-key-id.ts";
+import { isOwnedBy, keyArnIn, requireTrustedKey } from "./kms-trust.ts";
+import { kmsUnavailable } from "./kms-unavailable.ts";
+import { encodeWrapped, keyOfWrapped, parseWrapped, WRAPPED_FORMAT } from "./kms-wrapped.ts";
+
+const KEY_BYTES = 32;
+/** Over all tries; callers promise an answer within five seconds. */
+const DEADLINE_MS = 4500;
+
+export interface KmsKeyWrapperOptions {
+  /** ARN of a key (the contract) or of an alias; with `region` also a key id or `alias/name`. */
+  readonly keyId: string;
+  /** Used only where `keyId` names none. */
+  readonly region?: string;
+  /** Another address than AWS's own, for tests and private endpoints. */
+  readonly endpoint?: string;
+  /** For one call over all its tries, in milliseconds. Default 4500. */
+  readonly deadlineMs?: number;
+}
+
+export interface KmsKeyWrapper extends KeyWrapper {
+  /**
+   * Makes a data key and throws it away, for a start: finds a wrong key while someone looks.
+   *
+   * @throws TokenStoreError key_service_refused when only another configuration helps; OAuthError
+   *   temporarily_unavailable, reason `kms_unavailable`, when it may pass (a disabled key may be enabled again)
+   */
+  check(context: KeyContext): Promise<void>;
+  /** False as long as this process has made no data key. */
+  isStale(wrapped: string): boolean;
+  /** Closes the connections kept open. */
+  close(): void;
+}
+
+/**
+ * Data keys under a KMS key. Every method throws OAuthError temporarily_unavailable, reason `kms_unavailable`, when KMS
+ * cannot help now, with the operator's remedy as `detail`; `unwrap` throws TokenStoreError unreadable or format_unknown
+ * for what was altered, made for another context, or under a key of another account.
+ *
+ * @throws TokenStoreError key_id_invalid at once
+ */
+export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
+  const { endpoint, deadlineMs = DEADLINE_MS } = options;
+  const configured = parseKeyReference(options.keyId, options.region);
+  const { keyId, region } = configured;
+  const client = openClient(region, endpoint);
+  let { owner } = configured;
+  let learning: Promise<KeyOwner> | undefined;
+  /** Of the newest data key: where the alias points, as far as this process knows. */
+  let newest: KeyArn | undefined;
+
+  const generate = async (context: KeyContext): Promise<GeneratedKey> => {
+    const command = new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: "AES_256", EncryptionContext: { ...context } });
+    const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal }));
+    const dataKey = takeKey(answer.Plaintext);
+    const key = parseKeyArn(answer.KeyId ?? "");
+    const blob = Buffer.from(answer.CiphertextBlob ?? []);
+    // What `unwrap` would refuse must not be sealed under in the first place.
+    if (dataKey === undefined || key === undefined || blob.length === 0 || !isOwnedBy(key, owner ?? key)) {
+      throw kmsUnavailable(
+        `GenerateDataKey with ${keyId} answered no data key of ${KEY_BYTES} bytes under a key of ours`,
+      );
+    }
+    owner ??= key;
+    newest = key;
+    return { dataKey, key, blob };
+  };
+
+  /** Of the configured key. One that is named without its account costs a data key, once. */
+  const learnOwner = (context: KeyContext): Promise<KeyOwner> => {
+    learning ??= generate(context)
+      .then(({ dataKey, key }) => {
+        dataKey.fill(0);
+        return key;
+      })
+      .finally(() => {
+        learning = undefined;
+      });
+    return learning.catch((error: unknown) => {
+      throw kmsError(error, "GenerateDataKey", keyId);
+    });
+  };
+
+  return {
+    newDataKey: async (context) => {
+      const { dataKey, key, blob } = await generate(context).catch((error: unknown) => {
+        throw kmsError(error, "GenerateDataKey", keyId);
+      });
+      const binding = bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context });
+      return { dataKey, wrapped: encodeWrapped({ key, binding, blob }) };
+    },
+
+    unwrap: async (wrapped, context) => {
+      const { key, binding, blob } = parseWrapped(wrapped);
+      requireTrustedKey(key, owner ?? (await learnOwner(context)));
+      const pinned = keyArnIn(region, key);
+      const command = new DecryptCommand({ KeyId: pinned, CiphertextBlob: blob, EncryptionContext: { ...context } });
+      const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal })).catch(
+        (error: unknown) => {
+          throw kmsError(error, "Decrypt", pinned);
+        },
+      );
+      const dataKey = takeKey(answer.Plaintext);
+      if (dataKey === undefined || answer.KeyId !== pinned) throw new TokenStoreError("unreadable");
+      requireBinding(binding, bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context }));
+      return dataKey;
+    },
+
+    check: async (context) => {
+      const { dataKey } = await generate(context).catch((error: unknown) => {
+        throw kmsStartError(error, "GenerateDataKey", keyId);
+      });
+      dataKey.fill(0);
+    },
+
+    isStale: (wrapped) => {
+      const key = keyOfWrapped(wrapped);
+      return key !== undefined && newest !== undefined && !isSameKey(key, newest);
+    },
+
+    close: () => client.destroy(),
+  };
+}
+
+interface GeneratedKey {
+  readonly dataKey: Buffer;
+  readonly key: KeyArn;
+  readonly blob: Buffer;
+}
+
+/** Everything that decides how long a call takes is said here, so that no variable of the SDK's changes it. */
+function openClient(region: string, endpoint: string | undefined): KMSClient {
+  const agent = { keepAlive: true, maxSockets: 100 };
+  return new KMSClient({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    maxAttempts: 3,
+    // Waits a random part of 50, then 100 ms between tries; of 1 and 2 s where KMS throttles.
+    retryMode: "standard",
+    requestHandler: {
+      connectionTimeout: 500,
+      requestTimeout: 1500,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+/** The race besides the signal: looking for credentials does not listen to it. */
+async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(Object.assign(new Error(`no answer within ${deadlineMs} ms`), { name: DEADLINE_PASSED }));
+      controller.abort();
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([call(controller.signal), passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** In memory of its own: the SDK's lies in a pool shared with other buffers, and is overwritten here. */
+function takeKey(plaintext: Uint8Array | undefined): Buffer | undefined {
+  if (plaintext?.length !== KEY_BYTES) return undefined;
+  const dataKey = Buffer.allocUnsafeSlow(KEY_BYTES);
+  dataKey.set(plaintext);
+  plaintext.fill(0);
+  return dataKey;
+}
