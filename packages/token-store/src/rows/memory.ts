@@ -1,41 +1,75 @@
 /** Token rows in this process: tests, and the model the other adapters are compared with. */
-import type { Expected, Row, RowKey, TokenRows } from "./token-rows.ts";
+import { storeUnavailable } from "../records/unavailable.ts";
+import { fromCursor, toCursor } from "./row-cursor.ts";
+import {
+  changedAttributes,
+  compareKeys,
+  isAsExpectedRow,
+  requireChange,
+  requireExpected,
+  requireLimit,
+  requirePartition,
+  requireRowKey,
+} from "./row-rules.ts";
+import type { Row, RowKey, TokenRows } from "./token-rows.ts";
 
 export function memoryTokenRows({ table = "memory" }: { readonly table?: string } = {}): TokenRows {
   const rows = new Map<string, Row>();
+  let closed = false;
   const idOf = ({ pk, sk }: RowKey): string => JSON.stringify([pk, sk]);
-  const holds = (row: Row | undefined, expected: Expected): boolean =>
-    Object.entries(expected).every(([name, value]) => ownValue(row, name) === value);
-  const ordered = (): Row[] => [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const ordered = (): Row[] => [...rows.values()].toSorted((a, b) => compareKeys(a.key, b.key));
+  const requireOpen = (): void => {
+    if (closed) throw storeUnavailable(new Error("the store was closed"));
+  };
 
   return {
     table,
-    get: async (key) => rows.get(idOf(key)),
-    change: async (key, { set, remove = [] }, expected) => {
-      const old = rows.get(idOf(key));
-      if (!holds(old, expected)) return "conflict";
-      const kept = Object.entries(old?.attributes ?? {}).filter(([name]) => !remove.includes(name));
-      const attributes = Object.fromEntries([...kept, ...Object.entries(set)]);
-      rows.set(idOf(key), { key: { pk: key.pk, sk: key.sk }, attributes });
+    get: async (key) => {
+      requireRowKey(key);
+      requireOpen();
+      const row = rows.get(idOf(key));
+      return row === undefined ? undefined : copyOf(row);
+    },
+    change: async (key, change, expected) => {
+      requireRowKey(key);
+      requireChange(change, expected);
+      requireOpen();
+      const old = rows.get(idOf(key))?.attributes;
+      if (!isAsExpectedRow(old, expected)) return "conflict";
+      rows.set(idOf(key), { key: { pk: key.pk, sk: key.sk }, attributes: changedAttributes(old, change) });
       return "written";
     },
     delete: async (key, expected) => {
-      if (!holds(rows.get(idOf(key)), expected)) return "conflict";
+      requireRowKey(key);
+      requireExpected(expected);
+      requireOpen();
+      if (!isAsExpectedRow(rows.get(idOf(key))?.attributes, expected)) return "conflict";
       rows.delete(idOf(key));
       return "deleted";
     },
-    partition: async (pk) => ordered().filter(({ key }) => key.pk === pk),
-    scan: async ({ limit, cursor }) => {
-      const rest = ordered().filter(({ key }) => cursor === undefined || idOf(key) > cursor);
-      const page = rest.slice(0, limit);
-      const last = page.at(-1);
-      return last === undefined || rest.length <= limit ? { rows: page } : { rows: page, cursor: idOf(last.key) };
+    partition: async (pk) => {
+      requirePartition(pk);
+      requireOpen();
+      return ordered().flatMap((row) => (row.key.pk === pk ? [copyOf(row)] : []));
     },
-    ping: async () => undefined,
-    close: async () => rows.clear(),
+    scan: async ({ limit, cursor }) => {
+      requireLimit(limit);
+      const after = cursor === undefined ? undefined : fromCursor(cursor);
+      requireOpen();
+      const rest = ordered().filter(({ key }) => after === undefined || compareKeys(key, after) > 0);
+      const page = rest.slice(0, limit).map(copyOf);
+      const last = page.at(-1);
+      return last === undefined || rest.length <= limit ? { rows: page } : { rows: page, cursor: toCursor(last.key) };
+    },
+    ping: async () => requireOpen(),
+    close: async () => {
+      closed = true;
+      rows.clear();
+    },
   };
 }
 
-function ownValue(row: Row | undefined, name: string): string | number | undefined {
-  return row !== undefined && Object.hasOwn(row.attributes, name) ? row.attributes[name] : undefined;
+/** So that nobody changes a row by changing what he was given. */
+function copyOf({ key, attributes }: Row): Row {
+  return { key: { ...key }, attributes: { ...attributes } };
 }
