@@ -1,5 +1,5 @@
 /** Vendors by how they refresh: what a test of refreshing starts, and asks afterwards. */
-export { REFRESH_MODELS } from "./models.ts";
-export type { IssuedTokens, LiveTokens, RefreshCounts, RefreshModel } from "./models.ts";
+export { createModel, REFRESH_MODELS } from "./models.ts";
+export type { IssuedTokens, LiveTokens, ModelOptions, ModelState, RefreshCounts, RefreshModel } from "./models.ts";
 export { startRefreshVendor } from "./server.ts";
 export type { Held, RefreshFault, RefreshVendor, RefreshVendorOptions } from "./server.ts";

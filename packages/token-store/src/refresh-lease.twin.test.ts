@@ -1,0 +1,128 @@
+/**
+ * The twins of the tests of the lease and of the fence: one defence taken out each, and the harm is done.
+ */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { KEY, LIFE_SECONDS } from "./testing/refresh-bench.ts";
+import type * as BenchModule from "./testing/refresh-bench.ts";
+
+beforeEach(() => {
+  vi.resetModules();
+});
+
+async function dueBench(
+  options: Parameters<typeof BenchModule.refreshBench>[0] = {},
+): Promise<ReturnType<typeof BenchModule.refreshBench>> {
+  const { refreshBench } = await import("./testing/refresh-bench.ts");
+  const bench = refreshBench(options);
+  await bench.link();
+  bench.time.advance(LIFE_SECONDS);
+  return bench;
+}
+
+describe("with a defence off", () => {
+  it("without the lease two processes use one refresh token, and the vendor ends the grant (twin of bar#RF-1)", async () => {
+    vi.doMock("./refresh-take-lease.ts", async (original) => ({
+      ...(await original<object>()),
+      takeLease: async (current: object) => ({
+        over: current,
+        lease: { owner: "nobody", until: 0, attemptId: "nobody" },
+        afterCrash: false,
+      }),
+    }));
+    const bench = await dueBench();
+    vi.doUnmock("./refresh-take-lease.ts");
+    const calls = [bench.process(), bench.process()].map((leases) => leases.withRefreshLease(KEY, bench.refresh));
+    await Promise.allSettled(calls);
+    expect(bench.asked).toHaveLength(2);
+    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+  });
+
+  it("with a lease that nobody heeds, too (twin of bar#8.2-2)", async () => {
+    vi.doMock("./refresh-take-lease.ts", async (original) => {
+      const module = await original<{ readonly takeLease: (current: object, deps: object) => unknown }>();
+      return {
+        ...module,
+        isHeld: () => false,
+        takeLease: (current: object, deps: object) => {
+          const { lease: _, ...free } = current as { readonly lease?: object };
+          return module.takeLease(free, deps);
+        },
+      };
+    });
+    const bench = await dueBench();
+    vi.doUnmock("./refresh-take-lease.ts");
+    const other = bench.process();
+    bench.at.after = async () => {
+      bench.at.after = undefined;
+      await other.withRefreshLease(KEY, bench.refresh).catch(() => undefined);
+    };
+    await bench
+      .process()
+      .withRefreshLease(KEY, bench.refresh)
+      .catch(() => undefined);
+    expect(bench.asked).toHaveLength(2);
+    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+  });
+
+  it("without the look at the time a process that stood still ends the grant (twin of bar#8.2-3)", async () => {
+    vi.doMock("./refresh-times.ts", async (original) => ({ ...(await original<object>()), isInTime: () => true }));
+    const bench = await dueBench();
+    vi.doUnmock("./refresh-times.ts");
+    const other = bench.process();
+    bench.faults.written = async () => {
+      bench.faults.written = undefined;
+      bench.time.advance(40);
+      await other.withRefreshLease(KEY, bench.refresh);
+    };
+    await bench
+      .process()
+      .withRefreshLease(KEY, bench.refresh)
+      .catch(() => undefined);
+    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+  });
+
+  it("without the fence a process that stood still puts the row back (twin of bar#8.2-7)", async () => {
+    vi.doMock("./row-conditions.ts", async (original) => ({
+      ...(await original<object>()),
+      expectAsRead: () => ({}),
+    }));
+    const bench = await dueBench({ model: "retry-until-used" });
+    vi.doUnmock("./row-conditions.ts");
+    const [zombie, other] = [bench.process(), bench.process()];
+    bench.at.after = async () => {
+      bench.at.after = undefined;
+      bench.time.advance(40);
+      await other.withRefreshLease(KEY, bench.refresh);
+      bench.time.advance(LIFE_SECONDS);
+      await other.withRefreshLease(KEY, bench.refresh);
+    };
+    await zombie.withRefreshLease(KEY, bench.refresh);
+    const row = await bench.records.read(KEY);
+    // Two refreshes were committed on top of it, and it says 2 again, with a refresh token the vendor no longer takes.
+    expect(row?.stored.version).toBe(2);
+    expect(bench.vendor.live(KEY.user).refreshTokens).not.toContain(row?.stored.tokens.refreshToken?.reveal());
+  });
+
+  it("without the condition on the status a revoked record comes back to life (twin of bar#RV-4)", async () => {
+    vi.doMock("./row-conditions.ts", async (original) => {
+      const module = await original<{
+        readonly expectAsRead: (attributes: object, names: readonly string[]) => object;
+      }>();
+      return {
+        ...module,
+        expectAsRead: (attributes: object, names: readonly string[]) =>
+          module.expectAsRead(
+            attributes,
+            names.filter((name) => name !== "status"),
+          ),
+      };
+    });
+    const bench = await dueBench();
+    vi.doUnmock("./row-conditions.ts");
+    bench.at.after = async () => {
+      await bench.records.note((await bench.records.read(KEY))!, { status: "revoked" });
+    };
+    await bench.process().withRefreshLease(KEY, bench.refresh);
+    expect((await bench.records.read(KEY))?.stored.status).toBe("active");
+  });
+});

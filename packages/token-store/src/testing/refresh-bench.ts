@@ -1,0 +1,159 @@
+/**
+ * Refreshing on a table: rows in memory that can fail, a vendor of a chosen model in this process, virtual time, and as
+ * many "processes" (createRefreshLeases) as a test wants. Tests of refresh-lease.ts and what it is made of use it.
+ */
+import { randomBytes } from "node:crypto";
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/simulators/refresh-models";
+import type { DataKeys } from "../data-keys.ts";
+import type { JournalEvent } from "../journal.ts";
+import { encrypted } from "../modes/encrypted.ts";
+import type { Refresh, RefreshEvent } from "../refresh-context.ts";
+import { createRefreshLeases, type RefreshLeases, type RefreshLeasesOptions } from "../refresh-lease.ts";
+import { createTokenRecords } from "../row-records.ts";
+import { memoryTokenRows } from "../rows/memory.ts";
+import type { Attributes, RowChange, TokenRows } from "../rows/token-rows.ts";
+import { rowKeyOf } from "../token-attributes.ts";
+import type { TokenRecords } from "../token-records.ts";
+import type { TokenKey, TokenSet } from "../tokens.ts";
+import { type VirtualTime, virtualTime } from "./refresh-time.ts";
+
+export const START = 1_700_000_000;
+export const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };
+export const ROW = rowKeyOf(KEY);
+/** Of an access token, unless a test says otherwise. */
+export const LIFE_SECONDS = 3600;
+
+/** Called before each write; throwing keeps it from happening, `lose` does it and throws then. */
+export interface RowFaults {
+  read?: (() => void) | undefined;
+  write?: ((change: RowChange) => void | "lose") | undefined;
+  /** After each write, before its answer. */
+  written?: (() => Promise<void>) | undefined;
+}
+
+export interface Bench {
+  readonly time: VirtualTime;
+  readonly rows: TokenRows;
+  readonly faults: RowFaults;
+  readonly keys: DataKeys & { down: boolean };
+  readonly records: TokenRecords;
+  readonly vendor: ModelState;
+  /** In the order they were reported, of all processes. */
+  readonly events: (RefreshEvent | JournalEvent)[];
+  /** The refresh tokens the vendor was asked with. */
+  readonly asked: string[];
+  /** What the vendor does beside its work, in this order. */
+  readonly at: { before?: (() => unknown) | undefined; after?: (() => unknown) | undefined };
+  readonly refresh: Refresh;
+  process(options?: RefreshLeasesOptions & { readonly clockOffset?: number }): RefreshLeases;
+  /** A new authorization by the user. */
+  link(): Promise<TokenSet>;
+  attributes(): Promise<Attributes>;
+  /** Names of the events, a reason behind a colon. */
+  names(): string[];
+}
+
+export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
+  const time = virtualTime(START);
+  const { now, timer } = time;
+  const faults: RowFaults = {};
+  const inner = memoryTokenRows({ table: "tokens" });
+  const rows = withFaults(inner, faults);
+  const keys = fakeDataKeys();
+  const records = createTokenRecords({ rows, dataKeys: keys, mode: encrypted, environment: "test", now });
+  const vendor = createModel({ model: "strict", accessTokenSeconds: LIFE_SECONDS, ...options, now });
+  const events: (RefreshEvent | JournalEvent)[] = [];
+  const asked: string[] = [];
+  const at: Bench["at"] = {};
+
+  const refresh: Refresh = async ({ refreshToken }) => {
+    asked.push(refreshToken.reveal());
+    await at.before?.();
+    const answer = vendor.refresh(refreshToken.reveal());
+    await at.after?.();
+    if (answer === "refused") throw new OAuthError("invalid_grant", "The vendor refused the grant");
+    return toTokens(answer, now());
+  };
+
+  return {
+    time,
+    rows,
+    faults,
+    keys,
+    records,
+    vendor,
+    events,
+    asked,
+    at,
+    refresh,
+    process: ({ clockOffset = 0, ...rest } = {}) => {
+      const shifted = (): number => now() + clockOffset;
+      const own = createTokenRecords({ rows, dataKeys: keys, mode: encrypted, environment: "test", now: shifted });
+      const onEvent = (event: RefreshEvent | JournalEvent): void => void events.push(event);
+      return createRefreshLeases(rest, { records: own, now: shifted, timer, onEvent });
+    },
+    link: async () => {
+      const tokens = toTokens(vendor.authorize(KEY.user), now());
+      await records.replace(KEY, tokens);
+      return tokens;
+    },
+    attributes: async () => (await inner.get(ROW))?.attributes ?? {},
+    names: () =>
+      events.map((event) => {
+        const { name } = event;
+        return "reason" in event ? `${name}: ${event.reason}` : name;
+      }),
+  };
+}
+
+export function toTokens(
+  answer: { readonly accessToken: string; readonly refreshToken?: string; readonly expiresInSeconds: number },
+  now: number,
+): TokenSet {
+  const { accessToken, refreshToken, expiresInSeconds } = answer;
+  return {
+    accessToken: new Secret(accessToken),
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    tokenType: "Bearer",
+    expiresAt: now + expiresInSeconds,
+  };
+}
+
+export function outage(reason = "store_unavailable"): OAuthError {
+  return new OAuthError("temporarily_unavailable", "Down", { reason });
+}
+
+function withFaults(rows: TokenRows, faults: RowFaults): TokenRows {
+  return {
+    ...rows,
+    get: async (key) => {
+      faults.read?.();
+      return rows.get(key);
+    },
+    change: async (key, change, expected) => {
+      const fault = faults.write?.(change);
+      const result = await rows.change(key, change, expected);
+      await faults.written?.();
+      if (fault === "lose") throw outage();
+      return result;
+    },
+  };
+}
+
+function fakeDataKeys(): DataKeys & { down: boolean } {
+  const known = new Map<string, Buffer>();
+  const keys = {
+    down: false,
+    toSeal: async () => ({ dataKey: await keys.toOpen("k1"), wrapped: "k1" }),
+    toOpen: async (wrapped: string): Promise<Buffer> => {
+      if (keys.down) throw outage("kms_unavailable");
+      const key = known.get(wrapped) ?? randomBytes(32);
+      known.set(wrapped, key);
+      return key;
+    },
+    isStale: () => false,
+    close: () => known.clear(),
+  };
+  return keys;
+}

@@ -1,0 +1,55 @@
+/**
+ * Time for tests of things that wait: nobody really does. When nothing else is left to run, time jumps to the first
+ * sleeper. The clock is the same time in whole seconds.
+ */
+import type { Clock } from "@oauth-broker/oauth-core";
+import type { Timer } from "../refresh-times.ts";
+
+export interface VirtualTime {
+  readonly timer: Timer;
+  readonly now: Clock;
+  advance(seconds: number): void;
+}
+
+export function virtualTime(start: number): VirtualTime {
+  let elapsedMs = 0;
+  let isPumping = false;
+  const sleepers: { readonly wakeAt: number; readonly wake: () => void }[] = [];
+
+  const pump = (): void => {
+    isPumping = false;
+    if (isReadingFiles()) return startPump();
+    sleepers.sort((a, b) => a.wakeAt - b.wakeAt);
+    const first = sleepers.shift();
+    if (first === undefined) return;
+    elapsedMs = Math.max(elapsedMs, first.wakeAt);
+    first.wake();
+    startPump();
+  };
+  const startPump = (): void => {
+    if (isPumping || sleepers.length === 0) return;
+    isPumping = true;
+    // Twice: what an answer of a store sets in motion comes first.
+    setImmediate(() => setImmediate(pump));
+  };
+  return {
+    timer: {
+      sleep: async (ms) => {
+        const woken = Promise.withResolvers<void>();
+        sleepers.push({ wakeAt: elapsedMs + ms, wake: woken.resolve });
+        startPump();
+        return woken.promise;
+      },
+      elapsedMs: () => elapsedMs,
+    },
+    now: () => start + Math.floor(elapsedMs / 1000),
+    advance: (seconds) => {
+      elapsedMs += seconds * 1000;
+    },
+  };
+}
+
+/** Files are read in the machine's time: this one stands still meanwhile. */
+function isReadingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
+}
