@@ -36,6 +36,9 @@ const builtinsOnDemand = {
 export default defineConfig({
   input: "src/main.ts",
   platform: "node",
+  // The AWS SDK as ES modules: a tenth of the file less, because what is not used falls away. It and node:sqlite are in the
+  // file too, as functions that run when a configuration chooses them.
+  resolve: { mainFields: ["module", "main"] },
   // The sandbox's OpenID provider stays in the repository; sandbox.ts says so where it is missing.
   external: ["@oauth-broker/simulators"],
   plugins: [builtinsOnDemand],

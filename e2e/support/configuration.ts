@@ -31,6 +31,8 @@ export interface ConfigurationParts {
   readonly secrets: Secrets;
   /** `memory:` by default. */
   readonly store?: string;
+  /** `store` by default. */
+  readonly keys?: string;
   /** The OpenID provider's issuer. */
   readonly issuer: string;
   /** Further entries under `vendors:`, each line indented by two. */
@@ -52,6 +54,7 @@ export function brokerYaml(parts: ConfigurationParts): string {
     secrets,
     issuer,
     store = "memory:",
+    keys = "store",
     vendors = "",
     clients = "",
     client = "",
@@ -61,6 +64,7 @@ export function brokerYaml(parts: ConfigurationParts): string {
   return `base_url: ${baseUrl}
 listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
 store: "${store}"
+keys: "${keys}"
 egress: { allow_loopback: true, timeout_ms: ${timeoutMs} }
 clients:
   - client_id: platform

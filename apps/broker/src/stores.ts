@@ -55,7 +55,8 @@ async function openKeyset(
   if (keys.kind === "kms") {
     const { kmsKeyWrapper } = await import("@oauth-broker/token-store/keys/kms");
     const wrapper = kmsKeyWrapper({ keyId: keys.keyArn });
-    const otherwise = "a key that is not one of this account's KMS keys: give `keys` the key that belongs to this store";
+    const otherwise =
+      "a key that is not one of this account's KMS keys: give `keys` the key that belongs to this store";
     return { storage: recordKeysetStorage({ records, wrapper, otherwise }), close: () => wrapper.close() };
   }
   return { storage: localKeysetStorage({ store, keys }, records), close: () => undefined };

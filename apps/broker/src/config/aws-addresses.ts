@@ -18,7 +18,8 @@ export function parseTable(text: string): Parsed<StoreConfig> {
   const [table = "", ...queries] = text.split("?");
   if (!TABLE.test(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
   const { region, endpoint, problems } = readParameters(queries.join("?"));
-  if (region !== undefined && !REGION.test(region)) problems.push("has a region that is none: they look like eu-west-1");
+  if (region !== undefined && !REGION.test(region))
+    problems.push("has a region that is none: they look like eu-west-1");
   const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
   if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
   if (problems.length > 0 || region === undefined) return { problem: problems.join("; ") };
@@ -53,10 +54,13 @@ function readParameters(query: string): TableParameters {
         ? ["must name the region of the table: dynamodb:TABLE?region=eu-west-1"]
         : []),
       ...unknown.map((name, index) => {
-        const known = meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
+        const known =
+          meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
         return `has a parameter ${formatPath([name])}, which is not known: ${known}`;
       }),
-      ...names.filter((name) => found.getAll(name).length > 1).map((name) => `has ${formatPath([name])} more than once`),
+      ...names
+        .filter((name) => found.getAll(name).length > 1)
+        .map((name) => `has ${formatPath([name])} more than once`),
     ],
   };
 }

@@ -112,7 +112,8 @@ export function fileKeysetStorage({ path, create = true }: { path: string; creat
   return {
     read,
     async write(over, text) {
-      if (over === undefined && !create) throw keysUnavailable("there is no keyset file: bring the one the others have");
+      if (over === undefined && !create)
+        throw keysUnavailable("there is no keyset file: bring the one the others have");
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const temporary = `${path}.${randomUUID()}`;
       await writeFile(temporary, text, { mode: 0o600, flag: "wx" });

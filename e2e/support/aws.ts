@@ -1,0 +1,69 @@
+/** A table and a KMS key on loopback for brokers under test, with a proxy for faults in front of the table. */
+import {
+  type DynamoDbEngine,
+  type FaultProxy,
+  type KmsServer,
+  startDynamoDb,
+  startFaultProxy,
+  startKms,
+} from "@oauth-broker/simulators/aws";
+import { findSecrets, plantedCount } from "./secrets.ts";
+
+export interface AwsStage {
+  readonly engine: DynamoDbEngine;
+  readonly kms: KmsServer;
+  readonly keyArn: string;
+  readonly table: string;
+  /** Between the brokers and the table; does nothing until told. */
+  readonly proxy: FaultProxy;
+  /** As in broker.yaml. */
+  readonly store: string;
+  readonly keys: string;
+  /** What a broker needs in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Planted secrets that lie in the table in any spelling, and how many items and secrets that was. The platform's own
+   * `state` may be there until the browser is back (docs/storage-schema.md): later it counts as found.
+   */
+  scan(): Promise<{ readonly found: readonly string[]; readonly items: number; readonly secrets: number }>;
+  close(): Promise<void>;
+}
+
+export async function startAws(): Promise<AwsStage> {
+  const engine = await startDynamoDb();
+  const kms = await startKms();
+  const proxy = await startFaultProxy({ target: engine.endpoint });
+  const table = await engine.createTable();
+  const keyArn = kms.createKey();
+  return {
+    engine,
+    kms,
+    keyArn,
+    table,
+    proxy,
+    store: `dynamodb:${table}?region=${engine.region}&endpoint=${proxy.endpoint}`,
+    keys: `kms:${keyArn}`,
+    env: {
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_ENDPOINT_URL_KMS: kms.endpoint,
+    },
+    scan: async () => {
+      const items = await engine.items(table);
+      const found = items.flatMap((item) =>
+        findSecrets(JSON.stringify(item)).filter((what) => what !== "state" || !isBeforeCallback(item)),
+      );
+      return { found, items: items.length, secrets: plantedCount() };
+    },
+    close: async () => {
+      await proxy.close();
+      await kms.close();
+      await engine.close();
+    },
+  };
+}
+
+function isBeforeCallback({ stage }: Readonly<Record<string, unknown>>): boolean {
+  return ["pushed", "started"].some((name) => JSON.stringify(stage) === `{"S":"${name}"}`);
+}

@@ -1,0 +1,96 @@
+/** Several processes of one broker on one store, a stub vendor and an OpenID provider: where uses race each other. */
+import { rmSync } from "node:fs";
+import { type OpenIdProvider, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { type BrokerProcess, runBrokerCommand, startBrokerProcess, temporaryFolder } from "./broker-process.ts";
+import { type ClientKeys, createClientKeys } from "./client-keys.ts";
+import { brokerYaml, createSecrets, REDIRECT_URI } from "./configuration.ts";
+import { freePort } from "./free-port.ts";
+import { createPlatform, type Platform } from "./platform.ts";
+import { plantVendorSecrets, startVendor } from "./vendor.ts";
+
+export interface RaceStageOptions {
+  readonly processes: number;
+  /** As in broker.yaml; relative paths lie in the stage's folder. */
+  readonly store: string;
+  readonly keys?: string;
+  /** Of every process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RaceStage {
+  /** The processes' addresses. The first is the broker's base_url. */
+  readonly urls: readonly string[];
+  readonly brokers: readonly BrokerProcess[];
+  /** A client of the stub vendor. */
+  readonly platform: Platform;
+  /** The same client at the OpenID provider. */
+  readonly atProvider: Platform;
+  readonly vendor: OpenIdProvider;
+  readonly stub: StubVendor;
+  /** Of the client `keyed`. */
+  readonly keys: ClientKeys;
+  /** An address at one process after the other. */
+  url(index: number): string;
+  /** The same request at one process after the other. */
+  at(index: number, url: URL | string): URL;
+  /** An operator's command beside the processes. */
+  command(...args: readonly string[]): ReturnType<typeof runBrokerCommand>;
+  /** @throws Error when a process ended badly, or one of them printed a secret */
+  close(): Promise<void>;
+}
+
+/** All processes start at the same moment, on a store that none of them has made anything in yet. */
+export async function startRaceStage(options: RaceStageOptions): Promise<RaceStage> {
+  const { processes, store, keys: keyset = "store", env = {} } = options;
+  const secrets = createSecrets();
+  const folder = temporaryFolder();
+  const ports: number[] = [];
+  while (ports.length < processes) ports.push(await freePort());
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const url = (index: number): string => urls[index % urls.length] ?? "";
+  const baseUrl = url(0);
+  const vendor = await startVendor({ baseUrl, secrets });
+  const stub = await startStubVendor();
+  const keys = await createClientKeys("first");
+  const yaml = brokerYaml({
+    baseUrl,
+    secrets,
+    issuer: vendor.issuer,
+    store,
+    keys: keyset,
+    clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }`,
+    vendors: `
+  stub:
+    name: Stub
+    authorization_endpoint: ${stub.authorizationEndpoint}
+    token_endpoint: ${stub.tokenEndpoint}
+    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
+    more: "limits: { par_per_minute: 0 }",
+  });
+  const brokers = await Promise.all(
+    ports.map((port) => startBrokerProcess({ yaml, folder, env: { ...env, PORT: String(port) } })),
+  );
+  return {
+    urls,
+    brokers,
+    platform: createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: "stub" }),
+    atProvider: createPlatform({ baseUrl, clientSecret: secrets.platform }),
+    vendor,
+    stub,
+    keys,
+    url,
+    at: (index, address) => {
+      const moved = new URL(address);
+      moved.host = new URL(url(index)).host;
+      return moved;
+    },
+    command: async (...args) => runBrokerCommand(args, folder, { env }),
+    close: async () => {
+      plantVendorSecrets(vendor);
+      await Promise.all(brokers.map((broker) => broker.stop()));
+      rmSync(folder, { recursive: true, force: true });
+      await vendor.close();
+      await stub.close();
+    },
+  };
+}
