@@ -1,0 +1,68 @@
+/** An engine with a fault proxy before it, and a table in it: for the tests of what DynamoDB's bad days do to the stores. */
+import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
+import type { FaultProxy } from "@oauth-broker/simulators/aws";
+import type { DynamoDbOptions } from "../records/dynamodb.ts";
+
+export interface FaultyTable {
+  readonly proxy: FaultProxy;
+  /** Through the proxy. */
+  readonly options: DynamoDbOptions;
+  /** Past it. */
+  readonly direct: DynamoDbOptions;
+  close(): Promise<void>;
+}
+
+export async function startFaultyTable(): Promise<FaultyTable> {
+  const engine = await startDynamoDb();
+  const { endpoint, region } = engine;
+  const table = await engine.createTable();
+  const proxy = await startFaultProxy({ target: endpoint });
+  return {
+    proxy,
+    options: { table, region, endpoint: proxy.endpoint },
+    direct: { table, region, endpoint },
+    close: async () => {
+      await proxy.close();
+      await engine.close();
+    },
+  };
+}
+
+export interface Outcome {
+  /** What the call answered, or the code of its error. */
+  readonly outcome: string;
+  readonly milliseconds: number;
+}
+
+/** Runs `count` calls, so many of them at once. */
+export async function runCalls(
+  count: number,
+  atOnce: number,
+  call: (at: number) => Promise<string>,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const at = next;
+      next += 1;
+      const start = performance.now();
+      const outcome = await call(at).catch((error: { readonly code?: string }) => String(error.code ?? error));
+      outcomes.push({ outcome, milliseconds: performance.now() - start });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return outcomes;
+}
+
+export function tally(outcomes: readonly Outcome[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+/** @param part 0.99 for the 99th percentile */
+export function percentile(outcomes: readonly Outcome[], part: number): number {
+  const sorted = outcomes.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * part) - 1] ?? 0;
+}
