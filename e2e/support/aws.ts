@@ -1,4 +1,5 @@
 /** A table and a KMS key on loopback for brokers under test, with a proxy for faults in front of the table. */
+import { devNull } from "node:os";
 import {
   type DynamoDbEngine,
   type FaultProxy,
@@ -19,7 +20,7 @@ export interface AwsStage {
   /** As in broker.yaml. */
   readonly store: string;
   readonly keys: string;
-  /** What a broker needs in its environment. */
+  /** What a broker needs in its environment; nothing of this machine's own AWS settings. */
   readonly env: Readonly<Record<string, string>>;
   /**
    * Planted secrets that lie in the table in any spelling, and how many items and secrets that was. The platform's own
@@ -47,6 +48,8 @@ export async function startAws(): Promise<AwsStage> {
       AWS_ACCESS_KEY_ID: "test",
       AWS_SECRET_ACCESS_KEY: "test",
       AWS_EC2_METADATA_DISABLED: "true",
+      AWS_CONFIG_FILE: devNull,
+      AWS_SHARED_CREDENTIALS_FILE: devNull,
       AWS_ENDPOINT_URL_KMS: kms.endpoint,
     },
     scan: async () => {

@@ -1,24 +1,27 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { systemClock } from "./clock.ts";
 import type { Command } from "./cli.ts";
 import type { Config } from "./config.ts";
 import { folderOf, load, MINIMAL } from "./config/testing/config-file.ts";
+import { createKeyset } from "./keys/keyset.ts";
 import { runOperatorCommand } from "./operator.ts";
 import { openStores } from "./stores.ts";
+import { startTestAws, type TestAws } from "./testing/aws.ts";
 
 type OperatorCommand = Exclude<Command, { name: "serve" }>;
 
 async function run(command: OperatorCommand, config: Config) {
   const write = { stdout: vi.spyOn(process.stdout, "write"), stderr: vi.spyOn(process.stderr, "write") };
-  for (const spy of Object.values(write)) {
-    spy.mockReturnValue(true);
-    onTestFinished(() => spy.mockRestore());
-  }
+  for (const spy of Object.values(write)) spy.mockReturnValue(true);
   const text = (spy: (typeof write)["stdout"]): string => spy.mock.calls.map(([chunk]) => String(chunk)).join("");
-  const code = await runOperatorCommand(command, () => config);
-  return { code, stdout: text(write.stdout), stderr: text(write.stderr) };
+  try {
+    const code = await runOperatorCommand(command, () => config);
+    return { code, stdout: text(write.stdout), stderr: text(write.stderr) };
+  } finally {
+    for (const spy of Object.values(write)) spy.mockRestore();
+  }
 }
 
 const COMMANDS: readonly OperatorCommand[] = [
@@ -51,4 +54,81 @@ describe("a command on the store", () => {
     const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
   });
+});
+
+describe("a command on a table", () => {
+  let aws: TestAws;
+  beforeAll(async () => {
+    aws = await startTestAws();
+  });
+  afterAll(() => aws.close());
+
+  const configOf = ({ table, endpoint }: { table: string; endpoint?: string }, keyArn = aws.kms.createKey()): Config =>
+    load({ ...MINIMAL, store: `dynamodb:${table}?region=eu-west-1&endpoint=${endpoint}`, keys: `kms:${keyArn}` });
+
+  it("finds no keys where no broker has been, and makes none", async () => {
+    const store = await aws.newStore();
+    for (const name of ["keys-list", "keys-rotate"] as const) {
+      expect(await run({ name }, configOf(store))).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "There are no keys yet: start the broker once\n",
+      });
+    }
+    expect(await aws.engine.items(store.table)).toEqual([]);
+  });
+
+  it("lists and rotates the keys of the brokers there", async () => {
+    const config = configOf(await aws.newStore());
+    const stores = await openStores(config, systemClock);
+    const keyset = createKeyset({ storage: stores.keyset, now: systemClock });
+    await keyset.load();
+    const rotated = await run({ name: "keys-rotate" }, config);
+    expect(rotated).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/^New key [\w-]+, used from /),
+    });
+    await keyset.load();
+    expect(keyset.describe()).toHaveLength(2);
+    const { stdout } = await run({ name: "keys-list" }, config);
+    expect(stdout.trim().split("\n")).toEqual([
+      expect.stringMatching(/in use$/),
+      expect.stringMatching(new RegExp(`^${keyset.describe()[1]?.kid} .*waiting$`)),
+    ]);
+    await stores.close();
+    const flow = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
+    expect(flow).toMatchObject({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+
+  it("says what to do when there is no such table, or KMS will not have the key", async () => {
+    const store = await aws.newStore();
+    for (const command of COMMANDS) {
+      const { code, stdout, stderr } = await run(command, configOf({ ...store, table: "mistyped" }));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(/^The record store does not answer: there is no table mistyped in region eu-west-1.*\n$/);
+    }
+    const keyArn = aws.kms.createKey();
+    const stores = await openStores(configOf(store, keyArn), systemClock);
+    await stores.keyset.write(undefined, "{}");
+    await stores.close();
+    aws.kms.setKeyState(keyArn, "Disabled");
+    const { code, stderr } = await run({ name: "keys-list" }, configOf(store, keyArn));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The key service does not answer: .*enable it\n$/);
+  });
+});
+
+it("check says where flows and keys are", async () => {
+  const keyArn = "arn:aws:kms:eu-west-1:111122223333:alias/broker";
+  const table = load({ ...MINIMAL, store: "dynamodb:flows?region=eu-west-1", keys: `kms:${keyArn}` });
+  expect((await run({ name: "check" }, table)).stdout).toMatch(
+    new RegExp(`^store +dynamodb, table flows in eu-west-1\nkeys +in the store, sealed under ${keyArn}$`, "m"),
+  );
+  const file = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite", keys: "file:/srv/keys.json" });
+  expect((await run({ name: "check" }, file)).stdout).toMatch(
+    /^store +sqlite, \/srv\/b\.sqlite\nkeys +\/srv\/keys\.json$/m,
+  );
+  const beside = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite" });
+  expect((await run({ name: "check" }, beside)).stdout).toMatch(/sealed by \/srv\/b\.sqlite\.key$/m);
 });

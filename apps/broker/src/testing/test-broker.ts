@@ -55,7 +55,8 @@ function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
 }
 
-function configuration({ config, client, vendor }: TestBrokerOptions): Config {
+/** A broker of a test that starts it itself. */
+export function configuration({ config, client, vendor }: TestBrokerOptions): Config {
   return {
     sandbox: false,
     baseUrl: ISSUER,

@@ -1,0 +1,185 @@
+/** The broker on a DynamoDB table with its keys under KMS: who makes the keyset, who pays for KMS, what an outage does. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { localKeyWrapper } from "@oauth-broker/token-store";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createBroker } from "./app.ts";
+import type { Config } from "./config.ts";
+import { createKeyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
+import { recordKeysetStorage } from "./keys/keyset-storage.ts";
+import { createLog } from "./log.ts";
+import { openStores } from "./stores.ts";
+import { startTestAws, type TestAws } from "./testing/aws.ts";
+import { configuration, ISSUER, NOW, testBroker } from "./testing/test-broker.ts";
+
+type Places = Pick<Config, "store" | "keys">;
+
+let aws: TestAws;
+let keyArn: string;
+let table: string;
+let places: Places;
+beforeAll(async () => {
+  aws = await startTestAws();
+});
+afterAll(() => aws.close());
+beforeEach(async () => {
+  keyArn = aws.kms.createKey();
+  const store = await aws.newStore();
+  ({ table } = store);
+  places = { store, keys: { kind: "kms", keyArn } };
+});
+afterEach(() => aws.kms.fault(undefined));
+
+const calls = (): number => Object.values(aws.kms.calls()).reduce((sum, count) => sum + count, 0);
+
+async function keysetOn(config: Places, now = fixedClock(NOW)) {
+  const stores = await openStores(config, now);
+  onTestFinished(() => stores.close());
+  return createKeyset({ storage: stores.keyset, now });
+}
+
+/** As a process starts it: nothing loaded yet. */
+async function freshBroker(config: Places = places) {
+  const broker = await createBroker(configuration({ config }), { log: createLog({ write: () => undefined }) });
+  onTestFinished(() => broker.close());
+  const get = async (path: string) => {
+    const response = await broker.app.request(`${ISSUER}${path}`);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown>, response };
+  };
+  return { broker, get };
+}
+
+describe("the keyset in a table", () => {
+  it("is made once, however many processes start at the same moment", async () => {
+    const keysets = await Promise.all(Array.from({ length: 8 }, () => keysetOn(places)));
+    await Promise.all(keysets.map((keyset) => keyset.load()));
+    expect(new Set(keysets.map((keyset) => keyset.active("state").kid)).size).toBe(1);
+    const items = await aws.engine.items(table);
+    expect(items.filter(({ sk }) => JSON.stringify(sk).includes("keyset"))).toHaveLength(1);
+  });
+
+  it("shows nothing of the keys in the table", async () => {
+    const keyset = await keysetOn(places);
+    await keyset.load();
+    const items = JSON.stringify(await aws.engine.items(table));
+    expect(items).not.toContain("generations");
+    expect(items).not.toContain(keyset.active("state").kid);
+  });
+
+  it("costs one call to KMS at each start, and none for flows and reloads", async () => {
+    const before = calls();
+    const broker = await testBroker({ config: places });
+    onTestFinished(() => broker.close());
+    expect(calls() - before).toBe(1);
+    for (let flow = 0; flow < 20; flow += 1) {
+      expect((await broker.redeem(await broker.park())).response.status).toBe(200);
+      await broker.deps.keyset.load();
+    }
+    expect(calls() - before).toBe(1);
+    await (await keysetOn(places)).load();
+    expect(calls() - before).toBe(2);
+  });
+
+  it("rotates under a second process: known to it before it is used, one call to KMS each", async () => {
+    const now = fixedClock(NOW);
+    const [one, two] = [await keysetOn(places, now), await keysetOn(places, now)];
+    await one.load();
+    await two.load();
+    const before = calls();
+    const { kid } = await one.rotate();
+    now.advance(PUBLISH_SECONDS - 1);
+    await two.load();
+    expect(two.active("state").kid).not.toBe(kid);
+    now.advance(1);
+    expect(two.active("state").kid).toBe(kid);
+    expect(two.describe()).toHaveLength(2);
+    expect(calls() - before).toBe(2);
+  });
+
+  it("bar#TS-14 opens after its alias has moved to another key, and is sealed under that one by the next rotation", async () => {
+    const alias = aws.kms.createAlias("alias/broker", keyArn);
+    const config: Places = { ...places, keys: { kind: "kms", keyArn: alias } };
+    await (await keysetOn(config)).load();
+    aws.kms.createAlias("alias/broker", aws.kms.createKey());
+    const moved = await keysetOn(config);
+    await moved.load();
+    await moved.rotate();
+    aws.kms.setKeyState(keyArn, "Disabled");
+    const later = await keysetOn(config);
+    await later.load();
+    expect(later.describe()).toHaveLength(2);
+  });
+});
+
+describe("a keyset that cannot be opened", () => {
+  it("says so when it was sealed under a key file, or the other way round", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "stores-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const { records, close } = await openStores(places, fixedClock(NOW));
+    onTestFinished(close);
+    const wrapper = localKeyWrapper({ path: join(folder, "key") });
+    const byFile = recordKeysetStorage({ records, wrapper, otherwise: "another key file" });
+    await byFile.write(undefined, "{}");
+    const { get } = await freshBroker();
+    expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "keys_unavailable" } });
+    await expect((await keysetOn(places)).load()).rejects.toMatchObject({
+      detail: expect.stringContaining("KMS keys"),
+    });
+
+    const other: Places = { ...places, store: await aws.newStore() };
+    await (await keysetOn(other)).load();
+    const { records: sealed, close: closeSealed } = await openStores(other, fixedClock(NOW));
+    onTestFinished(closeSealed);
+    await expect(
+      recordKeysetStorage({ records: sealed, wrapper, otherwise: "another key file" }).read(),
+    ).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
+  });
+
+  it("has no place beside a table, as the configuration says first", async () => {
+    await expect(openStores({ ...places, keys: { kind: "store" } }, fixedClock(NOW))).rejects.toThrow(TypeError);
+  });
+});
+
+describe("an outage at the start", () => {
+  it.each([
+    ["KMS throttles", () => aws.kms.fault({ kind: "throttle" })],
+    ["KMS fails", () => aws.kms.fault({ kind: "internal" })],
+    ["KMS is unavailable", () => aws.kms.fault({ kind: "unavailable" })],
+    ["the key is disabled", () => aws.kms.setKeyState(keyArn, "Disabled")],
+    ["the role may not use the key", () => aws.kms.permit()],
+  ])("bar#TS-12 %s: not ready and no flow, with the reason, and ready by itself afterwards", async (_, begin) => {
+    begin();
+    const { broker, get } = await freshBroker();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const { status, body, response } = await get("/readyz");
+      expect({ status, reason: body["reason"] }).toEqual({ status: 503, reason: "kms_unavailable" });
+      expect(response.headers.get("retry-after")).toBe("5");
+    }
+    expect(() => broker.deps.keyset.active("state")).toThrow(
+      expect.objectContaining({ code: "temporarily_unavailable" }),
+    );
+    expect((await get("/healthz")).status).toBe(200);
+    aws.kms.fault(undefined);
+    aws.kms.setKeyState(keyArn, "Enabled");
+    aws.kms.permit("GenerateDataKey", "Decrypt");
+    expect((await get("/readyz")).status).toBe(200);
+  });
+
+  it("the table is missing: not ready, with the reason, and ready once it is made", async () => {
+    const later = `${table}-later`;
+    const { get } = await freshBroker({ ...places, store: { ...(await aws.newStore()), table: later } });
+    expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "store_unavailable" } });
+    await aws.engine.createTable(later);
+    expect((await get("/readyz")).status).toBe(200);
+  });
+});
+
+it("goes on without KMS once it has its keys", async () => {
+  const broker = await testBroker({ config: places });
+  onTestFinished(() => broker.close());
+  aws.kms.setKeyState(keyArn, "Disabled");
+  await broker.deps.keyset.load();
+  expect((await broker.redeem(await broker.park())).response.status).toBe(200);
+});
