@@ -18,6 +18,13 @@ import { createExpressionBuilder } from "./dynamodb-item.ts";
 import type { Expressions, Item, ItemKey, ItemValue } from "./dynamodb-item.ts";
 import { keepUntilOf, toJson } from "./record-rules.ts";
 
+/** The only member of a map that stands for a value that is no plain string. */
+const JSON_TEXT = "json";
+
+type FieldValue =
+  | { readonly S: string; readonly M?: never }
+  | { readonly M: { readonly [JSON_TEXT]: { readonly S: string } }; readonly S?: never };
+
 export function recordItemKey({ kind, id }: RecordKey): ItemKey {
   return { pk: `RECORD#${id}`, sk: `KIND#${kind}` };
 }
@@ -60,7 +67,10 @@ export function advanceExpressions(
     `${name("expires_at")} > ${value({ N: String(now) })}`,
   ];
   for (const [of, expected] of Object.entries(from.expect)) {
-    conditions.push(`${field(of)} = ${value(toItemValue(expected))}`);
+    const { S: text, M: map } = toItemValue(expected);
+    // Not every engine compares maps; the text inside, they all do.
+    const path = text === undefined ? `${field(of)}.${name(JSON_TEXT)}` : field(of);
+    conditions.push(`${path} = ${value({ S: text ?? map[JSON_TEXT].S })}`);
   }
   const set = [`${name("stage")} = ${value({ S: patch.stage })}`, `${name(ATTEMPT)} = ${value({ S: attempt })}`];
   for (const [of, to] of Object.entries(patch.set)) set.push(`${field(of)} = ${value(toItemValue(to))}`);
@@ -91,26 +101,27 @@ export function toRecord(key: RecordKey, item: Item): StoredRecord {
 }
 
 /** Strings as they are, so that conditions can name them; all else as JSON text, which keeps any number and no string equals. */
-function toItemValue(value: JsonValue): ItemValue {
+function toItemValue(value: JsonValue): FieldValue {
   // Half a surrogate pair survives in JSON's escapes only.
   if (typeof value === "string" && value.isWellFormed()) return { S: value };
-  return { M: { json: { S: toJson(value) } } };
+  return { M: { [JSON_TEXT]: { S: toJson(value) } } };
 }
 
-/** By entries: assigning would lose a field named `__proto__`. */
+/** @throws TypeError for a field that the SDK or the engine would lose without a word */
 function toItemData(data: JsonObject): Item {
-  return Object.fromEntries(
-    Object.entries(data).flatMap(([name, value]: [string, JsonValue | undefined]) =>
-      value === undefined ? [] : [[name, toItemValue(value)]],
-    ),
-  );
+  const item: Record<string, ItemValue> = {};
+  for (const [name, value] of Object.entries(data) as [string, JsonValue | undefined][]) {
+    if (name === "" || name === "__proto__") throw new TypeError("a record field cannot have this name in DynamoDB");
+    if (value !== undefined) item[name] = toItemValue(value);
+  }
+  return item;
 }
 
 function fromItemData(data: Item, kind: string): JsonObject {
   return Object.fromEntries(
     Object.entries(data).map(([name, { S: text, M: map }]): [string, JsonValue] => {
       if (text !== undefined) return [name, text];
-      const json = map?.["json"]?.S;
+      const json = map?.[JSON_TEXT]?.S;
       if (json === undefined) throw new TokenStoreError("format_unknown", { detail: `a field of a ${kind} record` });
       return [name, JSON.parse(json) as JsonValue];
     }),

@@ -4,8 +4,8 @@
  */
 import type { Attribute, Attributes, Expected, RowChange, RowKey } from "./token-rows.ts";
 
-/** The engine's own: the key, and `attempt`, by which an adapter knows its own write again. */
-const RESERVED = new Set(["pk", "sk", "attempt"]);
+/** The key, `attempt`, by which an adapter knows its own write again, and a name that objects lose. */
+const RESERVED = new Set(["pk", "sk", "attempt", "__proto__"]);
 /** DynamoDB's limits of a key, in bytes. */
 const PK_BYTES = 2048;
 const SK_BYTES = 1024;
@@ -52,7 +52,6 @@ export function isAsExpectedRow(attributes: Attributes | undefined, expected: Ex
   });
 }
 
-/** By entries: assigning would lose an attribute named `__proto__`. */
 export function changedAttributes(attributes: Attributes = {}, { set, remove = [] }: RowChange): Attributes {
   const kept = Object.entries(attributes).filter(([name]) => !remove.includes(name));
   return Object.fromEntries([...kept, ...Object.entries(set).map(([name, value]) => [name, withoutMinusZero(value)])]);

@@ -47,7 +47,7 @@ export async function runCalls(
       const at = next;
       next += 1;
       const start = performance.now();
-      const outcome = await call(at).catch((error: { readonly code?: string }) => String(error.code ?? error));
+      const outcome = await call(at).catch((error: Error & { readonly code?: string }) => error.code ?? error.message);
       outcomes.push({ outcome, milliseconds: performance.now() - start });
     }
   };

@@ -1,8 +1,10 @@
 /**
- * One of several processes on one store file. Started by records/sqlite-processes.test.ts with the file's path; does
- * what each message says and answers with what happened.
+ * One of several processes on one store. Started by records/sqlite-processes.test.ts with the file's path, and by
+ * records/dynamodb-processes.test.ts with its table as JSON; does what each message says and answers with what happened.
  */
-import type { RecordKey } from "@oauth-broker/oauth-core";
+import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import { dynamodbRecordStore } from "../records/dynamodb.ts";
+import type { DynamoDbOptions } from "../records/dynamodb.ts";
 import { sqliteRecordStore } from "../records/sqlite.ts";
 
 export const RACE_NOW = 1_700_000_000;
@@ -16,8 +18,15 @@ export type Order =
 /** How many of the calls had which outcome; `error` where one was thrown. */
 export type Tally = Readonly<Record<string, number>>;
 
+/** @param where a path, or DynamoDbOptions as JSON */
+function openStore(where: string): RecordStore {
+  const now = (): number => RACE_NOW;
+  if (!where.startsWith("{")) return sqliteRecordStore({ path: where, now });
+  return dynamodbRecordStore({ ...(JSON.parse(where) as DynamoDbOptions), now });
+}
+
 if (import.meta.main) {
-  const store = sqliteRecordStore({ path: process.argv[2] ?? "", now: () => RACE_NOW });
+  const store = openStore(process.argv[2] ?? "");
   const name = String(process.pid);
 
   const fill = async (key: RecordKey): Promise<Tally> => {

@@ -176,6 +176,7 @@ export function describeTokenRows(
         ["a reserved name", { attempt: "x" }],
         ["the name of a key", { pk: "x" }],
         ["no name", { "": "x" }],
+        ["a name that objects lose", JSON.parse('{"__proto__":"x"}') as Attributes],
         ["no number", { a: Number.NaN }],
         ["an infinite number", { a: Number.POSITIVE_INFINITY }],
         ["a number beyond DynamoDB's", { a: 1e126 }],
