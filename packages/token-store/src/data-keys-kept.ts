@@ -105,8 +105,6 @@ export function keptKeys({ maxAgeSeconds, maxUses, maxEntries }: Limits, { now }
         forget(key);
         return key;
       }
-      const before = kept.get(wrapped);
-      if (before !== undefined) forget(before);
       makeRoom();
       kept.set(wrapped, key);
       sweepLater();

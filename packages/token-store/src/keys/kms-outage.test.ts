@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type KmsFault, type KmsServer, startKms } from "@oauth-broker/simulators/aws";
+import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
+
+const CONTEXT = { purpose: "tokens", environment: "test", table: "t" };
+
+let kms: KmsServer;
+let arn: string;
+const opened: KmsKeyWrapper[] = [];
+
+beforeAll(async () => {
+  kms = await startKms();
+});
+
+beforeEach(() => {
+  kms.fault(undefined);
+  kms.permit("GenerateDataKey", "Decrypt");
+  arn = kms.createKey();
+});
+
+afterAll(async () => {
+  for (const wrapper of opened) wrapper.close();
+  await kms.close();
+});
+
+function wrapperOf(keyId: string, options: { region?: string; endpoint?: string; deadlineMs?: number } = {}) {
+  const wrapper = kmsKeyWrapper({ keyId, endpoint: kms.endpoint, ...options });
+  opened.push(wrapper);
+  return wrapper;
+}
+
+const unavailable = (detail: string | RegExp) =>
+  expect.objectContaining({
+    name: "OAuthError",
+    code: "temporarily_unavailable",
+    status: 503,
+    retryAfterSeconds: 5,
+    extras: { reason: "kms_unavailable" },
+    detail: expect.stringMatching(detail),
+  });
+
+/** How long it took to be refused, in milliseconds. */
+async function refusal(call: Promise<unknown>, expected: ReturnType<typeof unavailable>): Promise<number> {
+  const start = performance.now();
+  await expect(call).rejects.toThrow(expected);
+  return performance.now() - start;
+}
+
+describe("bar#TS-12 an outage of KMS", () => {
+  const FAULTS: readonly (readonly [string, KmsFault, RegExp, { deadlineMs?: number }])[] = [
+    // Longer: the SDK waits up to a second, then up to two, where it is told to slow down.
+    ["that throttles", { kind: "throttle" }, /ThrottlingException.*quota/, {}],
+    ["with errors of its own", { kind: "internal" }, /KMSInternalException.*look at its status/, { deadlineMs: 700 }],
+    ["with a slow dependency", { kind: "unavailable" }, /DependencyTimeout.*look at its status/, { deadlineMs: 700 }],
+    ["that loses its answers", { kind: "drop" }, /look at its status/, { deadlineMs: 700 }],
+    ["that hangs", { kind: "hang" }, /DeadlinePassed.*look at its status/, { deadlineMs: 700 }],
+    ["that is slow", { kind: "delay", delayMs: 9000 }, /DeadlinePassed.*look at its status/, { deadlineMs: 700 }],
+  ];
+
+  it.each(FAULTS)(
+    "bar#TS-12 %s fails closed in time, and is over when it is over",
+    async (_w, fault, detail, options) => {
+      const wrapper = wrapperOf(arn, options);
+      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
+      kms.fault(fault);
+      const times = await Promise.all([
+        refusal(wrapper.newDataKey(CONTEXT), unavailable(detail)),
+        refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable(detail)),
+        refusal(wrapper.check(CONTEXT), unavailable(detail)),
+      ]);
+      expect(Math.max(...times)).toBeLessThan((options.deadlineMs ?? 4500) + 500);
+      kms.fault(undefined);
+      expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
+      await wrapper.newDataKey(CONTEXT);
+    },
+  );
+
+  it("bar#TS-12 that takes nine seconds is an error before five have passed", { timeout: 20_000 }, async () => {
+    const wrapper = wrapperOf(arn);
+    const { wrapped } = await wrapper.newDataKey(CONTEXT);
+    kms.fault({ kind: "delay", delayMs: 9000 });
+    const before = kms.calls();
+    const times = await Promise.all([
+      refusal(wrapper.newDataKey(CONTEXT), unavailable("look at its status")),
+      refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable("look at its status")),
+    ]);
+    expect(Math.max(...times)).toBeLessThan(5000);
+    // It was tried again on the way: three times each, as the SDK is told to.
+    const made = (name: string): number => (kms.calls()[name] ?? 0) - (before[name] ?? 0);
+    expect([made("GenerateDataKey"), made("Decrypt")]).toEqual([3, 3]);
+  });
+
+  it("bar#TS-12 of some of its calls is not seen by callers", async () => {
+    const wrapper = wrapperOf(arn);
+    kms.fault({ kind: "internal", rate: 0.2 });
+    for (let round = 0; round < 20; round += 1) await expect(wrapper.newDataKey(CONTEXT)).resolves.toBeDefined();
+  });
+
+  it("bar#TS-12 at an address where nobody listens fails at once", async () => {
+    const gone = await startKms();
+    await gone.close();
+    const wrapper = wrapperOf(arn, { endpoint: gone.endpoint });
+    const took = await refusal(wrapper.newDataKey(CONTEXT), unavailable(/ECONNREFUSED.*look at its status/));
+    expect(took).toBeLessThan(1500);
+  });
+
+  const STATES: readonly [string, (on: boolean) => void, RegExp][] = [
+    [
+      "disabled",
+      (on) => kms.setKeyState(arn, on ? "Disabled" : "Enabled"),
+      /DisabledException: the key is disabled: enable/,
+    ],
+    [
+      "pending deletion",
+      (on) => kms.setKeyState(arn, on ? "PendingDeletion" : "Enabled"),
+      /KMSInvalidStateException: .* pending deletion: cancel that and enable it/,
+    ],
+  ];
+  it.each(STATES)(
+    "bar#TS-12 a key %s: unavailable to callers and at start, and back when it is",
+    async (_w, set, detail) => {
+      const wrapper = wrapperOf(arn);
+      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
+      set(true);
+      await refusal(wrapper.newDataKey(CONTEXT), unavailable(detail));
+      await refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable(detail));
+      await refusal(wrapper.check(CONTEXT), unavailable(detail));
+      set(false);
+      expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
+      await wrapper.newDataKey(CONTEXT);
+    },
+  );
+
+  it("bar#TS-12 no permission: unavailable to callers, with the permission to give; a start is refused", async () => {
+    const wrapper = wrapperOf(arn);
+    const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
+    kms.permit();
+    const detail = /AccessDeniedException: .*permit it kms:GenerateDataKey and kms:Decrypt/;
+    await refusal(wrapper.newDataKey(CONTEXT), unavailable(detail));
+    await refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable(detail));
+    const refused = expect.objectContaining({ name: "TokenStoreError", code: "key_service_refused" });
+    await refusal(wrapper.check(CONTEXT), refused);
+    kms.permit("GenerateDataKey", "Decrypt");
+    expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
+    await wrapper.check(CONTEXT);
+  });
+
+  it.each([
+    ["that does not exist", () => arn.replace(/.{12}$/, "000000000000"), {}],
+    ["of another region", () => arn.replace(":eu-west-1:", ":us-east-1:"), {}],
+    ["of another account", () => arn.replace(":000000000000:", ":111111111111:"), {}],
+    ["whose alias does not exist", () => "alias/nobody", { region: "eu-west-1" }],
+  ])(
+    "bar#TS-12 a key %s: unavailable to callers, and a start is refused with what to do",
+    async (_w, keyId, options) => {
+      const wrapper = wrapperOf(keyId(), options);
+      const detail = /NotFoundException: .*compare the configured key id/;
+      await refusal(wrapper.newDataKey(CONTEXT), unavailable(detail));
+      await refusal(
+        wrapper.check(CONTEXT),
+        expect.objectContaining({ code: "key_service_refused", detail: expect.stringMatching(detail) }),
+      );
+    },
+  );
+
+  it("bar#TS-12 a key that is gone leaves its rows closed, and the others open", async () => {
+    const wrapper = wrapperOf(arn);
+    const other = await startKms();
+    const { wrapped } = await wrapperOf(other.createKey(), { endpoint: other.endpoint }).newDataKey(CONTEXT);
+    await other.close();
+    await refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable(/Decrypt with arn:aws:kms:.*NotFoundException/));
+    const { dataKey, wrapped: ours } = await wrapper.newDataKey(CONTEXT);
+    expect(await wrapper.unwrap(ours, CONTEXT)).toEqual(dataKey);
+  });
+});
