@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readTokenStoreSettings } from "./config.ts";
 
@@ -12,6 +13,7 @@ describe("the settings of a deployed server", () => {
       mode: "bridge",
       rows: { kind: "dynamodb", table: "tokens", region: "eu-west-1" },
       environment: "eu-west-1",
+      journalFolder: resolve("data/token-journal"),
       keys: { kind: "kms", keyId: KEY_ID },
     });
     expect(readTokenStoreSettings({}, TABLE)).toMatchObject({ mode: "bridge", keys: undefined });
@@ -65,6 +67,7 @@ describe("the settings of a deployed server", () => {
       mode: "encrypted",
       rows: { kind: "sqlite", path: "/srv/data/tokens.sqlite" },
       environment: "local",
+      journalFolder: "/srv/data/token-journal",
       keys: { kind: "file", path: "/srv/data/tokens.sqlite.key" },
     });
   });

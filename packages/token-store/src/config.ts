@@ -18,6 +18,8 @@ export interface TokenStoreSettings {
     | { readonly kind: "sqlite"; readonly path: string };
   /** What tokens are bound to beside the table: its region, or `local`. */
   readonly environment: string;
+  /** Where a vendor's answers wait while the table does not take them. What lies there is sealed. */
+  readonly journalFolder: string;
   readonly keys:
     | { readonly kind: "kms"; readonly keyId: string }
     | { readonly kind: "file"; readonly path: string }
@@ -58,6 +60,8 @@ export function readTokenStoreSettings(
   ];
   if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
 
+  const dataFolder = resolve(value("DATA_DIR") ?? "data");
+  const journalFolder = join(dataFolder, "token-journal");
   if (table !== undefined && region !== undefined) {
     const mode = chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "bridge");
     modeNamed(mode, { hasKeys: keyId !== undefined });
@@ -65,15 +69,17 @@ export function readTokenStoreSettings(
       mode,
       rows: { kind: "dynamodb", table, region },
       environment: region,
+      journalFolder,
       keys: keyId === undefined ? undefined : { kind: "kms", keyId },
     };
   }
   // A file of this machine has no older readers, and a key file beside it costs nothing.
-  const path = join(resolve(value("DATA_DIR") ?? "data"), "tokens.sqlite");
+  const path = join(dataFolder, "tokens.sqlite");
   return {
     mode: chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "encrypted"),
     rows: { kind: "sqlite", path },
     environment: "local",
+    journalFolder,
     keys: keyId === undefined ? { kind: "file", path: `${path}.key` } : { kind: "kms", keyId },
   };
 }
@@ -89,7 +95,15 @@ export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promi
   const keys = await openKeys(settings, rows.table);
   const { mode, environment } = settings;
   const { now = systemClock, onEvent } = options;
-  return createTokenStore({ rows, keys, mode, environment, now, ...(onEvent === undefined ? {} : { onEvent }) });
+  return createTokenStore({
+    rows,
+    keys,
+    mode,
+    environment,
+    now,
+    ...(onEvent === undefined ? {} : { onEvent }),
+    refresh: { journalFolder: settings.journalFolder },
+  });
 }
 
 export async function openTokenRows({ rows }: Pick<TokenStoreSettings, "rows">): Promise<TokenRows> {

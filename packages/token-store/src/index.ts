@@ -1,6 +1,17 @@
+export { openTokenStore, readTokenStoreSettings } from "./config.ts";
+export type { OpenTokenStoreOptions, TokenStoreSettings } from "./config.ts";
 export { deriveKey, open, seal } from "./envelope.ts";
 export { TokenStoreError } from "./errors.ts";
 export type { TokenStoreErrorCode } from "./errors.ts";
 export { localKeyWrapper } from "./keys/local.ts";
 export type { LocalKeyFile, LocalKeyWrapper, LocalKeyWrapperOptions } from "./keys/local.ts";
 export { memoryRecordStore } from "./records/memory.ts";
+export type { Discard, Refresh, RefreshableTokens } from "./refresh-context.ts";
+export type { RefreshLeasesOptions, RefreshOptions } from "./refresh-lease.ts";
+export type { RefreshTimes, Timer } from "./refresh-times.ts";
+export { memoryTokenRows } from "./rows/memory.ts";
+export type { Row, RowKey, TokenRows } from "./rows/token-rows.ts";
+export type { ModeName } from "./token-attributes.ts";
+export { createTokenStore } from "./token-store.ts";
+export type { Link, TokenStore, TokenStoreEvent, TokenStoreOptions } from "./token-store.ts";
+export type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";

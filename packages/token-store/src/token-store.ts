@@ -6,6 +6,9 @@ import { type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth
 import { createDataKeys } from "./data-keys.ts";
 import { modeNamed } from "./mode-choice.ts";
 import { declareOlderReaders } from "./older-readers.ts";
+import type { JournalEvent } from "./journal.ts";
+import type { Refresh, RefreshEvent } from "./refresh-context.ts";
+import { createRefreshLeases, type RefreshLeasesOptions, type RefreshOptions } from "./refresh-lease.ts";
 import { createTokenRecords } from "./row-records.ts";
 import type { Row, TokenRows } from "./rows/token-rows.ts";
 import { type ModeName, namesOf, rowKeyOf, statusOf } from "./token-attributes.ts";
@@ -15,16 +18,22 @@ import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts"
 export interface TokenStoreOptions {
   readonly rows: TokenRows;
   /** Absent in mode `bridge` only: nothing is encrypted then, which is reported as `no_encryption`. */
-  readonly keys?: KeyWrapper | undefined;
+  readonly keys?: (KeyWrapper & { close?(): void }) | undefined;
   readonly mode: ModeName;
   /** Part of what every token is bound to, beside the table: rows of another environment do not open here. */
   readonly environment: string;
   readonly now: Clock;
   /** Told what is worth counting. Never holds a token or a user. */
   readonly onEvent?: (event: TokenStoreEvent) => void;
+  readonly refresh?: RefreshLeasesOptions;
 }
 
-export type TokenStoreEvent = RecordEvent | { readonly name: "no_encryption" };
+export type TokenStoreEvent =
+  | RecordEvent
+  | RefreshEvent
+  | JournalEvent
+  /** Mode `bridge` without a key: every token lies in the table as it is. */
+  | { readonly name: "no_encryption" };
 
 /** A link as an operator sees it: who, where, since when. No token is opened for it. */
 export interface Link {
@@ -44,6 +53,14 @@ export interface TokenStore {
   /** After an authorization: goes over what was there. @throws TokenStoreError too_large, input_invalid */
   put(key: TokenKey, tokens: TokenSet): Promise<StoredTokens>;
   /**
+   * Tokens fit for use: refreshed first where their end is near, by one caller over all processes.
+   *
+   * @param refresh asks the vendor; called at most once for a version of the tokens, and only by who holds the lease
+   * @returns undefined where the user has no tokens, or they were revoked
+   * @throws OAuthError invalid_grant, reason `reauthorization_required`; what `refresh` threw when the old token is dead
+   */
+  withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
+  /**
    * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The caller then tells the
    * vendor, and deletes it.
    * @returns what the vendor is to be told about
@@ -55,8 +72,11 @@ export interface TokenStore {
   /** One user's links, or everybody's. */
   links(user?: string): AsyncIterable<Link>;
   ping(): Promise<void>;
-  close(): Promise<void>;
+  /** Waits for refreshes under way, and for answers not yet stored, as long as `drainMs` (default 10,000). */
+  close(drainMs?: number): Promise<void>;
 }
+
+const DRAIN_MS = 10_000;
 
 /** @throws TokenStoreError key_missing in mode `encrypted` without keys */
 export function createTokenStore(options: TokenStoreOptions): TokenStore {
@@ -65,7 +85,9 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
   const context = dataKeyContext({ environment, table: rows.table });
   const dataKeys = keys === undefined ? undefined : createDataKeys({ keys, context, now });
   const records = createTokenRecords({ rows, dataKeys, mode, environment, now, onEvent });
+  const leases = createRefreshLeases(options.refresh ?? {}, { records, now, onEvent });
   const declaration = mode.heedsCopy ? declareOlderReaders({ rows, now }) : undefined;
+  void leases.replayJournal();
   if (dataKeys === undefined) onEvent({ name: "no_encryption" });
 
   return {
@@ -75,13 +97,16 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
       return current?.stored.status === "revoked" ? undefined : current?.stored;
     },
     put: (key, tokens) => records.replace(key, tokens),
+    withRefreshLease: leases.withRefreshLease,
     revoke: (key) => revoke(key, { records, rows }),
     delete: async (key) => void (await rows.delete(rowKeyOf(key), {})),
     links: (user) => links(user, { rows }),
     ping: () => rows.ping(),
-    close: async () => {
+    close: async (drainMs = DRAIN_MS) => {
       declaration?.stop();
+      await leases.drain(drainMs);
       dataKeys?.close();
+      keys?.close?.();
       await rows.close();
     },
   };
