@@ -96,7 +96,8 @@ export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOpti
 
   /** Whoever waited for a key may use it, whatever became of it in the cache meanwhile; only its uses are counted. */
   const arrival = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
-    if (!(uses >= 1 && uses <= bounds.maxUses)) throw new TypeError(`a data key has 1 to ${bounds.maxUses} uses`);
+    // None is fine: a row that lost its fields is for the reader of rows to refuse.
+    if (!(uses >= 0 && uses <= bounds.maxUses)) throw new TypeError(`a data key has at most ${bounds.maxUses} uses`);
     for (;;) {
       // Each round ends here or has others use up a whole key.
       // oxlint-disable-next-line no-await-in-loop
