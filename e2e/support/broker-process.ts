@@ -19,6 +19,8 @@ export interface BrokerProcessOptions {
   readonly folder?: string;
   /** `dist`: the built file. `src`: what `npm start` runs. */
   readonly entry?: "dist" | "src";
+  /** Another built file than the repository's: a copy of it elsewhere. */
+  readonly file?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -91,8 +93,9 @@ afterAll(() => {
 });
 
 /** Nothing but PATH and what the test names: a built file needs no more (design §8). */
-function spawnBroker(args: readonly string[], folder: string, { entry, env }: BrokerProcessOptions): ChildProcess {
-  const file = (entry ?? "dist") === "dist" ? BROKER_BUNDLE : BROKER_SOURCE;
+function spawnBroker(args: readonly string[], folder: string, options: BrokerProcessOptions): ChildProcess {
+  const { entry = "dist", env } = options;
+  const file = options.file ?? (entry === "dist" ? BROKER_BUNDLE : BROKER_SOURCE);
   const child = spawn(process.execPath, [file, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], ...env },

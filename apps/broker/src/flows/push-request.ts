@@ -18,7 +18,8 @@ export async function pushRequest(
   const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
   const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
   const wishes = readWishes(parameters, choice.vendor); //              3  scope and further parameters
-  const flowId = createFlowId(deps.cell); //                            4  one record from here to the end
+  deps.keyset.active("state"); //                                       4  without keys no browser could leave: say so now
+  const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
   const { requestUri, hash } = createRequestUri(flowId);
   trace.flowId = flowId;
   trace.vendor = choice.vendor.id;

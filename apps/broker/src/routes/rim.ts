@@ -99,8 +99,10 @@ function report(method: string, route: Route, status: number, durationMs: number
 /** Our bug, store or keys wake somebody; a vendor's outage and a refusal are counted, and told like any other request. */
 function isOurs({ code, extras }: OAuthError): boolean {
   const isBug = code === "server_error" && extras.vendorError === undefined;
-  return isBug || extras.reason === "store_unavailable" || extras.reason === "keys_unavailable";
+  return isBug || OUR_OUTAGES.has(extras.reason ?? "");
 }
+
+const OUR_OUTAGES: ReadonlySet<string> = new Set(["store_unavailable", "keys_unavailable", "kms_unavailable"]);
 
 function failureFields(failure: OAuthError): LogFields {
   return {

@@ -1,0 +1,42 @@
+/** As key-rotation.test.ts, on a DynamoDB table with the keyset sealed under KMS; the KMS key rotates too. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type AwsStage, startAws } from "../support/aws.ts";
+import {
+  expectUnknownKeyRefused,
+  expectUnnoticedRotation,
+  expectUnnoticedRotations,
+  type RotationStage,
+  startRotationStage,
+} from "../support/rotation-stage.ts";
+
+let aws: AwsStage;
+let stage: RotationStage;
+beforeAll(async () => {
+  aws = await startAws();
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  stage = await startRotationStage({ store: aws.store, keys: aws.keys });
+});
+afterAll(async () => {
+  await stage.close();
+  await aws.close();
+});
+
+const calls = (): number => Object.values(aws.kms.calls()).reduce((sum, count) => sum + count, 0);
+
+describe("a rotation", () => {
+  it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(stage));
+
+  it("fails none of 110 flows when there are five in a row, and asks KMS twice for each", async () => {
+    const before = calls();
+    await expectUnnoticedRotations(stage, { rotations: 5, flows: 10 });
+    // One data key made, and one opened by the other process.
+    expect(calls() - before).toBeLessThanOrEqual(2 * 5);
+  });
+
+  it("bar#TS-14 of the KMS key's own material changes nothing for anybody", async () => {
+    aws.kms.rotateKey(aws.keyArn);
+    await expectUnnoticedRotation(stage);
+  });
+
+  it("refuses a state of a key nobody ever had", () => expectUnknownKeyRefused(stage));
+});

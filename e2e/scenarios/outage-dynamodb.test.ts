@@ -1,0 +1,131 @@
+/**
+ * Two built brokers on a table that goes away and comes back, and on a KMS that does (bar 8.3): nothing is spent, every
+ * answer comes within the deadline and says when to try again, and the same requests succeed afterwards.
+ */
+import { createCookieJar } from "@oauth-broker/simulators";
+import type { Faults } from "@oauth-broker/simulators/aws";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type AwsStage, startAws } from "../support/aws.ts";
+import { expectError, expectPage } from "../support/expectations.ts";
+import { type Answer, browse, send } from "../support/platform.ts";
+import { type RaceStage, startRaceStage } from "../support/race-stage.ts";
+
+/** The store's own deadline is 2.5 s; a machine with other things to do may be a little late. */
+const ANSWER_MS = 4_000;
+
+let aws: AwsStage;
+let stage: RaceStage;
+beforeAll(async () => {
+  aws = await startAws();
+  stage = await startRaceStage({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
+});
+afterEach(() => {
+  aws.proxy.set({});
+  aws.kms.fault(undefined);
+});
+afterAll(async () => {
+  await stage.close();
+  await aws.close();
+});
+
+/** The same request while the table has these faults, and without them. */
+async function duringAndAfter(
+  faults: Faults,
+  request: () => Promise<Answer>,
+): Promise<{ readonly during: Answer; readonly after: Answer }> {
+  aws.proxy.set(faults);
+  const startedAt = performance.now();
+  const during = await request();
+  expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
+  aws.proxy.set({});
+  return { during, after: await request() };
+}
+
+describe.each<[string, Faults]>([
+  ["is down", { down: true }],
+  ["does not answer", { hangMs: 60_000 }],
+  ["throttles every request", { throttleRate: 1 }],
+  ["fails every request", { errorRate: 1 }],
+])("a table that %s", (_, faults) => {
+  it("is a 503 with Retry-After on each leg, and the flow finishes afterwards", async () => {
+    const { platform, at, url } = stage;
+    const pushing = await duringAndAfter(faults, async () => platform.par());
+    expectError(pushing.during, 503, "temporarily_unavailable");
+    expect(pushing.after.status).toBe(201);
+
+    const pushed = await platform.push();
+    const jar = createCookieJar();
+    const leaving = await duringAndAfter(faults, async () => browse(at(1, platform.authorizeUrl(pushed)), jar));
+    expectPage(leaving.during, 503, "store_unavailable");
+    expect(leaving.during.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(leaving.after.status).toBe(303);
+
+    const sentBack = await browse(leaving.after.headers.get("location") ?? "");
+    const callback = sentBack.headers.get("location") ?? "";
+    const returning = await duringAndAfter(faults, async () => browse(at(0, callback), jar));
+    expectPage(returning.during, 503, "store_unavailable");
+    expect(returning.after.status).toBe(303);
+
+    const code = new URL(returning.after.headers.get("location") ?? "").searchParams.get("code") ?? "";
+    const form = platform.redeemForm({ code, codeVerifier: pushed.codeVerifier });
+    const redeeming = await duringAndAfter(faults, async () => platform.post("/v1/token", form, url(1)));
+    expect(expectError(redeeming.during, 503, "temporarily_unavailable")).not.toHaveProperty("retry");
+    expect(redeeming.after.status, redeeming.after.text).toBe(200);
+  });
+
+  it("is not ready meanwhile, and ready by itself afterwards", async () => {
+    const { during, after } = await duringAndAfter(faults, async () => send(`${stage.url(0)}/readyz`));
+    expect(during).toMatchObject({ status: 503, body: { reason: "store_unavailable" } });
+    expect(after.status).toBe(200);
+    expect((await send(`${stage.url(0)}/healthz`)).status).toBe(200);
+  });
+});
+
+describe("a bad day", () => {
+  it("of a table that throttles three requests in ten and fails one in twenty ends no flow", async () => {
+    aws.proxy.set({ throttleRate: 0.3, errorRate: 0.05 });
+    const flows = await Promise.all(
+      Array.from({ length: 20 }, async () => stage.platform.redeem(await stage.platform.toPlatform())),
+    );
+    expect(flows.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(aws.proxy.counts().throttled).toBeGreaterThan(20);
+  });
+});
+
+describe("brokers that start while", () => {
+  const starting = async (keys = aws.keys) => startRaceStage({ processes: 1, store: aws.store, keys, env: aws.env });
+  const readiness = async ({ url }: RaceStage) => send(`${url(0)}/readyz`);
+  const expectRecovery = async (late: RaceStage, reason: string, recover: () => void): Promise<void> => {
+    expect((await send(`${late.url(0)}/healthz`)).status).toBe(200);
+    expect(await readiness(late)).toMatchObject({ status: 503, body: { error: "temporarily_unavailable", reason } });
+    expectError(await late.platform.par(), 503, "temporarily_unavailable");
+    recover();
+    await vi.waitUntil(async () => (await readiness(late)).status === 200, { timeout: 10_000, interval: 100 });
+    expect((await late.platform.redeem(await late.platform.toPlatform())).status).toBe(200);
+    await late.close();
+  };
+
+  it("the table is down stay up, say so, and work once it is back", async () => {
+    aws.proxy.set({ down: true });
+    await expectRecovery(await starting(), "store_unavailable", () => aws.proxy.set({}));
+  });
+
+  it.each(["unavailable", "hang", "drop"] as const)(
+    "KMS has the fault %s stay up, say so, and work once it is back",
+    async (kind) => {
+      aws.kms.fault({ kind });
+      await expectRecovery(await starting(), "kms_unavailable", () => aws.kms.fault(undefined));
+    },
+  );
+
+  it("the KMS key is disabled stay up, say so, and work once it is enabled", async () => {
+    aws.kms.setKeyState(aws.keyArn, "Disabled");
+    await expectRecovery(await starting(), "kms_unavailable", () => aws.kms.setKeyState(aws.keyArn, "Enabled"));
+  });
+
+  it("others run without KMS disturb nothing there: who has the keys goes on", async () => {
+    aws.kms.fault({ kind: "unavailable" });
+    expect((await stage.platform.redeem(await stage.platform.toPlatform())).status).toBe(200);
+    expect((await send(`${stage.url(0)}/readyz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,124 @@
+/** Two brokers in this process on one store, on a clock that can be moved: where the keyset rotates under flows. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { OpenIdProvider } from "@oauth-broker/simulators";
+import { expect } from "vitest";
+import { brokerYaml, createSecrets } from "./configuration.ts";
+import { expectPage } from "./expectations.ts";
+import { freePort } from "./free-port.ts";
+import { type InProcessBroker, startInProcessBroker } from "./in-process-broker.ts";
+import { type AtCallback, browse, createPlatform, type Platform, readTokens } from "./platform.ts";
+import { plantVendorSecrets, startVendor } from "./vendor.ts";
+
+export interface RotationStage {
+  readonly now: ReturnType<typeof fixedClock>;
+  readonly one: InProcessBroker;
+  readonly two: InProcessBroker;
+  /** A platform that starts its flows at the first broker. */
+  readonly atOne: Platform;
+  readonly urlOfTwo: string;
+  readonly vendor: OpenIdProvider;
+  close(): Promise<void>;
+}
+
+export async function startRotationStage(places: {
+  readonly store: string;
+  readonly keys?: string;
+}): Promise<RotationStage> {
+  const ports = [await freePort(), await freePort()] as const;
+  const baseUrl = `http://127.0.0.1:${ports[0]}`;
+  const secrets = createSecrets();
+  const now = fixedClock(Math.floor(Date.now() / 1000));
+  const vendor = await startVendor({ baseUrl, secrets });
+  const yaml = brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, ...places });
+  const one = await startInProcessBroker(yaml, { now });
+  const two = await startInProcessBroker(yaml, { now, env: { PORT: String(ports[1]) } });
+  return {
+    now,
+    one,
+    two,
+    atOne: createPlatform({ baseUrl, clientSecret: secrets.platform }),
+    urlOfTwo: `http://127.0.0.1:${ports[1]}`,
+    vendor,
+    close: async () => {
+      plantVendorSecrets(vendor);
+      await one.close();
+      await two.close();
+      await vendor.close();
+    },
+  };
+}
+
+const kidOf = (state: string | null): unknown =>
+  (JSON.parse(Buffer.from(state?.split(".")[0] ?? "", "base64url").toString()) as Record<string, unknown>)["kid"];
+
+function atTwo(url: URL, { urlOfTwo }: RotationStage): URL {
+  const moved = new URL(url);
+  moved.host = new URL(urlOfTwo).host;
+  return moved;
+}
+
+/** The browser comes back at the second broker, and the code is redeemed there. */
+async function expectFinishAtTwo(flow: AtCallback, stage: RotationStage): Promise<void> {
+  const { atOne, urlOfTwo } = stage;
+  const returned = await browse(atTwo(flow.callback, stage), flow.jar);
+  const code = new URL(returned.headers.get("location") ?? "about:blank").searchParams.get("code") ?? "";
+  const answer = await atOne.post("/v1/token", atOne.redeemForm({ ...flow, code }), urlOfTwo);
+  expect(answer.status, answer.text).toBe(200);
+  readTokens(answer);
+}
+
+/** Published 60 s before it signs; what was signed before goes on, and so do connections. */
+export async function expectUnnoticedRotation(stage: RotationStage): Promise<void> {
+  const { atOne, now, one, urlOfTwo } = stage;
+  await one.broker.deps.keyset.load(); // as every 20 s in a process
+  const connected = await atOne.connect();
+  const before = await atOne.toCallback();
+  const { kid, activeFrom } = await one.broker.deps.keyset.rotate();
+  expect(activeFrom).toBe(now() + 60);
+  const during = await atOne.toCallback();
+  expect(kidOf(during.callback.searchParams.get("state"))).toBe(kidOf(before.callback.searchParams.get("state")));
+
+  now.advance(60);
+  const after = await atOne.toCallback();
+  expect(kidOf(after.callback.searchParams.get("state"))).toBe(kid);
+  // The other process has not heard of the new key: it looks again before it refuses.
+  for (const flow of [after, before, during]) await expectFinishAtTwo(flow, stage);
+  const form = {
+    grant_type: "refresh_token",
+    refresh_token: connected.refreshToken,
+    connection: connected.connection,
+  };
+  const refreshed = await atOne.post("/v1/token", form, urlOfTwo);
+  expect(refreshed.status, refreshed.text).toBe(200);
+  readTokens(refreshed);
+}
+
+/** Rotation after rotation, by one broker and the other in turn, with flows begun before and finished after each. */
+export async function expectUnnoticedRotations(
+  stage: RotationStage,
+  { rotations, flows }: { readonly rotations: number; readonly flows: number },
+): Promise<void> {
+  const begin = async (): Promise<AtCallback[]> =>
+    Promise.all(Array.from({ length: flows }, async () => stage.atOne.toCallback()));
+  let open = await begin();
+  for (let rotation = 0; rotation < rotations; rotation += 1) {
+    const { keyset } = (rotation % 2 === 0 ? stage.two : stage.one).broker.deps;
+    const [, begun] = await Promise.all([keyset.rotate(), begin()]);
+    stage.now.advance(60);
+    await Promise.all(open.map((flow) => expectFinishAtTwo(flow, stage)));
+    open = [...begun, ...(await begin())];
+  }
+  await Promise.all(open.map((flow) => expectFinishAtTwo(flow, stage)));
+}
+
+export async function expectUnknownKeyRefused(stage: RotationStage): Promise<void> {
+  const flow = await stage.atOne.toCallback();
+  const state = flow.callback.searchParams.get("state") ?? "";
+  const [header = "", ...rest] = state.split(".");
+  const forged = Buffer.from(header, "base64url")
+    .toString()
+    .replace(/"kid":"[^"]+"/, '"kid":"AAAAAAAA"');
+  const url = new URL(flow.callback);
+  url.searchParams.set("state", [Buffer.from(forged).toString("base64url"), ...rest].join("."));
+  expectPage(await browse(atTwo(url, stage), flow.jar), 400, "state_invalid");
+}
