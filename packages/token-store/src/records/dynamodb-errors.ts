@@ -42,7 +42,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   ENETUNREACH: unreachable,
 };
 
-const WRONG_KEYS = /does not match the schema|missing the key|type mismatch for key/i;
+const WRONG_KEYS = /does not match the schema|missing the key|type mismatch for key|conditions on the keys is invalid/i;
 const TOO_LARGE = /item size .*exceed/i;
 
 /** @returns what to throw instead: `temporarily_unavailable`, or TokenStoreError too_large for more than DynamoDB takes */

@@ -36,7 +36,7 @@ export function recordStoreIn(table: DynamoTable, now: Clock): RecordStore {
         for (let tries = 0; tries < 5; tries += 1) {
           const at = now();
           const expressions = advanceExpressions(from, patch, { now: at, attempt, extend });
-          const { written, item } = await items.update(recordItemKey(key), expressions, attempt);
+          const { written, item } = await items.update(recordItemKey(key), expressions, attempt, "ALL_NEW");
           if (item === undefined) return { outcome: "absent" };
           const record = toRecord(key, item);
           if (written) return { outcome: "moved", record };

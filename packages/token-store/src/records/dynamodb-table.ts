@@ -11,8 +11,11 @@ export interface Written {
 export interface Items {
   get(key: ItemKey): Promise<Item | undefined>;
   put(item: Item, expressions: Expressions, attempt: string): Promise<Written>;
-  /** @param attempt set by the expressions as the item's `attempt` */
-  update(key: ItemKey, expressions: Expressions, attempt: string): Promise<Written>;
+  /**
+   * @param attempt set by the expressions as the item's `attempt`
+   * @param returns whether a write answers the item as it now stands; whoever does not look at it saves its way
+   */
+  update(key: ItemKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
   delete(key: ItemKey, expressions?: Expressions): Promise<Written>;
   /** Every item of the partition, by `sk`. */
   query(pk: string): Promise<readonly Item[]>;

@@ -100,7 +100,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
           ),
           attempt,
         ),
-      update: async (key, { update, condition, names, values }, attempt) =>
+      update: async (key, { update, condition, names, values }, attempt, returns) =>
         conditional(
           key,
           client.send(
@@ -110,7 +110,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
               UpdateExpression: update,
               ConditionExpression: condition,
               ...placeholders(names, values),
-              ReturnValues: "ALL_NEW",
+              ReturnValues: returns,
               ReturnValuesOnConditionCheckFailure: "ALL_OLD",
             }),
             answer,
@@ -170,7 +170,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
   return {
     call,
     ping: async () => {
-      await call((items) => items.update(PING, { names: {}, values: {} }, newAttempt()));
+      await call((items) => items.update(PING, { names: {}, values: {} }, newAttempt(), "NONE"));
     },
     close: async () => {
       calls.close();

@@ -25,7 +25,7 @@ export function dynamodbTokenRows(options: DynamoDbOptions): TokenRows {
       requireChange(change, expected);
       const attempt = newAttempt();
       const expressions = changeExpressions(change, expected, attempt);
-      const { written } = await table.call((items) => items.update(key, expressions, attempt));
+      const { written } = await table.call((items) => items.update(key, expressions, attempt, "NONE"));
       return written ? "written" : "conflict";
     },
     delete: async (key, expected) => {
