@@ -45,7 +45,7 @@ export function readTokenStoreSettings(
   { mode: inCode }: { readonly mode?: string | undefined } = {},
   environment: Environment = process.env,
 ): TokenStoreSettings {
-  const value = (name: string): string | undefined => environment[name] || undefined;
+  const value = (name: string): string | undefined => (environment[name] === "" ? undefined : environment[name]);
   const [table, region, keyId] = [
     value("DB_TABLE_NAME"),
     value("DB_TABLE_REGION"),

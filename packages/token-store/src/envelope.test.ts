@@ -62,9 +62,15 @@ describe("seal and open", () => {
     expect(refusalOf(() => open(KEY, "A".repeat(360_000), CONTEXT)).code).toBe("too_large");
   });
 
+  it("bar#TS-13 refuses a key that its cache has overwritten with zeros", () => {
+    const overwritten = Buffer.from(KEY).fill(0);
+    expect(refusalOf(() => seal(overwritten, "text", CONTEXT)).code).toBe("key_invalid");
+    expect(refusalOf(() => open(overwritten, seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
+  });
+
   it.each([0, 16, 24, 31, 33, 64])("refuses a key of %d bytes", (length) => {
-    expect(refusalOf(() => seal(Buffer.alloc(length), "text", CONTEXT)).code).toBe("key_invalid");
-    expect(refusalOf(() => open(Buffer.alloc(length), seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
+    expect(refusalOf(() => seal(Buffer.alloc(length, 1), "text", CONTEXT)).code).toBe("key_invalid");
+    expect(refusalOf(() => open(Buffer.alloc(length, 1), seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
   });
 
   it("refuses a context of nothing, and text that UTF-8 cannot hold", () => {

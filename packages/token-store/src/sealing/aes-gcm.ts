@@ -47,12 +47,16 @@ export function decryptRaw(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer)
   }
 }
 
-/** @throws TokenStoreError key_invalid */
+/** @throws TokenStoreError key_invalid, also for zeros: that is what a key becomes that its cache has let go */
 export function requireKey(key: Buffer): void {
   if (key.length !== KEY_BYTES) {
     throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
   }
+  //= bar#TS-13
+  if (key.equals(NO_KEY)) throw new TokenStoreError("key_invalid", { detail: "a key that was overwritten" });
 }
+
+const NO_KEY = Buffer.alloc(KEY_BYTES);
 
 //= bar#TS-20
 function requireShape(key: Buffer, iv: Buffer): void {
