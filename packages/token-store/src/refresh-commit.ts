@@ -14,7 +14,7 @@ import {
 } from "./refresh-context.ts";
 import type { Orphans } from "./refresh-orphans.ts";
 import { type PendingCommit, type PendingDeps, writePending } from "./refresh-pending.ts";
-import { giveBack, isHeld } from "./refresh-take-lease.ts";
+import { giveBack, isStolen } from "./refresh-take-lease.ts";
 import type { CurrentRecord, SealedChange } from "./token-records.ts";
 import type { StoredTokens, TokenSet } from "./tokens.ts";
 
@@ -123,8 +123,7 @@ async function afterConflict(
   }
   if (change !== undefined && isWritten(change, current)) return "own";
   onEvent({ name: "refresh_fenced", vendor, attemptId: lease.attemptId });
-  const isStolen = current.lease !== undefined && current.lease.owner !== lease.owner;
-  if (isStolen && isHeld(lease, now())) onEvent({ name: "clock_skew", vendor });
+  if (isStolen(attempt, current, { now })) onEvent({ name: "clock_skew", vendor });
   // Not discarded: ending these tokens at the vendor could end the grant that the row's tokens live on.
   return { kind: "fenced" };
 }

@@ -14,7 +14,7 @@ import {
   type RefreshContext,
   standing,
 } from "./refresh-context.ts";
-import { giveBack, takeLease } from "./refresh-take-lease.ts";
+import { giveBack, isStolen, takeLease } from "./refresh-take-lease.ts";
 import type { CurrentRecord } from "./token-records.ts";
 
 /** @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the caller is to see it */
@@ -30,12 +30,15 @@ export async function afterFailure(
 
 /** Refused: by a vendor that is right, or because another process or a crash of ours has used the refresh token up. */
 async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
-  const { records } = deps;
+  const { records, onEvent } = deps;
   const { over, lease, afterCrash } = attempt;
   //= bar#RF-4
   const current = standing(await records.read(call.key));
   if (current === undefined) return { kind: "gone" };
-  if (!isStillOurs(current, attempt)) return { kind: "fenced" };
+  if (!isStillOurs(current, attempt)) {
+    if (isStolen(attempt, current, deps)) onEvent({ name: "clock_skew", vendor: call.key.vendor });
+    return { kind: "fenced" };
+  }
   const previous = previousOf(over, deps);
   if (afterCrash && previous !== undefined) {
     // A try of its own, under a lease of its own.

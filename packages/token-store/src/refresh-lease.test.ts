@@ -2,7 +2,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { Refresh } from "./refresh-context.ts";
 import type { RefreshLeases } from "./refresh-lease.ts";
-import { type Bench, KEY, LIFE_SECONDS, outage, refreshBench, ROW } from "./testing/refresh-bench.ts";
+import { type Bench, KEY, LIFE_SECONDS, outage, refreshBench, ROW, toTokens } from "./testing/refresh-bench.ts";
 import type { StoredTokens } from "./tokens.ts";
 
 const DUE = LIFE_SECONDS - 65;
@@ -130,6 +130,25 @@ describe("step 2: one at a time", () => {
     const tokens = new Set(await Promise.all(calls));
     expect([...tokens]).toEqual([bench.vendor.live(KEY.user).accessTokens.at(-1)]);
     expect(bench.asked).toHaveLength(1);
+  });
+
+  it("bar#8.2 many records at once: so many vendor calls at a time, and all get through", async () => {
+    const bench = refreshBench();
+    const keys = Array.from({ length: 60 }, (_, at) => ({ ...KEY, user: `user ${at}` }));
+    for (const key of keys)
+      await bench.records.replace(key, toTokens(bench.vendor.authorize(key.user), bench.time.now()));
+    bench.time.advance(LIFE_SECONDS);
+    let [atOnce, peak] = [0, 0];
+    bench.at.before = async () => {
+      atOnce += 1;
+      peak = Math.max(peak, atOnce);
+      await bench.time.timer.sleep(100);
+      atOnce -= 1;
+    };
+    const leases = bench.process({ concurrency: 7 });
+    const all = await Promise.all(keys.map((key) => leases.withRefreshLease(key, bench.refresh)));
+    expect(all.map((stored) => stored?.version)).toEqual(keys.map(() => 2));
+    expect([peak, bench.asked.length]).toEqual([7, 60]);
   });
 
   it.each([

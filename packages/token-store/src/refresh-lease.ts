@@ -30,8 +30,10 @@ import {
 } from "./refresh-context.ts";
 import { isAlive, refreshDue } from "./refresh-due.ts";
 import { afterFailure, endGrant } from "./refresh-failure.ts";
+import { createGate, type Gate } from "./refresh-gate.ts";
 import { createFlights, type Flights } from "./refresh-flights.ts";
 import { createOrphans } from "./refresh-orphans.ts";
+import { shareReads } from "./refresh-reads.ts";
 import { busy, isHeld, takeLease } from "./refresh-take-lease.ts";
 import { refreshTimes, type RefreshTimes, systemTimer, type Timer, withJitter } from "./refresh-times.ts";
 import type { CurrentRecord, TokenRecords } from "./token-records.ts";
@@ -41,7 +43,11 @@ export interface RefreshLeasesOptions {
   /** Where answers go that the store does not take. Absent: they live as long as this process. */
   readonly journalFolder?: string | undefined;
   readonly times?: Partial<RefreshTimes>;
+  /** Refreshes at one vendor at once in this process; default 50. */
+  readonly concurrency?: number;
 }
+
+const CONCURRENCY = 50;
 
 export interface RefreshLeasesDeps {
   readonly records: TokenRecords;
@@ -73,6 +79,8 @@ export interface RefreshLeases {
 
 interface Deps extends CommitDeps {
   readonly clockWatch: (current: CurrentRecord) => void;
+  readonly sharedRead: TokenRecords["read"];
+  readonly gate: Gate;
 }
 
 /** One for a process and a table. @throws RangeError for times that do not fit each other */
@@ -83,7 +91,10 @@ export function createRefreshLeases(options: RefreshLeasesOptions, given: Refres
   const journal = journalFolder === undefined ? undefined : createJournal({ folder: journalFolder, onEvent });
   const shared = { records, now, timer, times, onEvent, journal };
   const orphans = createOrphans(shared);
-  const deps: Deps = { ...shared, orphans, clockWatch: createClockWatch({ now, times, onEvent }) };
+  const clockWatch = createClockWatch({ now, times, onEvent });
+  const sharedRead = shareReads(records.read, ({ user, vendor, issuer }) => JSON.stringify([user, vendor, issuer]));
+  const gate = createGate(options.concurrency ?? CONCURRENCY, { timer });
+  const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate };
   const flights = createFlights<StoredTokens | undefined>({ now, times });
 
   let calls = 0;
@@ -115,18 +126,20 @@ async function freshTokens(
   flights: Flights<StoredTokens | undefined>,
   deps: Deps,
 ): Promise<StoredTokens | undefined> {
-  const { records, now, times, clockWatch } = deps;
-  const current = standing(await records.read(call.key));
+  const { now, times, clockWatch, sharedRead, gate } = deps;
+  const current = standing(await sharedRead(call.key));
   if (current === undefined) return undefined;
-  requireGrant(current);
   clockWatch(current);
+  requireGrant(current);
   const { stored, row, lease } = current;
   const due = refreshDue(stored, row.key, now(), { times, refused: call.refused });
   if (due === "fresh") return stored;
+  const refresh = async (patienceMs: number): Promise<StoredTokens | undefined> =>
+    gate.run(call.key.vendor, patienceMs, () => refreshOnce(current, call, patienceMs, deps));
   try {
-    if (due === "due") return await flights.join(row.key, () => refreshOnce(current, call, times.waitMs, deps));
+    if (due === "due") return await flights.join(row.key, () => refresh(times.waitMs));
     if (isHeld(lease, now())) return stored;
-    return await flights.ahead(row.key, () => refreshOnce(current, call, 0, deps), stored);
+    return await flights.ahead(row.key, () => refresh(0), stored);
   } catch (error) {
     // An outage is no reason to keep back a token that works.
     //= bar#RF-9
@@ -148,8 +161,8 @@ async function refreshOnce(
   let current: CurrentRecord = first;
   let isLastLook = false;
   for (;;) {
-    requireGrant(current);
     clockWatch(current);
+    requireGrant(current);
     if (current.stored.version > first.stored.version && isAlive(current.stored, now())) return current.stored;
     if (isLastLook) throw busy(current, { now });
     const outcome = await attemptRefresh(current, call, deps);

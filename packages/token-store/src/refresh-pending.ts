@@ -47,5 +47,7 @@ export async function writePending(
     }
     if (isEnough()) return "unavailable";
     await timer.sleep(times.retryMs, { background });
+    // Nobody waits for this one: told to stop, it does not try once more.
+    if (background && isEnough()) return "unavailable";
   }
 }

@@ -61,3 +61,13 @@ export function busy({ lease }: CurrentRecord, { now }: Pick<LeaseDeps, "now">):
     ...(lease === undefined ? {} : { retryAfterSeconds: secondsUntil(lease.until, now()) }),
   });
 }
+
+/** The row stands under our lease no more, though by our clock it still runs, and no new authorization explains it. */
+export function isStolen(
+  { over, lease }: Attempt,
+  { stored, lease: found }: CurrentRecord,
+  { now }: Pick<LeaseDeps, "now">,
+): boolean {
+  const isExplained = found === undefined && stored.version !== over.stored.version;
+  return isHeld(lease, now()) && found?.owner !== lease.owner && !isExplained;
+}
