@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { percentile, runCalls, startFaultyTable, tally } from "../testing/dynamo-faults.ts";
-import type { FaultyTable } from "../testing/dynamo-faults.ts";
+import type { FaultyTable, Outcome } from "../testing/dynamo-faults.ts";
 import { dynamodbTokenRows } from "../rows/dynamodb.ts";
 import { dynamodbRecordStore } from "./dynamodb.ts";
 
@@ -42,18 +42,29 @@ async function timed<T>(call: Promise<T>): Promise<{ readonly answer: unknown; r
 }
 
 describe("a throttled table", () => {
-  it("three in ten requests: no wrong answer, 99 in 100 succeed, the slowest of them in two seconds", async () => {
+  it("three in ten requests: no wrong answer, 99 in 100 succeed, 99 in 100 within two seconds", async () => {
     faulty.proxy.set({ throttleRate: 0.3 });
-    const steps = await runCalls(600, 30, async (at) => {
-      const id = `throttled${at}`;
-      const wins = [await create(id), await spend(id), await spend(id), await read(id)];
-      return wins.join(" ");
-    });
-    const { "created moved replayed spent": right = 0, temporarily_unavailable: refused = 0 } = tally(steps);
-    expect(right + refused, JSON.stringify(tally(steps))).toBe(600);
-    expect(right / 600).toBeGreaterThanOrEqual(0.99);
-    // Of four calls in a row; bar 8.3 gives this to one.
-    expect(percentile(steps, 0.99)).toBeLessThanOrEqual(2000);
+    const phases: [string, (id: string) => Promise<string>][] = [
+      ["created", create],
+      ["moved", spend],
+      ["replayed", spend],
+      ["spent", read],
+    ];
+    const all: Outcome[] = [];
+    let ids = Array.from({ length: 600 }, (_, at) => `throttled${at}`);
+    for (const [right, call] of phases) {
+      // Ten at once: the engine and its proxy are in this process too, and it is not they whose time is asked for.
+      const outcomes = await runCalls(ids.length, 10, (at) => call(ids[at]!));
+      const { [right]: succeeded = 0, temporarily_unavailable: refused = 0 } = tally(outcomes);
+      expect(succeeded + refused, JSON.stringify(tally(outcomes))).toBe(ids.length);
+      // A throttled write was not done, so the next phase is for those whose was.
+      ids = outcomes.flatMap(({ at, outcome }) => (outcome === right ? [ids[at]!] : []));
+      all.push(...outcomes);
+    }
+    expect(
+      all.filter(({ outcome }) => outcome !== "temporarily_unavailable").length / all.length,
+    ).toBeGreaterThanOrEqual(0.99);
+    expect(percentile(all, 0.99)).toBeLessThanOrEqual(2000);
     expect(faulty.proxy.counts().throttled).toBeGreaterThan(500);
   });
 

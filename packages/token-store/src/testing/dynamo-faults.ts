@@ -29,6 +29,7 @@ export async function startFaultyTable(): Promise<FaultyTable> {
 }
 
 export interface Outcome {
+  readonly at: number;
   /** What the call answered, or the code of its error. */
   readonly outcome: string;
   readonly milliseconds: number;
@@ -48,7 +49,7 @@ export async function runCalls(
       next += 1;
       const start = performance.now();
       const outcome = await call(at).catch((error: Error & { readonly code?: string }) => error.code ?? error.message);
-      outcomes.push({ outcome, milliseconds: performance.now() - start });
+      outcomes.push({ at, outcome, milliseconds: performance.now() - start });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
