@@ -1,0 +1,143 @@
+/**
+ * The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing; run.ts does.
+ */
+import { parseArgs } from "node:util";
+import manifest from "../../package.json" with { type: "json" };
+
+export const VERSION: string = manifest.version;
+
+export interface WalkOptions {
+  /** What the fields of each vendor's rows are bound to; it is not stored in the row. */
+  readonly issuers: ReadonlyMap<string, string>;
+  /** Rows worked on per second at most. */
+  readonly rate: number;
+  readonly json: boolean;
+}
+
+export interface AuditOptions extends WalkOptions {
+  readonly byVendor: boolean;
+  readonly verify: boolean;
+}
+
+export interface WriteOptions extends WalkOptions {
+  readonly dryRun: boolean;
+  /** Path of the checkpoint file. */
+  readonly checkpoint: string | undefined;
+}
+
+export interface MigrateOptions extends WriteOptions {
+  readonly rewrap: boolean;
+  readonly skipIssuerCheck: boolean;
+}
+
+export type Command =
+  | { readonly name: "audit"; readonly options: AuditOptions }
+  | { readonly name: "migrate"; readonly options: MigrateOptions }
+  | { readonly name: "strip"; readonly options: WriteOptions }
+  | { readonly name: "help" }
+  | { readonly name: "version" }
+  /** Not understood: the message goes to stderr. */
+  | { readonly name: "invalid"; readonly message: string };
+
+const DEFAULT_RATE = 100;
+const MOST_PER_SECOND = 10_000;
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  issuer: { type: "string", multiple: true },
+  rate: { type: "string" },
+  json: { type: "boolean" },
+  "by-vendor": { type: "boolean" },
+  verify: { type: "boolean" },
+  checkpoint: { type: "string" },
+  "dry-run": { type: "boolean" },
+  rewrap: { type: "boolean" },
+  "skip-issuer-check": { type: "boolean" },
+} as const;
+
+type OptionName = keyof typeof OPTIONS;
+type Values = ReturnType<typeof read>["values"];
+
+const COMMON: readonly OptionName[] = ["issuer", "rate", "json"];
+const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionName[]>> = {
+  audit: [...COMMON, "by-vendor", "verify"],
+  migrate: [...COMMON, "checkpoint", "dry-run", "rewrap", "skip-issuer-check"],
+  strip: [...COMMON, "checkpoint", "dry-run"],
+};
+
+/** @param args without the program and the script, as in `process.argv.slice(2)` */
+export function parseCommand(args: readonly string[]): Command {
+  try {
+    const { values, positionals } = read(args);
+    if (values.help === true || positionals[0] === "help") return { name: "help" };
+    if (values.version === true) return { name: "version" };
+    return commandOf(positionals, values);
+  } catch (error) {
+    // Node's sentence, without its advice on positional arguments.
+    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    return { name: "invalid", message: `token-store: ${sentence}.\nRun 'token-store --help' for the commands.` };
+  }
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type
+function read(args: readonly string[]) {
+  return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+}
+
+function commandOf([name, ...rest]: readonly string[], values: Values): Command {
+  if (name === undefined) throw new Error("a command is missing: audit, migrate or strip");
+  if (name !== "audit" && name !== "migrate" && name !== "strip") {
+    throw new Error(`there is no command '${name.slice(0, 40)}'`);
+  }
+  if (rest.length > 0) throw new Error(`${name} takes no arguments`);
+  for (const option of Object.keys(values) as OptionName[]) {
+    if (!ALLOWED[name].includes(option)) throw new Error(`--${option} does not go with ${name}`);
+  }
+  const common = {
+    issuers: issuersOf(values.issuer ?? []),
+    rate: wholeNumber("--rate", values.rate, DEFAULT_RATE, MOST_PER_SECOND),
+    json: values.json === true,
+  };
+  if (name === "audit") {
+    const verify = values.verify === true;
+    if (verify) requireIssuers(common.issuers, "audit --verify");
+    return { name, options: { ...common, byVendor: values["by-vendor"] === true, verify } };
+  }
+  requireIssuers(common.issuers, name);
+  const { checkpoint } = values;
+  const dryRun = values["dry-run"] === true;
+  if (dryRun && checkpoint !== undefined)
+    throw new Error("a dry run leaves no checkpoint: drop one of the two options");
+  if (checkpoint === "") throw new Error("--checkpoint takes the path of a file");
+  const writing = { ...common, dryRun, checkpoint };
+  if (name === "strip") return { name, options: writing };
+  const [rewrap, skipIssuerCheck] = [values.rewrap === true, values["skip-issuer-check"] === true];
+  return { name, options: { ...writing, rewrap, skipIssuerCheck } };
+}
+
+function issuersOf(words: readonly string[]): ReadonlyMap<string, string> {
+  const issuers = new Map<string, string>();
+  for (const word of words) {
+    const at = word.indexOf("=");
+    const [vendor, issuer] = [word.slice(0, Math.max(at, 0)), word.slice(at + 1)];
+    if (vendor === "" || issuer === "") throw new Error(`--issuer takes VENDOR=ISSUER, not '${word.slice(0, 80)}'`);
+    if (issuers.has(vendor)) throw new Error(`--issuer names ${vendor.slice(0, 40)} twice`);
+    issuers.set(vendor, issuer);
+  }
+  return issuers;
+}
+
+function requireIssuers(issuers: ReadonlyMap<string, string>, what: string): void {
+  if (issuers.size > 0) return;
+  throw new Error(
+    `${what} needs --issuer VENDOR=ISSUER for each vendor of the table; 'token-store audit --by-vendor' names them`,
+  );
+}
+
+function wholeNumber(name: string, text: string | undefined, otherwise: number, most: number): number {
+  if (text === undefined) return otherwise;
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > most) throw new Error(`${name} takes a whole number from 1 to ${most}`);
+  return value;
+}

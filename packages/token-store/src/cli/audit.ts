@@ -1,0 +1,51 @@
+/** `token-store audit`: how many rows there are of each kind. By attributes alone; with --verify every sealed row is opened. */
+import type { AuditOptions } from "./arguments.ts";
+import { auditAdvice } from "./advice.ts";
+import { inspect } from "./inspect.ts";
+import type { Result } from "./report.ts";
+import { survey } from "./survey.ts";
+import { type CommandDeps, paceOf } from "./walk.ts";
+
+/** @returns `plaintext_left` where a row is plaintext only, else `unreadable_found` where --verify found something wrong */
+export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDeps): Promise<Result> {
+  const { byVendor, verify, issuers, rate } = options;
+  const pace = paceOf(rate, deps);
+  const { dataKeys, environment, rows } = deps;
+  const verified = { opens: 0, differs: 0, unreadable: 0, unknown_issuer: 0 };
+
+  const open = { dataKeys, environment, table: rows.table };
+  const tally = await survey(
+    {
+      command: "audit",
+      look: async (row, { kind, names }) => {
+        if (!verify || (kind !== "both" && kind !== "ciphertext_only" && kind !== "broken")) return;
+        const issuer = issuers.get(names?.vendor ?? "");
+        if (issuer === undefined || open.dataKeys === undefined) {
+          verified.unknown_issuer += 1;
+          return;
+        }
+        await pace.works.take();
+        const { dataKeys: keys, ...where } = open;
+        const result = await pace.patiently(() => inspect(row, issuer, { ...where, dataKeys: keys }));
+        verified[result] += 1;
+      },
+    },
+    pace,
+    deps,
+  );
+  const result = { command: "audit", table: rows.table } as const;
+  if (tally === undefined) {
+    return { ...result, ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] };
+  }
+  const counts = { ...tally.total(), ...(verify ? verified : {}) };
+  const isWrong = verified.differs + verified.unreadable > 0;
+  const ending = counts.plaintext_only > 0 ? "plaintext_left" : isWrong ? "unreadable_found" : "done";
+  const vendors = Object.fromEntries(tally.byVendor());
+  return {
+    ...result,
+    ending,
+    counts,
+    ...(byVendor ? { byVendor: vendors } : {}),
+    next: auditAdvice(tally, verify ? verified : undefined),
+  };
+}

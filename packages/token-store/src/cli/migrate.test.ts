@@ -1,0 +1,158 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import { describe, expect, it, vi } from "vitest";
+import { cliBench, type CliBench, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { audit } from "./audit.ts";
+import { migrate } from "./migrate.ts";
+
+const OPTIONS = {
+  issuers: new Map([[VENDOR, ISSUER]]),
+  rate: 100,
+  rewrap: false,
+  dryRun: false,
+  skipIssuerCheck: false,
+};
+const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
+const UNCHECKED = { ...OPTIONS, skipIssuerCheck: true };
+
+async function olderRows(bench: CliBench, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await bench.older(`u${i}`);
+}
+
+const plaintextOnly = async ({ deps }: CliBench): Promise<number | undefined> =>
+  (await audit({ ...OPTIONS, byVendor: false, verify: false }, deps)).counts["plaintext_only"];
+
+describe("migrate", () => {
+  it("bar#TS-15 seals what is plaintext only, keeps the copy as it is, and never touches updated_at", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 250);
+    const result = await migrate(UNCHECKED, bench.deps);
+    expect(result).toMatchObject({ ending: "done", counts: { rows: 250, sealed: 250, passes: 2 } });
+    for (const user of ["u0", "u123", "u249"]) {
+      const attributes = await bench.attributes(user);
+      expect(attributes).toMatchObject({ ...olderRow(user), mode: "bridge", version: 1, written_at: NOW - 9999 });
+      const read = await bench.records("encrypted").read(keyOf(user));
+      expect(read?.stored.tokens.refreshToken?.reveal()).toBe(`plain-rt-${user}-1`);
+    }
+    expect(await plaintextOnly(bench)).toBe(0);
+  });
+
+  it("bar#TS-15 run again changes nothing", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 30);
+    await migrate(UNCHECKED, bench.deps);
+    const before = await bench.rows.scan({ limit: 100 });
+    const change = vi.spyOn(bench.rows, "change");
+    expect(await migrate(OPTIONS, bench.deps)).toMatchObject({ ending: "done", counts: { rows: 30, passes: 1 } });
+    expect(change).not.toHaveBeenCalled();
+    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+  });
+
+  it("takes a copy that an older build has changed", async () => {
+    const bench = cliBench();
+    await bench.records("bridge").replace(keyOf("u"), TOKENS);
+    await bench.older("u", { access_token: "plain-at-newer" });
+    expect(await migrate(OPTIONS, bench.deps)).toMatchObject({ ending: "done", counts: { copies_taken: 1 } });
+    const read = await bench.records("encrypted").read(keyOf("u"));
+    expect(read?.stored.tokens.accessToken.reveal()).toBe("plain-at-newer");
+  });
+
+  it("goes over the table again for rows that older builds write meanwhile, but not for ever", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 3);
+    const scan = bench.rows.scan;
+    let late = 0;
+    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
+      const page = await scan(options);
+      if (late < 2) await bench.older(`late-${(late += 1)}`);
+      return page;
+    });
+    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({ ending: "done", counts: { sealed: 5 } });
+    late = -1000;
+    const endless = await migrate(OPTIONS, bench.deps);
+    expect(endless).toMatchObject({ ending: "plaintext_left", counts: { passes: 5 } });
+    expect(endless.next[0]).toContain("take them out of service");
+  });
+
+  it("leaves rows of vendors without an issuer, and says so", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 2);
+    await bench.older("x", olderRow("x"), "another");
+    const result = await migrate(UNCHECKED, bench.deps);
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 2, unknown_issuer: 1 } });
+    expect(await bench.attributes("x", "another")).toEqual(olderRow("x"));
+  });
+
+  it("leaves rows that cannot be sealed or do not open, and goes on", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 2);
+    await bench.older("long", { ...olderRow("long"), access_token: "x".repeat(40_000) });
+    await bench.older("expired", { ...olderRow("expired"), ttl: NOW });
+    await bench.records("bridge").replace(keyOf("broken"), TOKENS);
+    await bench.older("broken", { sealed_access_token: "AAAA" });
+    const broken = await bench.attributes("broken");
+    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({
+      ending: "plaintext_left",
+      counts: { sealed: 2, refused: 1, unreadable: 1 },
+    });
+    expect(await bench.attributes("broken")).toEqual(broken);
+    expect(await bench.attributes("expired")).not.toHaveProperty("data_key");
+  });
+
+  it("seals anew under the new root with --rewrap only", async () => {
+    const bench = cliBench();
+    await bench.records("encrypted").replace(keyOf("u"), TOKENS);
+    bench.keys.root = "two";
+    bench.clock.advance(300);
+    expect((await migrate(OPTIONS, bench.deps)).counts).not.toHaveProperty("rewrapped");
+    expect(await migrate({ ...OPTIONS, rewrap: true }, bench.deps)).toMatchObject({ counts: { rewrapped: 1 } });
+    expect(await bench.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
+  });
+
+  it("dry: says what it would do, and does nothing", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 4);
+    await bench.older("x", olderRow("x"), "another");
+    await bench.records("bridge").replace(keyOf("changed"), TOKENS);
+    await bench.older("changed", { access_token: "plain-at-newer" });
+    const before = await bench.rows.scan({ limit: 100 });
+    expect(await migrate({ ...OPTIONS, dryRun: true }, bench.deps)).toMatchObject({
+      ending: "plaintext_left",
+      dryRun: true,
+      counts: { to_seal: 4, copies_to_take: 1, unknown_issuer: 1 },
+    });
+    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+  });
+
+  it("seals no more rows a second than the rate", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 500);
+    await migrate({ ...UNCHECKED, rate: 50 }, bench.deps);
+    // 500 rows at 50 a second, and three walks over them at ten times that.
+    expect(bench.slept()).toBeGreaterThanOrEqual(10_000);
+    expect(bench.slept()).toBeLessThan(14_000);
+  });
+});
+
+describe("the issuer given to migrate", () => {
+  it("must open a row that a server has sealed", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 2);
+    await bench.records("bridge").replace(keyOf("u9"), TOKENS);
+    const before = await bench.rows.scan({ limit: 100 });
+    const wrong = { ...OPTIONS, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
+    const refused = await migrate(wrong, bench.deps);
+    expect(refused.ending).toBe("refused");
+    expect(refused.next[0]).toContain("do not open with --issuer");
+    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+    expect((await migrate(OPTIONS, bench.deps)).ending).toBe("done");
+  });
+
+  it("cannot be checked where nothing is sealed yet, and is then not trusted unasked", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 2);
+    const refused = await migrate(OPTIONS, bench.deps);
+    expect(refused.ending).toBe("refused");
+    expect(refused.next[0]).toContain("--skip-issuer-check");
+    expect(await plaintextOnly(bench)).toBe(2);
+  });
+});

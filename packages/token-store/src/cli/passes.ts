@@ -1,0 +1,103 @@
+/**
+ * Goes over the whole table again and again until one pass has met nothing that needed another: rows change while they are
+ * walked over, and a scan may miss one that was written meanwhile. Resumable after every page. migrate.ts and strip.ts say
+ * what is done with a row.
+ */
+import type { Row } from "../rows/token-rows.ts";
+import type { Checkpoint, Standing } from "./checkpoint.ts";
+import { isOutage } from "./patience.ts";
+import { type KnownRow, knownRow } from "./row-kinds.ts";
+import { type CommandDeps, inLanes, LANES, type Pace, walk } from "./walk.ts";
+
+/** Somebody writes plaintext faster than it is sealed: no use in going on. */
+const MAX_PASSES = 5;
+
+export interface Outcome {
+  readonly name: string;
+  /** `counts`: something was done. `left`: the row is as it was. */
+  readonly where: "counts" | "left";
+  /** Whether there must be another pass. */
+  readonly again: boolean;
+}
+
+export interface Visitor {
+  /** @returns undefined where there was nothing to do and nothing to count */
+  visit(row: Row, known: KnownRow, at: { readonly lane: number; readonly pass: number }): Promise<Outcome | undefined>;
+  /** Asked before every page. */
+  mayGoOn?(): Promise<boolean>;
+  /** After the last page: rows put off. */
+  endOfPass?(): Promise<readonly (Outcome | undefined)[]>;
+}
+
+export interface PassesOutcome {
+  /** `unsettled`: the last pass permitted still met rows to work on. `halted`: the visitor may not go on. */
+  readonly ended: "settled" | "unsettled" | "halted" | "interrupted";
+  readonly standing: Standing;
+}
+
+export async function runPasses(
+  { command, first, visitor }: { readonly command: string; readonly first: Standing; readonly visitor: Visitor },
+  pace: Pace,
+  { checkpoint, ...deps }: CommandDeps & { readonly checkpoint: Checkpoint },
+): Promise<PassesOutcome> {
+  let standing = first;
+  const halt = { asked: false };
+  const { signal, report, now } = deps;
+
+  const note = (outcome: Outcome | undefined): void => {
+    if (outcome === undefined) return;
+    const { name, where, again } = outcome;
+    const counts = { ...standing[where], [name]: (standing[where][name] ?? 0) + 1 };
+    standing = { ...standing, [where]: counts, again: standing.again || again };
+  };
+  const progress = (done: number): void => {
+    const { pass, total, counts, left } = standing;
+    report({ event: "progress", command, pass, done, total, counts: { ...counts, ...left } });
+  };
+
+  const page = async (rows: readonly Row[], next: string | undefined): Promise<boolean> => {
+    if ((await visitor.mayGoOn?.()) === false) {
+      halt.asked = true;
+      return false;
+    }
+    const { pass, done } = standing;
+    let inPage = 0;
+    const one = async (row: Row, lane: number): Promise<void> => {
+      note(await visitor.visit(row, knownRow(row, now()), { lane, pass }));
+      inPage += 1;
+      progress(done + inPage);
+    };
+    try {
+      await inLanes(rows, LANES, one, { signal });
+    } finally {
+      // Whoever goes on here does this page once more: rows that are done need nothing.
+      if (inPage < rows.length) await checkpoint.save(standing);
+    }
+    if (inPage < rows.length) return false;
+    standing = { ...standing, ...(next === undefined ? {} : { cursor: next }), done: done + rows.length };
+    await checkpoint.save(standing);
+    return true;
+  };
+
+  /* oxlint-disable no-await-in-loop */
+  try {
+    await checkpoint.save(standing);
+    for (;;) {
+      const isWhole = await walk(standing.cursor, page, pace, deps);
+      if (!isWhole) return { ended: halt.asked ? "halted" : "interrupted", standing };
+      for (const outcome of (await visitor.endOfPass?.()) ?? []) note(outcome);
+      if (signal.aborted) return { ended: "interrupted", standing };
+      const { again, pass, startedAt, total, counts } = standing;
+      if (!again || pass === MAX_PASSES) {
+        await checkpoint.remove();
+        return { ended: again ? "unsettled" : "settled", standing };
+      }
+      standing = { startedAt, total, counts, pass: pass + 1, done: 0, again: false, left: {} };
+      await checkpoint.save(standing);
+    }
+  } catch (error) {
+    if (signal.aborted && isOutage(error)) return { ended: "interrupted", standing };
+    throw error;
+  }
+  /* oxlint-enable no-await-in-loop */
+}

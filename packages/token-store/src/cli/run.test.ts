@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Secret } from "@oauth-broker/oauth-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTokenStore } from "../config.ts";
+import { sqliteTokenRows } from "../rows/sqlite.ts";
+import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { rowKeyOf } from "../token-attributes.ts";
+import { HELP } from "./help.ts";
+import { runCommandLine } from "./run.ts";
+
+const ISSUERS = ["--issuer", `${VENDOR}=${ISSUER}`];
+const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "token-store-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  { isTTY = false, signal = new AbortController().signal } = {},
+): Promise<Ran> {
+  let [stdout, stderr] = ["", ""];
+  const code = await runCommandLine(args, {
+    stdout: { isTTY, write: (text) => (stdout += text) },
+    stderr: { isTTY, columns: 120, write: (text) => (stderr += text) },
+    signal,
+    environment: { DATA_DIR: folder, ...environment },
+  });
+  return { code, stdout, stderr };
+}
+
+/** A file that servers in mode bridge and older builds have used. */
+async function fill({ older }: { readonly older: number }): Promise<void> {
+  const store = await openTokenStore({ environment: { DATA_DIR: folder, TOKEN_ENCRYPTION_MODE: "bridge" } });
+  await store.put(keyOf("served"), TOKENS);
+  await store.close();
+  const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
+  for (let i = 0; i < older; i += 1) {
+    await rows.change(rowKeyOf({ user: `u${i}`, vendor: VENDOR }), { set: olderRow(`u${i}`) }, {});
+  }
+  // As if the store had ended long ago.
+  await rows.change({ pk: "TOKEN_STORE", sk: "OLDER_READERS" }, { set: { until: NOW } }, {});
+  await rows.close();
+}
+
+const lastLine = (text: string): Record<string, unknown> =>
+  JSON.parse(text.trimEnd().split("\n").at(-1) ?? "") as Record<string, unknown>;
+
+describe("token-store", () => {
+  it("from plaintext to ciphertext: audit, migrate, audit, strip, audit", async () => {
+    await fill({ older: 20 });
+    const before = await run(["audit"]);
+    expect(before.code).toBe(3);
+    expect(lastLine(before.stdout)).toMatchObject({
+      event: "result",
+      counts: { plaintext_only: 20, both: 1, other: 1 },
+    });
+    const migrated = await run(["migrate", ...ISSUERS, "--rate", "10000"]);
+    expect(migrated.code).toBe(0);
+    expect(lastLine(migrated.stdout)).toMatchObject({ command: "migrate", ending: "done", counts: { sealed: 20 } });
+    expect((await run(["audit"])).code).toBe(0);
+    expect((await run(["audit", "--verify", ...ISSUERS, "--rate", "10000"])).code).toBe(0);
+    const bridge = await run(["strip", ...ISSUERS], { TOKEN_ENCRYPTION_MODE: "bridge" });
+    expect(bridge).toMatchObject({ code: 1, stderr: expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted") });
+    const stripped = await run(["strip", ...ISSUERS, "--rate", "10000"], { TOKEN_ENCRYPTION_MODE: "encrypted" });
+    expect(stripped).toMatchObject({ code: 0, stderr: "" });
+    expect(lastLine(stripped.stdout)).toMatchObject({ counts: { stripped: 21 } });
+    const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
+    expect(JSON.stringify(await rows.scan({ limit: 100 }))).not.toContain("plain-");
+    await rows.close();
+  });
+
+  it("shows text and a bar on a terminal, JSON there only with --json", async () => {
+    await fill({ older: 2 });
+    const shown = await run(["audit", "--by-vendor"], {}, { isTTY: true });
+    expect(shown.stdout).toContain("audit: table tokens\n");
+    expect(shown.stdout).toMatch(/^ {2}plaintext only +2$/m);
+    expect(shown.stdout).toContain(`vendor ${VENDOR}\n`);
+    expect(shown.stdout).toContain("token-store migrate --issuer example=ISSUER");
+    expect(shown.stderr).toContain("audit: counting");
+    const lines = await run(["audit", "--json"], {}, { isTTY: true });
+    expect(lines.stderr).toBe("");
+    for (const line of lines.stdout.trimEnd().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+
+  it("tells its help and its version", async () => {
+    expect(await run(["--help"])).toEqual({ code: 0, stdout: `${HELP}\n`, stderr: "" });
+    expect(await run(["--version"])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: "",
+    });
+  });
+
+  it("ends with 2 where the command line is not understood", async () => {
+    expect(await run(["strp"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("'strp'") });
+  });
+
+  it("names every problem of the settings at once", async () => {
+    const { code, stderr } = await run(["audit"], { DB_TABLE_NAME: "a table" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("DB_TABLE_REGION is needed");
+    expect(stderr).toContain("not a table's name");
+  });
+
+  it("does not take a folder without a store for an empty one, and makes none", async () => {
+    const { code, stderr } = await run(["audit"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`there is no file ${join(folder, "tokens.sqlite")}`);
+    await expect(readFile(join(folder, "tokens.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("refuses to seal without a key", async () => {
+    const environment = { DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", AWS_ENDPOINT_URL_DYNAMODB: "" };
+    const { code, stderr } = await run(["migrate", ...ISSUERS], { ...environment, TOKEN_ENCRYPTION_MODE: "encrypted" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("TOKEN_ENCRYPTION_KMS_KEY_ID");
+  });
+
+  it("told to stop before it began, says how to go on", async () => {
+    await fill({ older: 2 });
+    for (const [name, exit] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      const { code, stderr } = await run(["migrate", ...ISSUERS], {}, { signal: AbortSignal.abort(name) });
+      expect(code).toBe(exit);
+      expect(stderr).toContain("run it again");
+    }
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * Runs one command line: reads the same environment as the server, opens table and key, shows progress and result, and says
+ * with which code to end. main.ts gives it the process; tests, and commands that know their issuer, call it themselves.
+ */
+import { existsSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { systemClock } from "../clock.ts";
+import { openKeys, openTokenRows, readTokenStoreSettings, type TokenStoreSettings } from "../config.ts";
+import { createDataKeys } from "../data-keys.ts";
+import { TokenStoreError } from "../errors.ts";
+import { bridge } from "../modes/bridge.ts";
+import { olderReadersUntil } from "../older-readers.ts";
+import { createTokenRecords } from "../row-records.ts";
+import type { TokenRows } from "../rows/token-rows.ts";
+import { dataKeyContext } from "../token-store.ts";
+import { type Command, parseCommand, VERSION } from "./arguments.ts";
+import { audit } from "./audit.ts";
+import { fileCheckpoint, noCheckpoint } from "./checkpoint.ts";
+import { HELP } from "./help.ts";
+import { migrate } from "./migrate.ts";
+import { RUN_AGAIN } from "./advice.ts";
+import { detailOf, isOutage } from "./patience.ts";
+import { createProgress } from "./progress.ts";
+import type { Ending, Result } from "./report.ts";
+import { resultText } from "./result-text.ts";
+import { strip } from "./strip.ts";
+import type { CommandDeps } from "./walk.ts";
+
+const EXIT_CODES: Readonly<Record<Exclude<Ending, "interrupted">, number>> = {
+  done: 0,
+  refused: 1,
+  plaintext_left: 3,
+  unreadable_found: 4,
+};
+const FAILED = 1;
+const USAGE = 2;
+const SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+export interface Stream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface RunDeps {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  /** Its `reason` is the signal's name. */
+  readonly signal: AbortSignal;
+  /** Default: that of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** @returns the exit code */
+export async function runCommandLine(args: readonly string[], deps: RunDeps): Promise<number> {
+  const { stdout, stderr, environment } = deps;
+  const command = parseCommand(args);
+  if (!("options" in command)) {
+    if (command.name === "invalid") stderr.write(`${command.message}\n`);
+    else stdout.write(`${command.name === "help" ? HELP : VERSION}\n`);
+    return command.name === "invalid" ? USAGE : 0;
+  }
+  try {
+    const settings = readTokenStoreSettings({}, environment);
+    requireFile(settings);
+    return await runOn(command, settings, deps);
+  } catch (error) {
+    stderr.write(`token-store: ${explanation(error)}\n`);
+    return FAILED;
+  }
+}
+
+type Work = Extract<Command, { readonly options: unknown }>;
+
+async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps): Promise<number> {
+  const { stdout, stderr, signal } = deps;
+  const rows = await openTokenRows(settings);
+  try {
+    // A table that is missing or may not be used is not waited for.
+    await olderReadersUntil({ rows, now: systemClock });
+    const elapsedMs = (): number => performance.now();
+    const isBar = stderr.isTTY === true && !command.options.json;
+    const progress = createProgress({
+      style: isBar ? "bar" : "lines",
+      write: (text) => void (isBar ? stderr : stdout).write(text),
+      columns: stderr.columns ?? 80,
+      elapsedMs,
+    });
+    const dataKeys = needsKeys(command) ? await openDataKeys(settings, rows) : undefined;
+    const { environment } = settings;
+    const walking: CommandDeps = {
+      rows,
+      dataKeys,
+      environment,
+      recordsFor: (onEvent) =>
+        createTokenRecords({ rows, dataKeys, mode: bridge, environment, now: systemClock, onEvent }),
+      now: systemClock,
+      sleep: (ms) => wait(ms, undefined, { signal }).catch(() => undefined),
+      elapsedMs,
+      signal,
+      report: progress.show,
+    };
+    try {
+      const result = await perform(command, settings, walking);
+      progress.end();
+      return show(result, command, deps);
+    } catch (error) {
+      // Told to stop while it waited for a table or key service that is away.
+      if (!signal.aborted || !isOutage(error)) throw error;
+      stderr.write(`token-store: ${detailOf(error)}. ${RUN_AGAIN}\n`);
+      return interruptedBy(signal);
+    } finally {
+      progress.end();
+      dataKeys?.close();
+    }
+  } finally {
+    await rows.close();
+  }
+}
+
+function perform(command: Work, settings: TokenStoreSettings, deps: CommandDeps): Promise<Result> {
+  if (command.name === "audit") return audit(command.options, deps);
+  const { dataKeys, rows, environment } = deps;
+  const { checkpoint: file, issuers } = command.options;
+  const identity = { command: command.name, table: rows.table, environment, issuers: Object.fromEntries(issuers) };
+  const checkpoint = file === undefined ? noCheckpoint : fileCheckpoint(file, identity);
+  if (command.name === "strip") return strip({ ...command.options, mode: settings.mode }, { ...deps, checkpoint });
+  if (dataKeys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
+  return migrate(command.options, { ...deps, dataKeys, checkpoint });
+}
+
+const NO_KEY = "TOKEN_ENCRYPTION_KMS_KEY_ID is needed: there is nothing to seal with";
+
+function needsKeys(command: Work): boolean {
+  return command.name !== "audit" || command.options.verify;
+}
+
+/** @throws TokenStoreError where no key is configured, or it may not be used */
+async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Promise<CommandDeps["dataKeys"]> {
+  const keys = await openKeys(settings, rows.table);
+  if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
+  const context = dataKeyContext({ environment: settings.environment, table: rows.table });
+  return createDataKeys({ keys, context, now: systemClock });
+}
+
+function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps): number {
+  const { ending, next } = result;
+  const isText = stdout.isTTY === true && !command.options.json;
+  stdout.write(`${isText ? resultText(result) : JSON.stringify({ event: "result", ...result })}\n`);
+  if (ending === "refused" || ending === "interrupted") {
+    if (!isText) for (const sentence of next) stderr.write(`token-store: ${sentence}\n`);
+  }
+  return ending === "interrupted" ? interruptedBy(signal) : EXIT_CODES[ending];
+}
+
+function interruptedBy({ reason }: AbortSignal): number {
+  return reason === "SIGINT" ? SIGNALLED.SIGINT : SIGNALLED.SIGTERM;
+}
+
+/** SQLite would make it: a mistyped path must not look like an empty table. */
+function requireFile({ rows }: TokenStoreSettings): void {
+  if (rows.kind === "dynamodb" || existsSync(rows.path)) return;
+  throw new TokenStoreError("settings_invalid", {
+    detail: `there is no file ${rows.path}: set DB_TABLE_NAME and DB_TABLE_REGION, or DATA_DIR to the server's`,
+  });
+}
+
+function explanation(error: unknown): string {
+  if (error instanceof OAuthError) return detailOf(error);
+  return error instanceof Error ? error.message : "an unknown failure";
+}

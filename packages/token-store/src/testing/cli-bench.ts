@@ -1,0 +1,138 @@
+/** Commands of `token-store` in this process: rows in memory, keys in memory, a clock and a sleep that take no time. */
+import { randomBytes } from "node:crypto";
+import type { KeyWrapper } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { Standing } from "../cli/checkpoint.ts";
+import { type Checkpoint, noCheckpoint } from "../cli/checkpoint.ts";
+import type { Report } from "../cli/report.ts";
+import type { CommandDeps } from "../cli/walk.ts";
+import { createDataKeys, type DataKeys } from "../data-keys.ts";
+import { bridge } from "../modes/bridge.ts";
+import { modeNamed } from "../mode-choice.ts";
+import { createTokenRecords } from "../row-records.ts";
+import { memoryTokenRows } from "../rows/memory.ts";
+import type { Attributes, TokenRows } from "../rows/token-rows.ts";
+import { type ModeName, rowKeyOf } from "../token-attributes.ts";
+import type { TokenRecords } from "../token-records.ts";
+import type { TokenKey } from "../tokens.ts";
+
+export const NOW = 1_700_000_000;
+export const VENDOR = "example";
+export const ISSUER = "https://issuer.example";
+export const ENVIRONMENT = "test";
+
+export const keyOf = (user: string, vendor = VENDOR): TokenKey => ({ user, vendor, issuer: ISSUER });
+
+/** As builds of before encryption write a row. */
+export const olderRow = (user: string, write = 1): Attributes => ({
+  access_token: `plain-at-${user}-${write}`,
+  refresh_token: `plain-rt-${user}-${write}`,
+  token_type: "Bearer",
+  scope: "a b",
+  expires_at: NOW + 3600,
+  updated_at: NOW - 10_000 + write,
+});
+
+/** Keys under roots by name: `root` is the one new keys are made under; `isDown` is an outage. */
+export interface MemoryKeys extends KeyWrapper {
+  root: string;
+  isDown: boolean;
+}
+
+export function memoryKeys(): MemoryKeys {
+  const kept = new Map<string, Buffer>();
+  const requireUp = (): void => {
+    if (!keys.isDown) return;
+    throw new OAuthError("temporarily_unavailable", "The key service does not answer", { reason: "kms_unavailable" });
+  };
+  const keys: MemoryKeys = {
+    root: "one",
+    isDown: false,
+    newDataKey: async () => {
+      requireUp();
+      const dataKey = randomBytes(32);
+      const wrapped = `${keys.root}.${randomBytes(12).toString("base64url")}`;
+      kept.set(wrapped, Buffer.from(dataKey));
+      return { dataKey, wrapped };
+    },
+    unwrap: async (wrapped) => {
+      requireUp();
+      const dataKey = kept.get(wrapped);
+      if (dataKey === undefined) throw new Error("no such key");
+      return Buffer.from(dataKey);
+    },
+    isStale: (wrapped) => !wrapped.startsWith(`${keys.root}.`),
+  };
+  return keys;
+}
+
+export interface CliBench {
+  readonly rows: TokenRows;
+  readonly keys: MemoryKeys;
+  readonly clock: ReturnType<typeof fixedClock>;
+  readonly reports: Report[];
+  readonly stop: AbortController;
+  readonly deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint };
+  /** Milliseconds that were slept so far. */
+  slept(): number;
+  /** As servers have it, in the same table. */
+  records(mode: ModeName): TokenRecords;
+  older(user: string, attributes?: Attributes, vendor?: string): Promise<void>;
+  attributes(user: string, vendor?: string): Promise<Attributes | undefined>;
+}
+
+export function cliBench(options: { readonly rows?: TokenRows; readonly checkpoint?: Checkpoint } = {}): CliBench {
+  const { rows = memoryTokenRows({ table: "tokens" }), checkpoint = noCheckpoint } = options;
+  const clock = fixedClock(NOW);
+  const keys = memoryKeys();
+  const context = { purpose: "test" };
+  const dataKeys = createDataKeys({ keys, context, now: clock });
+  const reports: Report[] = [];
+  const stop = new AbortController();
+  let elapsed = 0;
+  const common = { rows, environment: ENVIRONMENT, now: clock };
+  return {
+    rows,
+    keys,
+    clock,
+    reports,
+    stop,
+    deps: {
+      ...common,
+      dataKeys,
+      checkpoint,
+      recordsFor: (onEvent) => createTokenRecords({ ...common, dataKeys, mode: bridge, onEvent }),
+      sleep: async (ms) => {
+        elapsed += ms;
+        clock.advance(Math.ceil(ms / 1000) * Number(ms >= 1000));
+      },
+      elapsedMs: () => elapsed,
+      signal: stop.signal,
+      report: (report) => void reports.push(report),
+    },
+    slept: () => elapsed,
+    records: (mode) => createTokenRecords({ ...common, dataKeys, mode: modeNamed(mode, { hasKeys: true }) }),
+    older: async (user, attributes = olderRow(user), vendor = VENDOR) => {
+      await rows.change(rowKeyOf({ user, vendor }), { set: attributes }, {});
+    },
+    attributes: async (user, vendor = VENDOR) => (await rows.get(rowKeyOf({ user, vendor })))?.attributes,
+  };
+}
+
+/** Keeps what was saved last, as a file would. */
+export function memoryCheckpoint(): Checkpoint & { kept: Standing | undefined; readonly saved: Standing[] } {
+  const checkpoint = {
+    kept: undefined as Standing | undefined,
+    saved: [] as Standing[],
+    load: async () => checkpoint.kept,
+    save: async (standing: Standing) => {
+      checkpoint.kept = standing;
+      checkpoint.saved.push(standing);
+    },
+    remove: async () => {
+      checkpoint.kept = undefined;
+    },
+  };
+  return checkpoint;
+}
