@@ -138,7 +138,24 @@ describe("the command line", () => {
     });
   });
 
-  it.each([["--flows=0"], ["--rounds=many"], ["--flows=1e3"], ["--speed"]])("refuses %s", (argument) => {
+  it("runs both parts, or one", () => {
+    const defaults = { parts: ["broker", "store"], operations: 2000, storeWarmUp: 5000, rows: 100_000 };
+    expect(parseCommandLine([])).toMatchObject(defaults);
+    expect(parseCommandLine(["--only", "store", "--rows=1000000"])).toMatchObject({
+      parts: ["store"],
+      rows: 1_000_000,
+    });
+  });
+
+  it.each([
+    ["--flows=0"],
+    ["--rounds=many"],
+    ["--flows=1e3"],
+    ["--speed"],
+    ["--only=vendor"],
+    ["--operations=0"],
+    ["--rows=999"],
+  ])("refuses %s", (argument) => {
     expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
   });
 });

@@ -2,8 +2,8 @@
  * The bench: CPU time per whole flow and per refresh of the built broker, on either store, side by side in one run with
  * the floor. Everything stays up for the whole run; each round measures every subject once, in turn.
  */
-import { availableParallelism, cpus } from "node:os";
 import { type Figures, figuresOf, judge, type JudgedAim, type Round } from "./figures.ts";
+import { describeMachine } from "./machine.ts";
 import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
 import { requireChecks } from "./probe.ts";
 import { startSubjects, type Subject, SUBJECTS, type Subjects } from "./subjects.ts";
@@ -60,7 +60,7 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     warmUp,
     connections: CONNECTIONS,
     node: process.version,
-    machine: `${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "unknown"}`,
+    machine: describeMachine(),
     profiled: profileFolder !== undefined,
     figures,
     aims: judge(figures),

@@ -8,17 +8,32 @@ import { setup as buildBroker } from "../support/build-broker.ts";
 import { type BenchResults, runBench } from "./bench.ts";
 import { table, verdicts } from "./figures.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
+import { runStoreBench, type StoreResults } from "./store.ts";
+import { sizesTable, storeTable, storeVerdicts } from "./store-figures.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-async function run({ flows, rounds, warmUp, profile, jsonPath }: CommandLine): Promise<void> {
-  say("building the broker where it is older than its sources");
-  buildBroker();
+async function run(commandLine: CommandLine): Promise<void> {
+  const { parts, profile, jsonPath } = commandLine;
   const profileFolder = join(RESULTS_FOLDER, "profiles");
-  const results = await runBench({ flows, rounds, warmUp, ...(profile ? { profileFolder } : {}) }, say);
+  const options = { ...commandLine, ...(profile ? { profileFolder } : {}) };
+  const texts: string[] = [];
+  let results = {};
+  if (parts.includes("broker")) {
+    say("building the broker where it is older than its sources");
+    buildBroker();
+    const broker = await runBench(options, say);
+    texts.push(describe(broker));
+    results = broker;
+  }
+  if (parts.includes("store")) {
+    const store = await runStoreBench(options, say);
+    texts.push(describeStore(store));
+    results = { ...results, store };
+  }
   mkdirSync(dirname(jsonPath), { recursive: true });
   writeFileSync(jsonPath, `${JSON.stringify(results, null, 2)}\n`);
-  process.stdout.write(`${describe(results)}\n\nresults: ${jsonPath}\n`);
+  process.stdout.write(`${texts.join("\n\n")}\n\nresults: ${jsonPath}\n`);
   if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${profileFolder}/*.cpuprofile\n`);
 }
 
@@ -36,6 +51,14 @@ function describe({
   const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes after ${warmUp} of each, ${connections} connections, Node.js ${node}, ${machine}`;
   const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : verdicts(aims);
   return `${settings}\n\n${table(figures)}\n\n${judgement}`;
+}
+
+function describeStore(results: StoreResults): string {
+  const { engine, operations, rounds, storeWarmUp, lanes, tokenLengths, rowBytes, node, machine } = results;
+  const row = `tokens of ${tokenLengths.access} and ${tokenLengths.refresh} characters, ${rowBytes} bytes a row`;
+  const settings = `store: ${rounds} rounds of ${operations} operations after ${storeWarmUp} of each, ${lanes} at once, ${engine}, ${row}, Node.js ${node}, ${machine}`;
+  const { figures, comparisons, kms, sizes } = results;
+  return [settings, storeTable(figures), storeVerdicts(comparisons, kms), sizesTable(sizes)].join("\n\n");
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

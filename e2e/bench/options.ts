@@ -1,26 +1,44 @@
 /** The command line of the bench. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { LEAST_ROWS } from "./store-subjects.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
-CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare node:http +
-node:crypto server that takes the same wire steps. Prints a table and the ratios, and writes them as JSON.
+The broker: CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare
+node:http + node:crypto server that takes the same wire steps.
+The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; how
+often KMS is asked; and a read in a small table and in a large one, of DynamoDB and of SQLite. The engine is dynalite, or
+the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
+Prints tables and ratios, and writes them as JSON.
 
-  --flows N      flows, and refreshes, per server and round (default 2000)
-  --rounds N     rounds (default 9)
-  --warm-up N    flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
-  --json PATH    where the results go (default e2e/bench/results/latest.json)
-  --profile      run the servers under --cpu-prof and say where the profiles are; the figures are then no figures
-  --help         this text
+  --only PART          broker or store (default: both)
+  --rounds N           rounds (default 9)
+  --flows N            flows, and refreshes, per server and round (default 2000)
+  --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
+  --operations N       operations of each kind on the store, per round (default 2000)
+  --store-warm-up N    operations of each kind on the store beforehand (default 5000)
+  --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 8 GB of memory
+                       and 5 GB of disk
+  --json PATH          where the results go (default e2e/bench/results/latest.json)
+  --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
+                       and say where the profiles are; the broker's figures are then no figures
+  --help               this text
 
 The machine should have nothing else to do. Linux or macOS.`;
+
+export const PARTS = ["broker", "store"] as const;
+export type Part = (typeof PARTS)[number];
 
 export interface CommandLine {
   readonly help: boolean;
   readonly flows: number;
   readonly rounds: number;
   readonly warmUp: number;
+  readonly operations: number;
+  readonly storeWarmUp: number;
+  readonly rows: number;
+  readonly parts: readonly Part[];
   /** Absolute. */
   readonly jsonPath: string;
   readonly profile: boolean;
@@ -37,6 +55,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       flows: { type: "string", default: "2000" },
       rounds: { type: "string", default: "9" },
       "warm-up": { type: "string", default: "30000" },
+      operations: { type: "string", default: "2000" },
+      "store-warm-up": { type: "string", default: "5000" },
+      rows: { type: "string", default: "100000" },
+      only: { type: "string" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
       profile: { type: "boolean", default: false },
     },
@@ -46,9 +68,19 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     flows: wholeNumber("--flows", values.flows),
     rounds: wholeNumber("--rounds", values.rounds),
     warmUp: wholeNumber("--warm-up", values["warm-up"], 0),
+    operations: wholeNumber("--operations", values.operations),
+    storeWarmUp: wholeNumber("--store-warm-up", values["store-warm-up"], 0),
+    rows: wholeNumber("--rows", values.rows, LEAST_ROWS),
+    parts: values.only === undefined ? PARTS : [part(values.only)],
     jsonPath: resolve(values.json),
     profile: values.profile,
   };
+}
+
+function part(name: string): Part {
+  const found = PARTS.find((part) => part === name);
+  if (found === undefined) throw new Error(`--only takes ${PARTS.join(" or ")}, not '${name}'`);
+  return found;
 }
 
 function wholeNumber(name: string, text: string, from = 1): number {

@@ -1,0 +1,6 @@
+/** What the figures were measured on. */
+import { availableParallelism, cpus } from "node:os";
+
+export function describeMachine(): string {
+  return `${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "unknown"}`;
+}

@@ -1,0 +1,104 @@
+/** The worker that is measured: the process of a server that keeps tokens, with nothing else in it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { dirname } from "node:path";
+import type { Engines } from "./store-engines.ts";
+import { type Operation, openOperations } from "./store-operations.ts";
+import { openSized, type SizedTable } from "./store-sizes.ts";
+import { LANES, READERS, type StoreSubject } from "./store-subjects.ts";
+import { keyOf, openStore, readUser } from "./store-tokens.ts";
+import { answerCalls } from "./store-worker.ts";
+
+export interface StoreMeasurement {
+  /** Of the client's process, per operation. */
+  readonly cpuMicroseconds: number;
+  /** Of the time that passed, the part the client was on a processor. */
+  readonly busy: number;
+}
+
+// A type, not an interface: it must have an index signature.
+// oxlint-disable-next-line typescript/consistent-type-definitions
+export type ClientCalls = {
+  readonly open: (engines: Engines) => Promise<{ readonly rowBytes: number }>;
+  readonly measure: (subject: StoreSubject | SizedName, count: number) => Promise<StoreMeasurement>;
+  /** @param path of the CPU profile that it leaves behind */
+  readonly profile: (subject: StoreSubject, count: number, path: string) => Promise<void>;
+  /** By a store that has just been opened. */
+  readonly readCold: (engines: Engines, count: number) => Promise<void>;
+  /** @param rows as many as will be filled @param sqlitePath where it is to be SQLite */
+  readonly openSized: (name: SizedName, engines: Engines, rows: number, sqlitePath?: string) => Promise<void>;
+  readonly fill: (name: SizedName, from: number, to: number) => Promise<number>;
+};
+
+/** A table of a certain size, as the caller calls it. */
+export type SizedName = `${string} rows`;
+
+const operations = new Map<string, Operation>();
+const sized = new Map<SizedName, SizedTable>();
+const closing: (() => Promise<void>)[] = [];
+
+const calls: ClientCalls = {
+  open: async (engines) => {
+    const opened = await openOperations(engines);
+    closing.push(opened.close);
+    for (const [name, operation] of Object.entries(opened.operations)) operations.set(name, operation);
+    return { rowBytes: opened.rowBytes };
+  },
+  measure: (subject, count) => measure(operationOf(subject), count),
+  profile: async (subject, count, path) => {
+    const session = new Session();
+    session.connect();
+    await session.post("Profiler.enable");
+    await session.post("Profiler.start");
+    await repeat(operationOf(subject), count);
+    const { profile } = await session.post("Profiler.stop");
+    session.disconnect();
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify(profile));
+  },
+  readCold: async (engines, count) => {
+    const store = openStore(engines);
+    let at = 0;
+    await repeat(() => readUser(store, keyOf(`reader-${(at += 1) % READERS}`)), count);
+    await store.close();
+  },
+  openSized: async (name, engines, rows, sqlitePath) => {
+    const table = await openSized(engines, rows, sqlitePath);
+    closing.push(table.close);
+    sized.set(name, table);
+    operations.set(name, table.read);
+  },
+  fill: (name, from, to) => sized.get(name)!.fill(from, to),
+};
+
+function operationOf(name: string): Operation {
+  const operation = operations.get(name);
+  if (operation === undefined) throw new Error(`${name} is not open`);
+  return operation;
+}
+
+async function measure(operation: Operation, count: number): Promise<StoreMeasurement> {
+  // Garbage of others is not ours to collect.
+  globalThis.gc?.();
+  const startedAt = performance.now();
+  const cpuAtStart = process.cpuUsage();
+  await repeat(operation, count);
+  const { user, system } = process.cpuUsage(cpuAtStart);
+  const wallMicroseconds = (performance.now() - startedAt) * 1000;
+  return { cpuMicroseconds: (user + system) / count, busy: (user + system) / wallMicroseconds };
+}
+
+async function repeat(operation: Operation, count: number): Promise<void> {
+  let left = count;
+  const lane = async (_: unknown, number: number): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await operation(number);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+answerCalls(calls, async () => {
+  for (const close of closing) await close();
+});

@@ -1,0 +1,125 @@
+/** From the store's measurements to what the bench says: medians, ratios within a round, and whether the aims are met. */
+import { type Spread, spreadOf } from "./figures.ts";
+import type { StoreMeasurement } from "./store-client.ts";
+import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
+
+export type StoreRound = Readonly<Record<StoreSubject, StoreMeasurement>>;
+
+export interface Comparison {
+  readonly subject: StoreSubject;
+  readonly to: StoreSubject;
+  /** Median ratio, at most. */
+  readonly limit: number;
+}
+
+/** `put` reads the row it goes over, because its version is part of what is sealed: two requests, and both are said. */
+export const COMPARISONS: readonly Comparison[] = [
+  { subject: "get", to: "getItem", limit: 1.25 },
+  { subject: "put", to: "putItem", limit: 1.25 },
+  { subject: "put", to: "getItemPutItem", limit: 1.25 },
+  { subject: "create", to: "putNewItem", limit: 1.25 },
+  { subject: "advance", to: "updateItem", limit: 1.25 },
+];
+
+export interface JudgedComparison extends Comparison {
+  /** Each round's own. */
+  readonly ratio: Spread;
+  readonly met: boolean;
+}
+
+/** Per operation, of the client's process. */
+export type StoreFigures = Readonly<Record<StoreSubject, { readonly cpuMicroseconds: Spread; readonly busy: number }>>;
+
+/** Reads of tables that differ in nothing but how many rows they have. */
+export interface SizeFigures {
+  /** SQLite is in the client's own process: its work is in `cpuMicroseconds`. */
+  readonly engine: "dynalite" | "DynamoDB Local" | "SQLite";
+  readonly rows: number;
+  /** Of the client's process, per read. */
+  readonly cpuMicroseconds: Spread;
+  /** Of the engine's process, per read; only where it is one of this run. */
+  readonly engineCpuMicroseconds?: Spread;
+  /** To the smallest table of the same engine, same round. */
+  readonly ratio: Spread;
+}
+
+export interface KmsFigures {
+  readonly reads: number;
+  /** Calls to KMS for so many reads of rows under one data key, by a store just opened; and by the same once more. */
+  readonly cold: number;
+  readonly warm: number;
+}
+
+/** Calls for 10,000 warm reads, at most. */
+export const KMS_LIMIT = 1;
+
+/** @param rounds at least one */
+export function storeFiguresOf(rounds: readonly StoreRound[]): StoreFigures {
+  const of = (subject: StoreSubject) => ({
+    cpuMicroseconds: spreadOf(rounds.map((round) => round[subject].cpuMicroseconds)),
+    busy: spreadOf(rounds.map((round) => round[subject].busy)).median,
+  });
+  return Object.fromEntries(STORE_SUBJECTS.map((subject) => [subject, of(subject)])) as StoreFigures;
+}
+
+/** @param rounds at least one */
+export function judgeStore(rounds: readonly StoreRound[]): JudgedComparison[] {
+  return COMPARISONS.map((comparison) => {
+    const { subject, to, limit } = comparison;
+    const ratio = spreadOf(rounds.map((round) => round[subject].cpuMicroseconds / round[to].cpuMicroseconds));
+    return { ...comparison, ratio, met: ratio.median <= limit };
+  });
+}
+
+export const STORE_LABELS: Readonly<Record<StoreSubject, string>> = {
+  getItem: "GetItem, consistent",
+  get: "TokenStore.get",
+  putItem: "PutItem",
+  put: "TokenStore.put",
+  getItemPutItem: "GetItem, then PutItem",
+  putNewItem: "PutItem where there is none",
+  create: "RecordStore.create",
+  updateItem: "UpdateItem under a condition",
+  advance: "RecordStore.advance",
+};
+
+/** A line while it runs. */
+export function progress(name: string, cpuMicroseconds: number): string {
+  return `${name.padEnd(32)} ${cpuMicroseconds.toFixed(0).padStart(6)} µs`;
+}
+
+export function storeTable(figures: StoreFigures): string {
+  const lines = STORE_SUBJECTS.map((subject) => {
+    const { cpuMicroseconds, busy } = figures[subject];
+    return `${STORE_LABELS[subject].padEnd(34)}${numbers(cpuMicroseconds)}${`${(busy * 100).toFixed(0)} %`.padStart(8)}`;
+  });
+  return [`CPU of the client's process, µs         min   median      max    busy`, ...lines].join("\n");
+}
+
+export function sizesTable(sizes: readonly SizeFigures[]): string {
+  const lines = sizes.map(({ engine, rows, cpuMicroseconds, engineCpuMicroseconds: behind, ratio }) => {
+    const name = `${engine}, ${rows} rows`.padEnd(34);
+    const engineCpu = behind === undefined ? "" : behind.median.toFixed(0);
+    return `${name}${numbers(cpuMicroseconds)}${ratio.median.toFixed(2).padStart(8)}${engineCpu.padStart(10)}`;
+  });
+  return [`TokenStore.get, CPU in µs               min   median      max × least    engine`, ...lines].join("\n");
+}
+
+export function storeVerdicts(comparisons: readonly JudgedComparison[], kms: KmsFigures): string {
+  const lines = comparisons.map(({ subject, to, limit, ratio, met }) => {
+    const [median, min, max] = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2));
+    const what = `${STORE_LABELS[subject]}: ${median} (${min} to ${max}) × ${STORE_LABELS[to]}`;
+    return `${verdict(met)}  ${what}; aim: at most ${limit}`;
+  });
+  const met = (kms.warm * 10_000) / kms.reads <= KMS_LIMIT;
+  const calls = `KMS calls for ${kms.reads} warm reads: ${kms.warm}, from a cold start ${kms.cold}`;
+  return [...lines, `${verdict(met)}  ${calls}; aim: at most ${KMS_LIMIT} for 10000`].join("\n");
+}
+
+function verdict(met: boolean): string {
+  return met ? "aim met    " : "aim not met";
+}
+
+function numbers({ min, median, max }: Spread): string {
+  return [min, median, max].map((value) => value.toFixed(0).padStart(9)).join("");
+}

@@ -1,0 +1,120 @@
+/**
+ * The store's bench: what a call of the token store and of the record store costs on DynamoDB beside the requests it cannot
+ * do without, how often KMS is asked, and what a read costs in a table of many rows (store-size-rounds.ts).
+ */
+import { describeMachine } from "./machine.ts";
+import type { Engines } from "./store-engines.ts";
+import {
+  type JudgedComparison,
+  judgeStore,
+  type KmsFigures,
+  progress,
+  type SizeFigures,
+  STORE_LABELS,
+  type StoreFigures,
+  storeFiguresOf,
+  type StoreRound,
+} from "./store-figures.ts";
+import { measureSizes, type SizeOptions } from "./store-size-rounds.ts";
+import { startStoreStage, type StoreStage } from "./store-stage.ts";
+import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./store-subjects.ts";
+
+export interface StoreBenchOptions extends SizeOptions {
+  /** Reads whose calls to KMS are counted, cold and warm; default 10,000. */
+  readonly kmsReads?: number;
+  /** After the rounds each subject runs once more and leaves a CPU profile there. */
+  readonly profileFolder?: string;
+}
+
+export interface StoreResults extends SizeOptions {
+  readonly node: string;
+  readonly machine: string;
+  readonly engine: Engines["name"];
+  readonly lanes: number;
+  readonly tokenLengths: typeof TOKEN_LENGTHS;
+  /** Of a sealed row. */
+  readonly rowBytes: number;
+  readonly figures: StoreFigures;
+  readonly comparisons: readonly JudgedComparison[];
+  readonly kms: KmsFigures;
+  readonly sizes: readonly SizeFigures[];
+  readonly measurements: readonly StoreRound[];
+}
+
+const KMS_READS = 10_000;
+/** @param say takes a line of progress @throws Error when a process ends, or an answer is not as it must be */
+export async function runStoreBench(options: StoreBenchOptions, say: (line: string) => void): Promise<StoreResults> {
+  const stage = await startStoreStage();
+  try {
+    const { rowBytes } = await stage.client.call("open", stage.main.engines);
+    const measurements = await runRounds(stage, options, say);
+    const kms = await countKmsCalls(stage, options);
+    const sizes = await measureSizes(stage, options, say);
+    await profile(stage, options, say);
+    const { operations, rounds, storeWarmUp, rows } = options;
+    return {
+      operations,
+      rounds,
+      storeWarmUp,
+      rows,
+      rowBytes,
+      node: process.version,
+      machine: describeMachine(),
+      engine: stage.main.engines.name,
+      lanes: LANES,
+      tokenLengths: TOKEN_LENGTHS,
+      figures: storeFiguresOf(measurements),
+      comparisons: judgeStore(measurements),
+      kms,
+      sizes,
+      measurements,
+    };
+  } finally {
+    await stage.stop();
+  }
+}
+
+/** Each round measures everything once, every second one backwards: what drifts cancels out. */
+async function runRounds(
+  { client }: StoreStage,
+  { operations, rounds, storeWarmUp }: StoreBenchOptions,
+  say: (line: string) => void,
+): Promise<StoreRound[]> {
+  const measurements: StoreRound[] = [];
+  for (const subject of storeWarmUp > 0 ? STORE_SUBJECTS : []) {
+    const { cpuMicroseconds } = await client.call("measure", subject, storeWarmUp);
+    say(`warm-up    ${progress(STORE_LABELS[subject], cpuMicroseconds)}`);
+  }
+  for (let round = 1; round <= rounds; round += 1) {
+    const measured: Partial<Record<keyof StoreRound, StoreRound[keyof StoreRound]>> = {};
+    for (const subject of round % 2 === 1 ? STORE_SUBJECTS : STORE_SUBJECTS.toReversed()) {
+      measured[subject] = await client.call("measure", subject, operations);
+      say(`round ${round}/${rounds}  ${progress(STORE_LABELS[subject], measured[subject].cpuMicroseconds)}`);
+    }
+    measurements.push(measured as StoreRound);
+  }
+  return measurements;
+}
+
+/** Cold: a store that has just been opened. Warm: the one of the rounds. */
+async function countKmsCalls(
+  { client, main: { worker, engines } }: StoreStage,
+  { kmsReads: reads = KMS_READS }: StoreBenchOptions,
+): Promise<KmsFigures> {
+  const before = await worker.call("kmsCalls");
+  await client.call("readCold", engines, reads);
+  const between = await worker.call("kmsCalls");
+  await client.call("measure", "get", reads);
+  return { reads, cold: between - before, warm: (await worker.call("kmsCalls")) - between };
+}
+
+async function profile(
+  { client }: StoreStage,
+  { operations, profileFolder }: StoreBenchOptions,
+  say: (line: string) => void,
+): Promise<void> {
+  for (const subject of profileFolder === undefined ? [] : STORE_SUBJECTS) {
+    await client.call("profile", subject, operations, `${profileFolder}/store-${subject}.cpuprofile`);
+    say(`profile    ${STORE_LABELS[subject]}`);
+  }
+}
