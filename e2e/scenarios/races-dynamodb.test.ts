@@ -48,6 +48,16 @@ describe("a flow over four processes", () => {
   it("is finished after `keys rotate`, from whichever leg it was on", () => expectFlowsOverRotation(stage));
 });
 
+describe("KMS", () => {
+  it("was asked a handful of times for all of it: by each start, by the rotation, and by who heard of that", () => {
+    const { GenerateDataKey: made = 0, Decrypt: opened = 0, ...others } = aws.kms.calls();
+    expect(others).toEqual({});
+    // At most 5 made (one by each process at the start, one by `keys rotate`) and 10 opened (by each process at the start and
+    // after the rotation, by `keys rotate` and `keys list`), and the SDK may have asked again on a busy machine.
+    expect(made + opened).toBeLessThanOrEqual(2 * (5 + 10));
+  });
+});
+
 describe("what is left in the table", () => {
   it("holds no token, code, verifier, state, cookie or secret of all those flows", async () => {
     const { found, items, secrets } = await aws.scan();

@@ -1,5 +1,5 @@
 /** The broker on a DynamoDB table with its keys under KMS: who makes the keyset, who pays for KMS, what an outage does. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -135,6 +135,18 @@ describe("a keyset that cannot be opened", () => {
     await expect(
       recordKeysetStorage({ records: sealed, wrapper, otherwise: "another key file" }).read(),
     ).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
+  });
+
+  it("is not made anew where a key file should have been brought, and opens once it was", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "stores-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const config: Places = { ...places, keys: { kind: "file", path: join(folder, "keys.json") } };
+    const { get } = await freshBroker(config);
+    expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "keys_unavailable" } });
+    expect(readdirSync(folder)).toEqual([]);
+    await (await keysetOn({ ...config, store: { kind: "memory" } })).load();
+    expect((await get("/readyz")).status).toBe(200);
+    expect(JSON.stringify(await aws.engine.items(table))).not.toContain("keyset");
   });
 
   it("has no place beside a table, as the configuration says first", async () => {
