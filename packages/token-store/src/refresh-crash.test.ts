@@ -3,17 +3,15 @@
  * (F11) and ended in order (F12) in mid-refresh, at vendors of five models. After each round the four invariants hold.
  * One round of every point and model here, 60 in all; `CRASH_ROUNDS=10` in the environment makes it 600.
  */
-import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { REFRESH_MODELS, type RefreshModel } from "@oauth-broker/simulators/refresh-models";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CrashBench, LEASE_MS, type Round, SLOW_MS, startCrashBench, TIMES } from "./testing/crash-bench.ts";
-import type { Point } from "./testing/refresh-child.ts";
+import { type CrashBench, LEASE_MS, SLOW_MS, startCrashBench, TIMES } from "./testing/crash-bench.ts";
+import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "./testing/crash-rounds.ts";
 
 const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? 1);
 const LIMIT = { timeout: ROUNDS * 90_000 };
-const DEAD = "error invalid_grant reauthorization_required";
 
 let bench: CrashBench;
 beforeAll(async () => {
@@ -24,23 +22,6 @@ afterAll(() => bench.close());
 /** The five models at the same time, one round after the other. */
 async function everyModel(round: (model: RefreshModel) => Promise<void>): Promise<void> {
   for (let count = 0; count < ROUNDS; count += 1) await Promise.all(REFRESH_MODELS.map(round));
-}
-
-/** A caller after the crash gets tokens that the vendor takes. @returns milliseconds it took */
-async function expectFresh({ next, vendor, user }: Round): Promise<number> {
-  const started = performance.now();
-  const answer = await next();
-  expect(vendor.live(user).accessTokens.map((token) => `token ${token}`)).toContain(answer);
-  return performance.now() - started;
-}
-
-/** Killed at a point of its own. */
-async function killedAt(point: Point, round: Round): Promise<Awaited<ReturnType<Round["start"]>>> {
-  const child = await round.start();
-  child.call([round.user], { stopAt: point }).catch(() => undefined);
-  await child.stopped();
-  await child.kill();
-  return child;
 }
 
 describe("a process killed before the vendor was asked", LIMIT, () => {
@@ -60,20 +41,6 @@ describe("a process killed before the vendor was asked", LIMIT, () => {
       await round.expectSound({ commits: 1, calls: 1 }, child);
     }));
 });
-
-/** The vendor has rotated and nobody knows: recovered where the vendor allows it, else said once and never tried again. */
-async function expectRecovered(round: Round, child: Awaited<ReturnType<Round["start"]>>): Promise<void> {
-  if (round.model !== "strict") {
-    expect(await expectFresh(round)).toBeLessThan(LEASE_MS + SLOW_MS);
-    await round.expectSound({ commits: 1, calls: 2 }, child);
-    return;
-  }
-  const started = performance.now();
-  expect(await round.next()).toBe(DEAD);
-  expect(performance.now() - started).toBeLessThan(LEASE_MS + SLOW_MS);
-  expect(await Promise.all([round.next(), round.next()])).toEqual([DEAD, DEAD]);
-  await round.expectSound({ commits: 0, calls: 2, reauthorize: "refresh_lost" }, child);
-}
 
 describe("a process killed when the vendor had rotated", LIMIT, () => {
   it("bar#8.2-F3 bar#RF-5 before its answer arrived", () =>
@@ -253,17 +220,3 @@ describe("others beside it", LIMIT, () => {
       await round.expectSound({ commits: 1, calls: 1 }, child);
     }));
 });
-
-/** What arrives until the other side is gone. */
-async function readToTheEnd(url: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  get(url, (response) => {
-    let text = "";
-    response.on("data", (part) => {
-      text += String(part);
-    });
-    response.on("error", () => undefined);
-    response.on("close", () => resolve(text));
-  }).on("error", () => resolve(""));
-  return promise;
-}

@@ -1,22 +1,16 @@
 /**
  * The twins of the tests of the lease and of the fence: one defence taken out each, and the harm is done.
  */
+import type { ModelOptions } from "@oauth-broker/simulators/refresh-models";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { KEY, LIFE_SECONDS } from "./testing/refresh-bench.ts";
-import type * as BenchModule from "./testing/refresh-bench.ts";
+import { type Bench, KEY, LIFE_SECONDS } from "./testing/refresh-bench.ts";
 
 beforeEach(() => {
   vi.resetModules();
 });
 
-async function dueBench(
-  options: Parameters<typeof BenchModule.refreshBench>[0] = {},
-): Promise<ReturnType<typeof BenchModule.refreshBench>> {
-  const { refreshBench } = await import("./testing/refresh-bench.ts");
-  const bench = refreshBench(options);
-  await bench.link();
-  bench.time.advance(LIFE_SECONDS);
-  return bench;
+async function dueBench(options: Partial<ModelOptions> = {}): Promise<Bench> {
+  return (await import("./testing/refresh-bench.ts")).dueBench(options);
 }
 
 describe("with a defence off", () => {

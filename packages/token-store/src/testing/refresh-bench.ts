@@ -15,7 +15,7 @@ import { memoryTokenRows } from "../rows/memory.ts";
 import type { Attributes, RowChange, TokenRows } from "../rows/token-rows.ts";
 import { rowKeyOf } from "../token-attributes.ts";
 import type { TokenRecords } from "../token-records.ts";
-import type { TokenKey, TokenSet } from "../tokens.ts";
+import type { StoredTokens, TokenKey, TokenSet } from "../tokens.ts";
 import { type VirtualTime, virtualTime } from "./refresh-time.ts";
 
 export const START = 1_700_000_000;
@@ -104,6 +104,42 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
         const { name } = event;
         return "reason" in event ? `${name}: ${event.reason}` : name;
       }),
+  };
+}
+
+/** With a linked user whose access token has just expired. */
+export async function dueBench(options: Partial<ModelOptions> = {}): Promise<Bench> {
+  const bench = refreshBench(options);
+  await bench.link();
+  bench.time.advance(LIFE_SECONDS);
+  return bench;
+}
+
+/** One call, as a server makes it. */
+export function fresh(bench: Bench, leases: RefreshLeases): Promise<StoredTokens | undefined> {
+  return leases.withRefreshLease(KEY, bench.refresh);
+}
+
+export function tokenOf(stored: StoredTokens | undefined): string | undefined {
+  return stored?.tokens.accessToken.reveal();
+}
+
+/** The access token the vendor issued last. */
+export function newest({ vendor }: Bench): string | undefined {
+  return vendor.live(KEY.user).accessTokens.at(-1);
+}
+
+export function isCommit({ set }: RowChange): boolean {
+  return Object.hasOwn(set, "written_at");
+}
+
+/** Every commit fails until the result is called. */
+export function storeDown({ faults }: Bench): () => void {
+  faults.write = (change) => {
+    if (isCommit(change)) throw outage();
+  };
+  return () => {
+    faults.write = undefined;
   };
 }
 
