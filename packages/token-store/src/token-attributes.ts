@@ -116,10 +116,18 @@ export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
   return COPY_ATTRIBUTES.every((name) => left[name] === right[name]);
 }
 
-/** The texts to seal, by field. @throws TokenStoreError too_large, input_invalid */
+/** The texts to seal, by field. Checks all that a copy holds too. @throws TokenStoreError too_large, input_invalid */
 export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
-  const { tokenType, scope, expiresAt, vendorData } = tokens;
-  const details = JSON.stringify({ tokenType, scope, expiresAt, vendorData: vendorData?.reveal() });
+  const { tokenType, scope = "", expiresAt = 0, vendorData } = tokens;
+  const isWhole = Number.isSafeInteger(expiresAt) && tokenType.isWellFormed() && scope.isWellFormed();
+  if (!isWhole)
+    throw new TokenStoreError("input_invalid", { detail: "a token type, scope or expiry that no row can hold" });
+  const details = JSON.stringify({
+    tokenType,
+    scope: tokens.scope,
+    expiresAt: tokens.expiresAt,
+    vendorData: vendorData?.reveal(),
+  });
   const texts = new Map<SealedField, string>([["access_token", tokens.accessToken.reveal()]]);
   if (tokens.refreshToken !== undefined) texts.set("refresh_token", tokens.refreshToken.reveal());
   if (tokens.idToken !== undefined) texts.set("id_token", tokens.idToken.reveal());

@@ -32,7 +32,6 @@ export interface Outcome {
   readonly at: number;
   /** What the call answered, or the code of its error. */
   readonly outcome: string;
-  readonly milliseconds: number;
 }
 
 /** Runs `count` calls, so many of them at once. */
@@ -47,9 +46,8 @@ export async function runCalls(
     while (next < count) {
       const at = next;
       next += 1;
-      const start = performance.now();
       const outcome = await call(at).catch((error: Error & { readonly code?: string }) => error.code ?? error.message);
-      outcomes.push({ at, outcome, milliseconds: performance.now() - start });
+      outcomes.push({ at, outcome });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
@@ -60,10 +58,4 @@ export function tally(outcomes: readonly Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
-}
-
-/** @param part 0.99 for the 99th percentile */
-export function percentile(outcomes: readonly Outcome[], part: number): number {
-  const sorted = outcomes.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * part) - 1] ?? 0;
 }
