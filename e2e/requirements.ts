@@ -1,19 +1,11 @@
 /**
- * What the broker owes of the security bar: one line per row in our own words, and where it is tested. coverage.test.ts holds
+ * What the broker and the token store owe of the security bar: one line per row in our own words, and where it is tested. coverage.test.ts holds
  * this against the tests: each row that is ours stands in a test title of each file it names, as `bar#ID`, as the name of its
- * attack (`X-1`), or, for the lab of misbehaving vendors, by its numbers there (`V-1`). Rows that are not the broker's say why.
+ * attack (`X-1`), or, for the lab of misbehaving vendors, by its numbers there (`V-1`). Rows that are not theirs say why.
  */
 
-export interface Requirement {
-  readonly id: string;
-  readonly behaviour: string;
-  /** Paths from the root; empty where the row is not ours. */
-  readonly testedIn: readonly string[];
-  /** The same attack succeeds here with one defence replaced. */
-  readonly twinIn?: string;
-  /** Why there is nothing to test. */
-  readonly outOfScope?: string;
-}
+import { elsewhere, type Requirement, row, twin } from "./requirement.ts";
+import { TOKEN_STORE } from "./requirements-token-store.ts";
 
 const ATTACKS = "e2e/attacks";
 const SCENARIOS = "e2e/scenarios";
@@ -23,18 +15,6 @@ const SERVER = "packages/oauth-core/src/authorization-server";
 const VENDOR = "packages/oauth-core/src/vendor-client";
 
 const attack = (family: string): string => `${ATTACKS}/${family}.attack.test.ts`;
-
-function row(id: string, behaviour: string, ...testedIn: string[]): Requirement {
-  return { id, behaviour, testedIn };
-}
-
-function twin(id: string, behaviour: string, twinIn: string, ...testedIn: string[]): Requirement {
-  return { id, behaviour, testedIn: [...testedIn, twinIn], twinIn };
-}
-
-function elsewhere(id: string, behaviour: string, outOfScope: string): Requirement {
-  return { id, behaviour, testedIn: [], outOfScope };
-}
 
 const START: readonly Requirement[] = [
   row("ST-1", "Without good credentials: 401, and unknown looks like wrong", `${SERVER}/client-authentication.test.ts`),
@@ -77,7 +57,13 @@ const CALLBACK: readonly Requirement[] = [
     attack("single-use"),
     `${SCENARIOS}/races.test.ts`,
   ),
-  row("CB-4", "A store recognises its own repeated write", "packages/oauth-core/src/testing/record-store-advance.ts"),
+  twin(
+    "CB-4",
+    "A store recognises its own repeated write",
+    "packages/token-store/src/records/dynamodb-lost-answers.twin.test.ts",
+    "packages/token-store/src/records/dynamodb-lost-answers.test.ts",
+    `${SCENARIOS}/lost-answers-dynamodb.test.ts`,
+  ),
   row("CB-5", "A value of one kind is worth nothing as another", attack("token-kinds"), `${PROTOCOL}/state.test.ts`),
   row("CB-6", "State holds the flow's id, its context and times, and nothing else", `${PROTOCOL}/state.test.ts`),
   row(
@@ -261,4 +247,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...ID_TOKENS,
   ...SURFACE,
   ...SCRIPTS,
+  ...TOKEN_STORE,
 ];

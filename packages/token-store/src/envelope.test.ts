@@ -70,7 +70,9 @@ describe("seal and open", () => {
 
   it.each([0, 16, 24, 31, 33, 64])("refuses a key of %d bytes", (length) => {
     expect(refusalOf(() => seal(Buffer.alloc(length, 1), "text", CONTEXT)).code).toBe("key_invalid");
-    expect(refusalOf(() => open(Buffer.alloc(length, 1), seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
+    expect(refusalOf(() => open(Buffer.alloc(length, 1), seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe(
+      "key_invalid",
+    );
   });
 
   it("refuses a context of nothing, and text that UTF-8 cannot hold", () => {

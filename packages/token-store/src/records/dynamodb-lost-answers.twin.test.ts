@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => faulty.close());
 
-it("without the attempt id every lost answer makes the rightful user a replay", async () => {
+it("bar#CB-4 twin: without the attempt id every lost answer makes the rightful user a replay", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
   const { falseReplays } = await useWhileAnswersAreLost(faulty.options, 10);
   // Two creations, and three moves: all but the deletion.
