@@ -94,6 +94,18 @@ describe("a store that is down", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it("bar#8.2-6 after drain it does not try again: what is left is in the journal", async () => {
+    const bench = await dueBench();
+    const up = storeDown(bench);
+    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(bench, leases).catch(() => undefined);
+    expect(await leases.drain(1000)).toBe(1);
+    up();
+    await bench.time.timer.sleep(60_000);
+    expect((await bench.records.read(KEY))?.stored.version).toBe(1);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
   it("bar#8.2-6 a replay that comes too late changes nothing and is dropped", async () => {
     const bench = await dueBench();
     const up = storeDown(bench);

@@ -64,10 +64,35 @@ describe("step 1: who gets what without waiting", () => {
     const [a, b] = [bench.process(), bench.process()];
     const one = fresh(bench, a);
     await asked.promise;
+    const { reads } = bench.counts;
     expect(await Promise.all([fresh(bench, a), fresh(bench, a), fresh(bench, b)])).toEqual([old, old, old]);
+    // One for each process: they do not so much as look whether they could refresh.
+    expect(bench.counts.reads - reads).toBe(2);
     gate.resolve();
     expect(await one).not.toBe(old);
     expect(bench.asked).toHaveLength(1);
+  });
+
+  it("ahead of time callers of one moment do not contend for the lease", async () => {
+    const bench = refreshBench();
+    const old = (await bench.link()).accessToken.reveal();
+    bench.time.advance(AHEAD);
+    const leases = bench.process();
+    const { writes } = bench.counts;
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => fresh(bench, leases)));
+    expect(tokens.filter((token) => token === old)).toHaveLength(9);
+    expect(bench.counts.writes - writes).toBe(2);
+  });
+
+  it("ahead of time somebody else's refresh that failed is taken up at once", async () => {
+    const bench = refreshBench();
+    const old = (await bench.link()).accessToken.reveal();
+    bench.time.advance(AHEAD);
+    await foreignLease(bench, 30);
+    const leases = bench.process();
+    expect(await fresh(bench, leases)).toBe(old);
+    await bench.records.note((await bench.records.read(KEY))!, { lease: null });
+    expect(await fresh(bench, leases)).not.toBe(old);
   });
 
   it("who needs tokens now does not share a refresh ahead of time that gave up", async () => {
@@ -123,10 +148,14 @@ describe("step 2: one at a time", () => {
     await bench.link();
     bench.time.advance(DUE);
     const processes = Array.from({ length: 4 }, () => bench.process());
+    const before = { ...bench.counts };
     const calls = processes.flatMap((leases) => Array.from({ length: 1000 }, () => fresh(bench, leases)));
     const tokens = new Set(await Promise.all(calls));
     expect([...tokens]).toEqual([bench.vendor.live(KEY.user).accessTokens.at(-1)]);
     expect(bench.asked).toHaveLength(1);
+    // Each process reads, tries for the lease, and reads again when it has lost; one commits.
+    expect(bench.counts.writes - before.writes).toBeLessThanOrEqual(4 + 1);
+    expect(bench.counts.reads - before.reads).toBeLessThanOrEqual(4 + 3);
   });
 
   it("bar#8.2 many records at once: so many vendor calls at a time, and all get through", async () => {

@@ -36,6 +36,8 @@ export interface Bench {
   readonly time: VirtualTime;
   readonly rows: TokenRows;
   readonly faults: RowFaults;
+  /** What the table was asked for. */
+  readonly counts: { reads: number; writes: number };
   readonly keys: DataKeys & { down: boolean };
   readonly records: TokenRecords;
   readonly vendor: ModelState;
@@ -59,7 +61,8 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
   const { now, timer } = time;
   const faults: RowFaults = {};
   const inner = memoryTokenRows({ table: "tokens" });
-  const rows = withFaults(inner, faults);
+  const counts = { reads: 0, writes: 0 };
+  const rows = withFaults(inner, faults, counts);
   const keys = fakeDataKeys();
   const records = createTokenRecords({ rows, dataKeys: keys, mode: encrypted, environment: "test", now });
   const vendor = createModel({ model: "strict", accessTokenSeconds: LIFE_SECONDS, ...options, now });
@@ -80,6 +83,7 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
     time,
     rows,
     faults,
+    counts,
     keys,
     records,
     vendor,
@@ -160,14 +164,16 @@ export function outage(reason = "store_unavailable"): OAuthError {
   return new OAuthError("temporarily_unavailable", "Down", { reason });
 }
 
-function withFaults(rows: TokenRows, faults: RowFaults): TokenRows {
+function withFaults(rows: TokenRows, faults: RowFaults, counts: Bench["counts"]): TokenRows {
   return {
     ...rows,
     get: async (key) => {
+      counts.reads += 1;
       faults.read?.();
       return rows.get(key);
     },
     change: async (key, change, expected) => {
+      counts.writes += 1;
       const fault = faults.write?.(change);
       const result = await rows.change(key, change, expected);
       await faults.written?.();
