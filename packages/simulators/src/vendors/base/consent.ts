@@ -1,0 +1,125 @@
+/**
+ * The vendor's person: signs in once per browser, reads what an app asks for, allows or cancels. A vendor's authorization
+ * endpoint checks the request by its own rules, then calls `ask`; what it does on Allow and on Cancel is its own.
+ */
+import { randomBytes } from "node:crypto";
+import type { Context, Hono } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import { PAGE_HEADERS, renderPage, type Markup } from "../../layout.ts";
+import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
+import type { VendorEnv } from "./host.ts";
+import { consentPage, problemPage, signInPage, type Permission } from "./pages.ts";
+
+/** The person at the vendor: one of the two sample accounts. */
+export type VendorUser = Account;
+
+/** Back to the app, or a page of the vendor that ends here. */
+export type ConsentOutcome =
+  | { readonly redirect: string }
+  | { readonly page: Markup; readonly title: string; readonly status?: number };
+
+export interface ConsentAsk {
+  /** The app's name. */
+  readonly app: string;
+  readonly permissions: readonly Permission[];
+  /** More of the vendor's own questions, as inputs of the consent form; after sign-in, so they may depend on who it is. */
+  readonly questions?: (user: VendorUser) => Markup;
+  /** True skips the consent page after sign-in, as for an app that was allowed before. */
+  readonly isAllowedBefore?: (user: VendorUser) => boolean;
+  /** @param form the consent form, with the answers to `questions`; empty when the page was skipped */
+  readonly onAllow: (user: VendorUser, form: URLSearchParams) => ConsentOutcome;
+  /** @param user undefined when it was cancelled before sign-in */
+  readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome;
+}
+
+export interface Consent {
+  ask(c: Context<VendorEnv>, ask: ConsentAsk): Promise<Response>;
+  /** A page of the vendor. */
+  show(c: Context<VendorEnv>, title: string, main: Markup, status?: number): Promise<Response>;
+  /** A page that says what is wrong with the request; never a redirect. */
+  refuse(c: Context<VendorEnv>, text: string, code?: string, status?: number): Promise<Response>;
+}
+
+interface Asked {
+  readonly ask: ConsentAsk;
+  readonly browser: string;
+}
+
+/**
+ * Serves `POST /simulator/sign-in` and `POST /simulator/consent`.
+ *
+ * @param cookie its name; browsers do not keep the cookies of two ports apart, so the name must
+ */
+export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string): Consent {
+  const open = new Map<string, Asked>();
+  const signedIn = new Map<string, VendorUser>();
+
+  const show: Consent["show"] = async (c, title, main, status = 200) => {
+    const note = "A practice copy on this machine. Not the real company, no real account.";
+    const page = await renderPage({ side: "vendor", brand, note, title, main });
+    return c.body(page, { status: status as 200, headers: PAGE_HEADERS });
+  };
+  const refuse: Consent["refuse"] = (c, text, code, status = 400) => {
+    const title = "This request cannot be answered";
+    return show(c, title, problemPage(title, text, code), status);
+  };
+  const finish = (c: Context<VendorEnv>, outcome: ConsentOutcome): Response | Promise<Response> =>
+    "redirect" in outcome
+      ? c.redirect(outcome.redirect, 302)
+      : show(c, outcome.title, outcome.page, outcome.status ?? 200);
+  const askFor = (c: Context<VendorEnv>, id: string, { ask, browser }: Asked): Response | Promise<Response> => {
+    const user = signedIn.get(browser);
+    if (user === undefined) return show(c, "Sign in", signInPage(brand, ask.app, id));
+    if (ask.isAllowedBefore?.(user) === true) {
+      open.delete(id);
+      return finish(c, ask.onAllow(user, new URLSearchParams()));
+    }
+    return show(c, "Allow access", consentPage({ brand, ...ask, questions: ask.questions?.(user) }, user, id));
+  };
+  /** What this form answers, when this browser was asked it and has not answered. */
+  const submitted = async (c: Context<VendorEnv>) => {
+    const form = new URLSearchParams(await c.req.text());
+    const id = form.get("ask") ?? "";
+    const asked = open.get(id);
+    return asked !== undefined && asked.browser === getCookie(c, cookie) ? { form, id, asked } : undefined;
+  };
+  const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
+
+  app.post("/simulator/sign-in", async (c) => {
+    const answer = await submitted(c);
+    if (answer === undefined) return stale(c);
+    const { form, id, asked } = answer;
+    if (form.get("decision") === "cancel") {
+      open.delete(id);
+      return finish(c, asked.ask.onCancel(undefined));
+    }
+    const user = ACCOUNTS.find((account) => account.id === form.get("account"));
+    if (user !== undefined) signedIn.set(asked.browser, user);
+    return askFor(c, id, asked);
+  });
+  app.post("/simulator/consent", async (c) => {
+    const answer = await submitted(c);
+    const user = answer === undefined ? undefined : signedIn.get(answer.asked.browser);
+    if (answer === undefined || user === undefined) return stale(c);
+    open.delete(answer.id);
+    const { onAllow, onCancel } = answer.asked.ask;
+    return finish(c, answer.form.get("decision") === "approve" ? onAllow(user, answer.form) : onCancel(user));
+  });
+
+  return {
+    ask(c, ask) {
+      const known = getCookie(c, cookie);
+      const browser = known ?? randomId();
+      if (known === undefined) setCookie(c, cookie, browser, { httpOnly: true, sameSite: "Lax", path: "/" });
+      const id = randomId();
+      open.set(id, { ask, browser });
+      return Promise.resolve(askFor(c, id, { ask, browser }));
+    },
+    show,
+    refuse,
+  };
+}
+
+function randomId(): string {
+  return randomBytes(18).toString("base64url");
+}

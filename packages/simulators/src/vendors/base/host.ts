@@ -1,0 +1,94 @@
+/**
+ * What all simulated vendors stand on: a server on loopback, its apps, its tokens, its sign-in and consent, a record of
+ * the requests, and the list of refusals a test has asked for. A vendor adds its routes and its rules.
+ */
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import { machineClock, type Clock } from "../../clock.ts";
+import { listen } from "../../listen.ts";
+import { createClients, type Clients } from "./clients.ts";
+import { serveConsent, type Consent } from "./consent.ts";
+import { createRecorder } from "./record.ts";
+import type { RefusalPoint, SimulatedClient, SimulatorOptions, VendorSimulator } from "./simulator.ts";
+import { createTokens, type Tokens } from "./tokens.ts";
+
+export type VendorEnv = { Bindings: HttpBindings };
+
+export interface VendorHost<Client extends SimulatedClient> {
+  readonly url: string;
+  readonly app: Hono<VendorEnv>;
+  readonly now: Clock;
+  readonly clients: Clients<Client>;
+  readonly tokens: Tokens;
+  readonly consent: Consent;
+  /** The error a test wants here, once. Call it at the start of the endpoint's work. */
+  takeRefusal(at: RefusalPoint): string | undefined;
+  /** What the vendor's start function gives back; its switches go beside it. */
+  simulator(about: Pick<VendorSimulator, "endpoints" | "errors">): VendorSimulator<Client>;
+}
+
+/**
+ * @param vendor.brand shown on the pages
+ * @throws Error of node:net when the port is taken
+ */
+export async function startVendorHost<Client extends SimulatedClient = SimulatedClient>(
+  vendor: { readonly id: string; readonly brand: string },
+  { now = machineClock, port = 0 }: SimulatorOptions,
+): Promise<VendorHost<Client>> {
+  const listening = await listen(port);
+  const { url } = listening;
+  const app = new Hono<VendorEnv>();
+  const recorder = createRecorder();
+  app.use(recorder.middleware);
+  const clients = createClients<Client>();
+  const tokens = createTokens({ now });
+  const consent = serveConsent(app, vendor.brand, `${vendor.id}-${listening.port}`);
+  const refusals: { readonly at: RefusalPoint; readonly error: string }[] = [];
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  listening.server.on("request", (request, response) => void answer(request, response));
+
+  return {
+    url,
+    app,
+    now,
+    clients,
+    tokens,
+    consent,
+    takeRefusal(at) {
+      const index = refusals.findIndex((refusal) => refusal.at === at);
+      return index === -1 ? undefined : refusals.splice(index, 1)[0]?.error;
+    },
+    simulator: ({ endpoints, errors }) => ({
+      id: vendor.id,
+      url,
+      endpoints,
+      addClient: clients.add,
+      removeClient(clientId) {
+        clients.remove(clientId);
+        tokens.endGrants((grant) => grant.clientId === clientId);
+      },
+      errors,
+      refuseNext(at, error) {
+        if (errors[at]?.includes(error) !== true) throw new Error(`${vendor.id} has no ${at} error ${error}`);
+        refusals.push({ at, error });
+      },
+      faultNext: recorder.faultNext,
+      requests: recorder.all,
+      liveTokens: (user) =>
+        tokens
+          .live()
+          .filter(({ grant }) => user === undefined || grant.user === user)
+          .map(({ value }) => value),
+      isLive: (token) => tokens.find(token)?.state === "live",
+      disconnect: (user, clientId) => tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId),
+      close: listening.close,
+    }),
+  };
+}
+
+/** A callback address with its answer; a query the app registered stays. */
+export function callbackUrl(redirectUri: string, answer: Readonly<Record<string, string | undefined>>): string {
+  const url = new URL(redirectUri);
+  for (const [name, value] of Object.entries(answer)) if (value !== undefined) url.searchParams.append(name, value);
+  return url.href;
+}

@@ -1,0 +1,68 @@
+/** The pages every simulated vendor shows: sign in, what is asked, and what went wrong. Markup only; consent.ts serves it. */
+import { html } from "hono/html";
+import type { Markup } from "../../layout.ts";
+import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
+
+/** One line of what an app asks for. */
+export interface Permission {
+  /** The vendor's own name of it. */
+  readonly scope: string;
+  /** What a person reads. */
+  readonly text: string;
+}
+
+export interface ConsentView {
+  readonly brand: string;
+  /** The app's name. */
+  readonly app: string;
+  readonly permissions: readonly Permission[];
+  /** More of the vendor's own questions, as inputs of the same form. */
+  readonly questions?: Markup | undefined;
+}
+
+const MISSING_TEXT = "Use a permission of this vendor";
+
+export function signInPage(brand: string, app: string, ask: string): Markup {
+  return html`<section class="card">
+    <h1>Sign in to ${brand}</h1>
+    <p>To go on to <strong>${app}</strong>. Choose a sample account; there is no password.</p>
+    <form method="post" action="/simulator/sign-in">
+      <input type="hidden" name="ask" value="${ask}" />
+      ${ACCOUNTS.map(
+        ({ id, name, email, description }) =>
+          html`<button class="wide" name="account" value="${id}">
+            Continue as ${name}<small>${email} · ${description}</small>
+          </button>`,
+      )}
+      <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
+    </form>
+  </section>`;
+}
+
+export function consentPage(view: ConsentView, user: Account, ask: string): Markup {
+  const { app, brand, permissions, questions } = view;
+  return html`<section class="card">
+    <h1>Allow ${app} to use your ${brand} account?</h1>
+    <p>You are signed in as <strong>${user.name}</strong> (${user.email}). It asks to:</p>
+    <ul class="plain">
+      ${permissions.map(({ scope, text }) => html`<li>${text || MISSING_TEXT} <code class="soft">${scope}</code></li>`)}
+    </ul>
+    <form method="post" action="/simulator/consent">
+      <input type="hidden" name="ask" value="${ask}" />
+      ${questions ?? ""}
+      <div class="row">
+        <button name="decision" value="approve">Allow</button
+        ><button class="quiet" name="decision" value="cancel">Cancel</button>
+      </div>
+    </form>
+  </section>`;
+}
+
+/** @param code the vendor's own error code, when it shows one */
+export function problemPage(title: string, text: string, code?: string): Markup {
+  return html`<section class="card">
+    <h1>${title}</h1>
+    <p>${text}</p>
+    ${code === undefined ? "" : html`<p class="soft">Error code: <code>${code}</code></p>`}
+  </section>`;
+}

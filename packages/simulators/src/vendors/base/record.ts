@@ -1,0 +1,99 @@
+/** Remembers every request without its secrets, and makes the next one to a path go wrong when a test asks for it. */
+import type { Context, MiddlewareHandler } from "hono";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Fault } from "../../vendor-requests.ts";
+import type { VendorEnv } from "./host.ts";
+import { mediaType, queryMembers, readMembers } from "./members.ts";
+import type { RecordedVendorRequest } from "./simulator.ts";
+
+export interface Recorder {
+  readonly middleware: MiddlewareHandler<VendorEnv>;
+  faultNext(path: string, fault: Fault): void;
+  all(): readonly RecordedVendorRequest[];
+}
+
+const SECRET_MEMBERS: ReadonlySet<string> = new Set([
+  "access_token",
+  "assertion",
+  "client_assertion",
+  "client_secret",
+  "code",
+  "code_verifier",
+  "id_token_hint",
+  "refresh_token",
+  "token",
+]);
+
+export function createRecorder(): Recorder {
+  const recorded: RecordedVendorRequest[] = [];
+  const queued: { readonly path: string; readonly fault: Fault }[] = [];
+  return {
+    async middleware(c, next) {
+      const index = queued.findIndex(({ path }) => path === c.req.path);
+      const fault = index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
+      const isCut = fault?.kind === "drop" || fault?.kind === "hang" || fault?.kind === "lose";
+      const answer = await faulty(c, next, fault);
+      if (answer !== undefined) c.res = answer;
+      recorded.push(await recordOf(c, isCut ? 0 : c.res.status));
+    },
+    faultNext: (path, fault) => void queued.push({ path, fault }),
+    all: () => [...recorded],
+  };
+}
+
+/** @returns the answer to give instead of the vendor's */
+async function faulty(
+  c: Context<VendorEnv>,
+  next: () => Promise<void>,
+  fault: Fault | undefined,
+): Promise<Response | undefined> {
+  switch (fault?.kind) {
+    case undefined:
+      await next();
+      return undefined;
+    case "answer":
+      return new Response(fault.body ?? "", {
+        status: fault.status,
+        headers: { "Content-Type": "application/json", ...fault.headers },
+      });
+    case "rewrite": {
+      await next();
+      const changed = fault.rewrite((await c.res.json()) as Record<string, unknown>);
+      return Response.json(changed, { status: c.res.status });
+    }
+    case "lose":
+      await next();
+      c.env.outgoing.destroy();
+      return RESPONSE_ALREADY_SENT;
+    case "drop":
+      c.env.outgoing.destroy();
+      return RESPONSE_ALREADY_SENT;
+    case "hang":
+      return RESPONSE_ALREADY_SENT;
+  }
+}
+
+async function recordOf(c: Context<VendorEnv>, status: number): Promise<RecordedVendorRequest> {
+  const body = c.req.method === "GET" ? [] : await readMembers(c).then((members) => members.entries());
+  const [authorization, accept, contentType] = [
+    c.req.header("Authorization")?.split(" ", 1)[0],
+    c.req.header("Accept"),
+    mediaType(c.req.header("Content-Type")),
+  ];
+  return {
+    method: c.req.method,
+    path: c.req.path,
+    query: withoutSecrets(queryMembers(c).entries()),
+    body: withoutSecrets(body),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(accept === undefined ? {} : { accept }),
+    ...(contentType === undefined ? {} : { contentType }),
+    status,
+  };
+}
+
+function withoutSecrets(entries: readonly (readonly [string, string])[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, SECRET_MEMBERS.has(name) && value !== "" ? "(secret)" : value]),
+  );
+}

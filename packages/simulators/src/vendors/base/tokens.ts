@@ -1,0 +1,75 @@
+/** Every token a vendor has issued, and what became of it. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Clock } from "../../clock.ts";
+
+/** One person, one app, one consent: what ends together when a grant ends. */
+export interface Grant {
+  readonly id: string;
+  /** Id of the person who allowed it. */
+  readonly user: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+}
+
+export interface HeldToken {
+  readonly value: string;
+  readonly kind: "access" | "refresh";
+  readonly grant: Grant;
+  /** Seconds since 1970; undefined = lives until it is ended. */
+  readonly expiresAt: number | undefined;
+  /** Why it no longer works, `live` when it does. */
+  readonly state: "live" | "expired" | "revoked" | "rotated";
+}
+
+export interface Tokens {
+  /** @param options.prefix what the vendor's tokens of this kind begin with */
+  issue(
+    kind: HeldToken["kind"],
+    grant: Grant,
+    options?: { readonly prefix?: string; readonly lifetimeSeconds?: number | undefined },
+  ): string;
+  /** Ended ones too; undefined for a text that never was a token here. */
+  find(value: string | undefined): HeldToken | undefined;
+  end(value: string, why: "revoked" | "rotated"): void;
+  /** Ends all tokens of the grants that fit. */
+  endGrants(fits: (grant: Grant) => boolean): void;
+  live(): readonly HeldToken[];
+}
+
+export function newGrant(grant: Omit<Grant, "id">): Grant {
+  return { id: randomUUID(), ...grant };
+}
+
+export function createTokens({ now }: { readonly now: Clock }): Tokens {
+  interface Stored extends Omit<HeldToken, "state"> {
+    ended?: "revoked" | "rotated";
+  }
+  const tokens = new Map<string, Stored>();
+  const held = (token: Stored): HeldToken => {
+    const isExpired = token.expiresAt !== undefined && token.expiresAt <= now();
+    return { ...token, state: token.ended ?? (isExpired ? "expired" : "live") };
+  };
+  const end = (token: Stored, why: "revoked" | "rotated"): void => {
+    token.ended ??= why;
+  };
+  return {
+    issue(kind, grant, { prefix = "", lifetimeSeconds } = {}) {
+      const value = prefix + randomBytes(27).toString("base64url");
+      const expiresAt = lifetimeSeconds === undefined ? undefined : now() + lifetimeSeconds;
+      tokens.set(value, { value, kind, grant, expiresAt });
+      return value;
+    },
+    find(value) {
+      const token = tokens.get(value ?? "");
+      return token === undefined ? undefined : held(token);
+    },
+    end(value, why) {
+      const token = tokens.get(value);
+      if (token !== undefined) end(token, why);
+    },
+    endGrants(fits) {
+      for (const token of tokens.values()) if (fits(token.grant)) end(token, "revoked");
+    },
+    live: () => [...tokens.values()].map(held).filter(({ state }) => state === "live"),
+  };
+}

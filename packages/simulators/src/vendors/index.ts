@@ -1,0 +1,7 @@
+export type {
+  RecordedVendorRequest,
+  RefusalPoint,
+  SimulatedClient,
+  SimulatorOptions,
+  VendorSimulator,
+} from "./base/simulator.ts";
