@@ -92,7 +92,7 @@ describe("audit", () => {
     const bench = cliBench();
     for (let i = 0; i < 300; i += 1) await bench.records("bridge").replace(keyOf(`u${i}`), TOKENS);
     await audit(OPTIONS, bench.deps);
-    expect(bench.slept()).toBe(200);
+    expect(bench.slept()).toBe(250);
     await audit({ ...OPTIONS, verify: true }, bench.deps);
     expect(bench.slept()).toBeGreaterThan(2900);
   });

@@ -7,7 +7,7 @@ import type { Row } from "../rows/token-rows.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isOutage } from "./patience.ts";
 import { type KnownRow, knownRow } from "./row-kinds.ts";
-import { type CommandDeps, inLanes, LANES, type Pace, walk } from "./walk.ts";
+import { type CommandDeps, inLanes, LANES, type Pace, walk, WORK_PAGE } from "./walk.ts";
 
 /** Somebody writes plaintext faster than it is sealed: no use in going on. */
 const MAX_PASSES = 5;
@@ -83,7 +83,7 @@ export async function runPasses(
   try {
     await checkpoint.save(standing);
     for (;;) {
-      const isWhole = await walk(standing.cursor, page, pace, deps);
+      const isWhole = await walk({ from: standing.cursor, pageRows: WORK_PAGE }, page, pace, deps);
       if (!isWhole) return { ended: halt.asked ? "halted" : "interrupted", standing };
       for (const outcome of (await visitor.endOfPass?.()) ?? []) note(outcome);
       if (signal.aborted) return { ended: "interrupted", standing };

@@ -2,7 +2,7 @@
 import type { Row } from "../rows/token-rows.ts";
 import { type KnownRow, knownRow } from "./row-kinds.ts";
 import { createTally, type Tally } from "./tally.ts";
-import { type CommandDeps, type Pace, walk } from "./walk.ts";
+import { type CommandDeps, type Pace, SURVEY_PAGE, walk } from "./walk.ts";
 
 /**
  * @param options.look also gets every token row that is not expired, for those who open some
@@ -16,7 +16,7 @@ export async function survey(
   const { now, report, signal } = deps;
   const tally = createTally();
   const ended = await walk(
-    undefined,
+    { pageRows: SURVEY_PAGE },
     async (rows) => {
       for (const row of rows) {
         if (signal.aborted) return false;

@@ -32,7 +32,10 @@ export interface Pace {
 }
 
 const LOOKS_PER_WORK = 10;
-const PAGE_ROWS = 100;
+/** While rows are only counted. */
+export const SURVEY_PAGE = 250;
+/** While they are worked on: what a run that is killed does once more. */
+export const WORK_PAGE = 100;
 /** Rows in hand at once, so that the latency of a call does not bound the rate. */
 export const LANES = 8;
 
@@ -49,7 +52,7 @@ export function paceOf(rate: number, deps: CommandDeps): Pace {
  * @returns whether the end was reached
  */
 export async function walk(
-  from: string | undefined,
+  { from, pageRows }: { readonly from?: string | undefined; readonly pageRows: number },
   visit: (rows: readonly Row[], next: string | undefined) => Promise<boolean>,
   pace: Pick<Pace, "patiently" | "looks">,
   { rows, signal }: Pick<CommandDeps, "rows" | "signal">,
@@ -58,9 +61,9 @@ export async function walk(
   // One page at a time: the next one starts where this one ended.
   /* oxlint-disable no-await-in-loop */
   while (!signal.aborted) {
-    await pace.looks.take(PAGE_ROWS);
+    await pace.looks.take(pageRows);
     const at = cursor === undefined ? {} : { cursor };
-    const page = await pace.patiently(() => rows.scan({ limit: PAGE_ROWS, ...at }));
+    const page = await pace.patiently(() => rows.scan({ limit: pageRows, ...at }));
     if (!(await visit(page.rows, page.cursor))) return false;
     cursor = page.cursor;
     if (cursor === undefined) return !signal.aborted;

@@ -1,0 +1,129 @@
+/**
+ * Who is at work while a table is migrated, and what they agree on: how a user's tokens of a certain write look, which
+ * users are whose, and what a process tells when it ends. migration-older-build.ts and migration-server.ts are the processes.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Secret } from "@oauth-broker/oauth-core";
+import type { TokenKey, TokenSet } from "../tokens.ts";
+
+export const VENDOR = "example";
+export const ISSUER = "https://issuer.example";
+/** In every secret of the test, so that a scan of the raw items can look for it. */
+export const CANARY = "canary";
+const EXPIRES_AT = 4_000_000_000;
+
+/** Users by number, from inclusive to exclusive. */
+export interface Users {
+  readonly from: number;
+  readonly to: number;
+}
+/** Written by older builds all the time, with PutItem and with UpdateItem. */
+export const OLDER_USERS: Users = { from: 0, to: 800 };
+/** Written by servers of this build: the first server's, the second server's. */
+export const SERVER_USERS: readonly Users[] = [
+  { from: 800, to: 1200 },
+  { from: 1200, to: 1600 },
+];
+/** Written by all of them at the same time. */
+export const CONTENDED_USERS: Users = { from: 1600, to: 1650 };
+
+/** Numbers in [0, 1), the same in every run. Mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const userOf = (index: number): string => `user-${index}`;
+export const keyOf = (index: number): TokenKey => ({ user: userOf(index), vendor: VENDOR, issuer: ISSUER });
+
+/** `by` and `write` tell two writes apart: the number alone does where one process writes. */
+export interface Write {
+  readonly by: string;
+  readonly write: number;
+}
+
+const secretText = (kind: string, index: number, { by, write }: Write): string =>
+  `${CANARY}-${kind}-${index}-${by}-${write}`;
+
+export function writeIn(accessToken: string | undefined): Write | undefined {
+  const found = /^canary-at-\d+-([a-z0-9]+)-(\d+)$/.exec(accessToken ?? "");
+  return found === null ? undefined : { by: found[1] ?? "", write: Number(found[2]) };
+}
+
+export function tokensOf(index: number, write: Write): TokenSet {
+  return {
+    accessToken: new Secret(secretText("at", index, write)),
+    refreshToken: new Secret(secretText("rt", index, write)),
+    ...(index % 3 === 0 ? { idToken: new Secret(secretText("id", index, write)) } : {}),
+    tokenType: "Bearer",
+    scope: "a b",
+    expiresAt: EXPIRES_AT,
+  };
+}
+
+/** A row as DynamoDB JSON, as older builds write it. */
+export function olderItem(index: number, write: Write): Record<string, { S: string } | { N: string }> {
+  const { accessToken, refreshToken, idToken } = tokensOf(index, write);
+  return {
+    pk: { S: `USER#${userOf(index)}` },
+    sk: { S: `VENDOR#${VENDOR}` },
+    access_token: { S: accessToken.reveal() },
+    ...(refreshToken === undefined ? {} : { refresh_token: { S: refreshToken.reveal() } }),
+    ...(idToken === undefined ? {} : { id_token: { S: idToken.reveal() } }),
+    token_type: { S: "Bearer" },
+    scope: { S: "a b" },
+    expires_at: { N: String(EXPIRES_AT) },
+    updated_at: { N: String(1_700_000_000 + write.write) },
+  };
+}
+
+export interface FleetSettings {
+  readonly table: string;
+  readonly region: string;
+  readonly dynamoDb: string;
+  readonly kms: string;
+  readonly keyId: string;
+  readonly seed: number;
+  readonly mode: "bridge" | "encrypted";
+  /** Which server it is, from 0. */
+  readonly server: number;
+  /** The last write of every user of its own, from before. */
+  readonly last: readonly (readonly [index: number, write: number])[];
+}
+
+/** What a process tells when it is told to stop. */
+export interface FleetReport {
+  /** The last write of each user that was acknowledged. */
+  readonly last: readonly (readonly [index: number, write: number])[];
+  readonly reads: number;
+  readonly writes: number;
+  /** What must not be: a token that was lost, or an older one than before. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Takes steps until the message `stop` comes, then answers with the report.
+ *
+ * @param perSecond so that those at work leave something of two cores to what is tested
+ */
+export async function workUntilStopped(
+  step: () => Promise<void>,
+  report: () => FleetReport,
+  perSecond: number,
+): Promise<void> {
+  const stop = new AbortController();
+  process.once("message", () => stop.abort());
+  process.send?.("ready");
+  while (!stop.signal.aborted) {
+    await step();
+    await sleep(1000 / perSecond);
+  }
+  process.send?.(report());
+  // The process ends by itself once the report is out and its connections are closed.
+  process.channel?.unref();
+}
