@@ -5,3 +5,5 @@ export type {
   SimulatorOptions,
   VendorSimulator,
 } from "./base/simulator.ts";
+export { startGitHub } from "./github.ts";
+export type { GitHubClient, GitHubSimulator } from "./github.ts";

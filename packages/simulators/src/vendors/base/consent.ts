@@ -24,6 +24,8 @@ export interface ConsentAsk {
   readonly permissions: readonly Permission[];
   /** More of the vendor's own questions, as inputs of the consent form; after sign-in, so they may depend on who it is. */
   readonly questions?: (user: VendorUser) => Markup;
+  /** True asks who it is even in a browser that is signed in. */
+  readonly selectAccount?: boolean;
   /** True skips the consent page after sign-in, as for an app that was allowed before. */
   readonly isAllowedBefore?: (user: VendorUser) => boolean;
   /** @param form the consent form, with the answers to `questions`; empty when the page was skipped */
@@ -43,6 +45,8 @@ export interface Consent {
 interface Asked {
   readonly ask: ConsentAsk;
   readonly browser: string;
+  /** Whether this request still wants to be told who it is. */
+  mustSelect: boolean;
 }
 
 /**
@@ -67,9 +71,10 @@ export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string
     "redirect" in outcome
       ? c.redirect(outcome.redirect, 302)
       : show(c, outcome.title, outcome.page, outcome.status ?? 200);
-  const askFor = (c: Context<VendorEnv>, id: string, { ask, browser }: Asked): Response | Promise<Response> => {
+  const askFor = (c: Context<VendorEnv>, id: string, asked: Asked): Response | Promise<Response> => {
+    const { ask, browser, mustSelect } = asked;
     const user = signedIn.get(browser);
-    if (user === undefined) return show(c, "Sign in", signInPage(brand, ask.app, id));
+    if (user === undefined || mustSelect) return show(c, "Sign in", signInPage(brand, ask.app, id));
     if (ask.isAllowedBefore?.(user) === true) {
       open.delete(id);
       return finish(c, ask.onAllow(user, new URLSearchParams()));
@@ -94,7 +99,10 @@ export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string
       return finish(c, asked.ask.onCancel(undefined));
     }
     const user = ACCOUNTS.find((account) => account.id === form.get("account"));
-    if (user !== undefined) signedIn.set(asked.browser, user);
+    if (user !== undefined) {
+      signedIn.set(asked.browser, user);
+      asked.mustSelect = false;
+    }
     return askFor(c, id, asked);
   });
   app.post("/simulator/consent", async (c) => {
@@ -112,8 +120,9 @@ export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string
       const browser = known ?? randomId();
       if (known === undefined) setCookie(c, cookie, browser, { httpOnly: true, sameSite: "Lax", path: "/" });
       const id = randomId();
-      open.set(id, { ask, browser });
-      return Promise.resolve(askFor(c, id, { ask, browser }));
+      const asked = { ask, browser, mustSelect: ask.selectAccount === true };
+      open.set(id, asked);
+      return Promise.resolve(askFor(c, id, asked));
     },
     show,
     refuse,

@@ -31,8 +31,8 @@ export interface Tokens {
   /** Ended ones too; undefined for a text that never was a token here. */
   find(value: string | undefined): HeldToken | undefined;
   end(value: string, why: "revoked" | "rotated"): void;
-  /** Ends all tokens of the grants that fit. */
-  endGrants(fits: (grant: Grant) => boolean): void;
+  /** Ends all tokens of the grants that fit; default because they were revoked. */
+  endGrants(fits: (grant: Grant) => boolean, why?: "revoked" | "rotated"): void;
   live(): readonly HeldToken[];
 }
 
@@ -67,8 +67,8 @@ export function createTokens({ now }: { readonly now: Clock }): Tokens {
       const token = tokens.get(value);
       if (token !== undefined) end(token, why);
     },
-    endGrants(fits) {
-      for (const token of tokens.values()) if (fits(token.grant)) end(token, "revoked");
+    endGrants(fits, why = "revoked") {
+      for (const token of tokens.values()) if (fits(token.grant)) end(token, why);
     },
     live: () => [...tokens.values()].map(held).filter(({ state }) => state === "live"),
   };

@@ -1,0 +1,80 @@
+/**
+ * What of GitHub's API an OAuth client needs: end a token, end a grant, check a token, and whose it is.
+ *
+ * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5): DELETE with Basic client id
+ * and secret, JSON `access_token`, 204; 422 when that member is no good; a grant ends with all tokens of person and app.
+ * Recalled: 404 for a token that is gone, 401 for wrong credentials, GET /user. Assumed: a token's refresh token goes with it.
+ */
+import type { Context } from "hono";
+import { ACCOUNTS } from "../vendor-pages.ts";
+import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
+import type { VendorEnv } from "./base/host.ts";
+import { json, readMembers } from "./base/members.ts";
+import type { HeldToken } from "./base/tokens.ts";
+import type { GitHubState } from "./github.ts";
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  "401": "Bad credentials",
+  "403": "Resource not accessible by integration",
+  "404": "Not Found",
+  "422": "Validation Failed",
+};
+
+export function serveGitHubApi(state: GitHubState): void {
+  const { app, tokens } = state;
+  app.delete("/applications/:clientId/token", (c) =>
+    withToken(c, state, (token) => {
+      tokens.endGrants((grant) => grant.id === token.grant.id);
+      return new Response(null, { status: 204 });
+    }),
+  );
+  app.delete("/applications/:clientId/grant", (c) =>
+    withToken(c, state, ({ grant: { user, clientId } }) => {
+      tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId);
+      state.granted(user, clientId).clear();
+      return new Response(null, { status: 204 });
+    }),
+  );
+  app.post("/applications/:clientId/token", (c) =>
+    withToken(c, state, ({ value, grant }) => json({ token: value, scopes: grant.scopes, user: userOf(grant.user) })),
+  );
+  app.get("/user", (c) => {
+    const forced = state.takeRefusal("api");
+    if (forced !== undefined) return problem(forced);
+    const token = tokens.find(bearerToken(c));
+    if (token?.state !== "live" || token.kind !== "access") return problem("401");
+    return json(userOf(token.grant.user), 200, { "X-OAuth-Scopes": token.grant.scopes.join(", ") });
+  });
+}
+
+/** The live access token of the app that asks, which proves itself with Basic. */
+async function withToken(
+  c: Context<VendorEnv>,
+  state: GitHubState,
+  work: (token: HeldToken) => Response,
+): Promise<Response> {
+  const forced = state.takeRefusal("revocation");
+  if (forced !== undefined) return problem(forced);
+  const members = await readMembers(c);
+  const { method, clientId, clientSecret } = readCredentials(c, members);
+  const client = state.clients.find(clientId);
+  const isProven = method === "client_secret_basic" && client !== undefined && isSecretOf(client, clientSecret);
+  if (!isProven) return problem("401");
+  const value = members.get("access_token");
+  if (members.encoding !== "json" || value === undefined) return problem("422");
+  const token = state.tokens.find(value);
+  if (token === undefined || token.grant.clientId !== clientId || clientId !== c.req.param("clientId"))
+    return problem("404");
+  return token.state === "live" && token.kind === "access" ? work(token) : problem("404");
+}
+
+function problem(status: string): Response {
+  const body = { message: MESSAGES[status], documentation_url: "https://docs.github.com/rest", status };
+  return json(body, Number(status));
+}
+
+function userOf(id: string): object {
+  const account = ACCOUNTS.find((one) => one.id === id);
+  const number = ACCOUNTS.findIndex((one) => one.id === id) + 1;
+  return { login: `sample-${id}`, id: number, name: account?.name, email: account?.email, type: "User" };
+}

@@ -1,0 +1,284 @@
+import { afterEach, expect, it } from "vitest";
+import { createCookieJar } from "../cookie-jar.ts";
+import {
+  basic,
+  bearer,
+  browse,
+  CALLBACK,
+  CHALLENGE,
+  postForm,
+  request,
+  VERIFIER,
+  type Browse,
+} from "./base/testing.ts";
+import { startGitHub, type GitHubClient, type GitHubSimulator } from "./github.ts";
+
+const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redirectUris: [CALLBACK], name: "Broker" };
+const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
+const JSON_PLEASE = { Accept: "application/json" };
+
+let github: GitHubSimulator | undefined;
+afterEach(async () => {
+  await github?.close();
+  github = undefined;
+});
+
+async function start(client: Partial<GitHubClient> = {}) {
+  let now = 1_700_000_000;
+  const vendor = await startGitHub({ now: () => now });
+  github = vendor;
+  vendor.addClient({ ...CLIENT, ...client });
+  const authorization = vendor.endpoints["authorization_endpoint"]!;
+  const tokenEndpoint = vendor.endpoints["token_endpoint"]!;
+  const query = { client_id: CLIENT.clientId, redirect_uri: CALLBACK, state: "s1", scope: "repo read:org" };
+  const authorize = (more: Record<string, string> = {}, options: Browse = {}) =>
+    browse(authorization, { ...query, ...more }, options);
+  const token = async (members: Record<string, string>) =>
+    (await postForm(tokenEndpoint, { ...SECRET, ...members }, JSON_PLEASE)).body;
+  const connect = async (more: Record<string, string> = {}, options: Browse = {}) =>
+    token({ code: (await authorize(more, options))["code"]! });
+  const remove = (
+    what: "token" | "grant",
+    accessToken: string,
+    headers = basic(CLIENT.clientId, CLIENT.clientSecret),
+  ) =>
+    request(`${vendor.url}/applications/${CLIENT.clientId}/${what}`, {
+      method: "DELETE",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify({ access_token: accessToken }),
+    });
+  return {
+    vendor,
+    tokenEndpoint,
+    authorize,
+    token,
+    connect,
+    remove,
+    advance(seconds: number) {
+      now += seconds;
+    },
+  };
+}
+
+it("connects: callback with code and state, a token that says whose it is", async () => {
+  const { vendor, authorize, token } = await start();
+  const callback = await authorize({ code_challenge: CHALLENGE, code_challenge_method: "S256" });
+  expect(Object.keys(callback)).toEqual(["code", "state"]);
+  expect(callback["state"]).toBe("s1");
+  const answer = await token({ code: callback["code"]!, redirect_uri: CALLBACK, code_verifier: VERIFIER });
+  expect(answer).toEqual({
+    access_token: expect.stringMatching(/^gho_/),
+    token_type: "bearer",
+    scope: "repo,read:org",
+  });
+  const accessToken = answer["access_token"] as string;
+  const user = await request(vendor.endpoints["userinfo_endpoint"]!, { headers: bearer(accessToken) });
+  expect(user.body).toMatchObject({ login: "sample-user", name: "Sample user" });
+  expect(user.headers.get("X-OAuth-Scopes")).toBe("repo, read:org");
+  expect(vendor.liveTokens("user")).toEqual([accessToken]);
+});
+
+it("answers a form unless JSON is asked for, errors as well, and takes Basic", async () => {
+  const { tokenEndpoint, authorize } = await start();
+  const { code = "" } = await authorize();
+  const wrong = await postForm(tokenEndpoint, { ...SECRET, code: "no" });
+  expect(wrong.status).toBe(200);
+  expect(new URLSearchParams(wrong.text).get("error")).toBe("bad_verification_code");
+  const right = await postForm(tokenEndpoint, { code }, basic(CLIENT.clientId, CLIENT.clientSecret));
+  expect(right.headers.get("Content-Type")).toMatch("application/x-www-form-urlencoded");
+  expect(right.text).toMatch(/^access_token=gho_[\w-]+&token_type=bearer&scope=repo%2Cread%3Aorg$/);
+});
+
+it("a code works once, for ten minutes, for its app, its callback and its verifier", async () => {
+  const { vendor, authorize, token, advance } = await start();
+  const bad = { error: "bad_verification_code", error_description: "The code passed is incorrect or expired." };
+  vendor.addClient({ ...CLIENT, clientId: "other" });
+  const { code = "" } = await authorize();
+  expect(await token({ client_id: "other", code })).toMatchObject(bad);
+  expect(await token({ code, redirect_uri: `${CALLBACK}/x` })).toMatchObject({ error: "redirect_uri_mismatch" });
+  expect(await token({ code, code_verifier: VERIFIER })).toMatchObject(bad);
+  expect(await token({ code })).toHaveProperty("access_token");
+  expect(await token({ code })).toMatchObject(bad);
+
+  const late = (await authorize())["code"]!;
+  advance(600);
+  expect(await token({ code: late })).toMatchObject(bad);
+
+  const proven = (await authorize({ code_challenge: CHALLENGE, code_challenge_method: "S256" }))["code"]!;
+  expect(await token({ code: proven })).toMatchObject(bad);
+  expect(await token({ code: proven, code_verifier: "a".repeat(43) })).toMatchObject(bad);
+  expect(await token({ code: proven, code_verifier: VERIFIER })).toHaveProperty("access_token");
+});
+
+it("refuses wrong credentials, also with a live code, and takes an older secret while it is listed", async () => {
+  const { vendor, authorize, token } = await start();
+  const { code = "" } = await authorize();
+  const refused = { error: "incorrect_client_credentials" };
+  expect(await token({ code, client_secret: "wrong" })).toMatchObject(refused);
+  expect(await token({ code, client_secret: "" })).toMatchObject(refused);
+  expect(await token({ code, client_id: "nobody" })).toMatchObject(refused);
+  expect(await token({ code, grant_type: "password" })).toMatchObject({ error: "unsupported_grant_type" });
+  vendor.addClient({ ...CLIENT, clientSecret: "new", olderSecrets: [CLIENT.clientSecret] });
+  expect(await token({ code })).toHaveProperty("access_token");
+});
+
+it("an unverified e-mail address is refused until it is verified", async () => {
+  const { vendor, authorize, token } = await start();
+  vendor.setEmailVerified("user", false);
+  const { code = "" } = await authorize();
+  expect(await token({ code })).toMatchObject({ error: "unverified_user_email" });
+  vendor.setEmailVerified("user", true);
+  expect(await token({ code })).toHaveProperty("access_token");
+});
+
+it("cancel and the other callback errors come back to the registered callback", async () => {
+  const { vendor, authorize } = await start();
+  expect(await authorize({}, { decision: "cancel" })).toEqual({
+    error: "access_denied",
+    error_description: "The user has denied your application access.",
+    error_uri: expect.stringContaining("#access-denied"),
+    state: "s1",
+  });
+  expect(await authorize({ redirect_uri: "http://127.0.0.1:9/elsewhere" })).toMatchObject({
+    error: "redirect_uri_mismatch",
+  });
+  expect(await authorize({ code_challenge: "x", code_challenge_method: "plain" })).toMatchObject({
+    error: "invalid_request",
+  });
+  for (const error of vendor.errors.authorization!) {
+    vendor.refuseNext("authorization", error);
+    expect(await authorize()).toMatchObject({ error, state: "s1" });
+  }
+  const unknown = await request(`${vendor.url}/login/oauth/authorize?client_id=nobody`);
+  expect(unknown.status).toBe(404);
+});
+
+it("every error of the token endpoint can be caused, always with status 200", async () => {
+  const { vendor, tokenEndpoint } = await start();
+  for (const error of vendor.errors.token!) {
+    vendor.refuseNext("token", error);
+    const answer = await postForm(tokenEndpoint, SECRET, JSON_PLEASE);
+    expect([answer.status, answer.body["error"]]).toEqual([200, error]);
+  }
+});
+
+it("scopes merge with earlier ones, and asking for none again needs no consent page", async () => {
+  const { connect, authorize, token } = await start();
+  const cookieJar = createCookieJar();
+  await connect({ scope: "repo" }, { cookieJar });
+  expect(await connect({ scope: "user:email" }, { cookieJar })).toMatchObject({ scope: "repo,user:email" });
+  // Were there a page, this would press Cancel.
+  const silent = await authorize({ scope: "" }, { cookieJar, decision: "cancel" });
+  expect(await token({ code: silent["code"]! })).toMatchObject({ scope: "repo,user:email" });
+});
+
+it("expiring tokens: a refresh ends the old pair at once, and its replay fails without harm to the new one", async () => {
+  const { vendor, connect, token, advance } = await start({ expiringTokens: true });
+  const first = await connect();
+  expect(first).toMatchObject({ expires_in: 28_800, refresh_token: expect.stringMatching(/^ghr_/) });
+  const refresh = { grant_type: "refresh_token", refresh_token: first["refresh_token"] as string };
+  const second = await token(refresh);
+  expect(vendor.liveTokens()).toEqual([second["access_token"], second["refresh_token"]]);
+  expect(await token(refresh)).toMatchObject({ error: "bad_refresh_token" });
+  expect(vendor.isLive(second["refresh_token"] as string)).toBe(true);
+  advance(28_800);
+  expect(vendor.liveTokens()).toEqual([second["refresh_token"]]);
+  advance(184 * 86_400);
+  expect(await token({ ...refresh, refresh_token: second["refresh_token"] as string })).toMatchObject({
+    error: "bad_refresh_token",
+  });
+});
+
+it("offline_access makes an OAuth app's tokens expire; a GitHub App's do by themselves and have no scopes", async () => {
+  const { vendor, connect } = await start();
+  expect(await connect({ scope: "repo offline_access" })).toMatchObject({ expires_in: 28_800, scope: "repo" });
+  vendor.addClient({ ...CLIENT, kind: "github-app" });
+  expect(await connect()).toMatchObject({ access_token: expect.stringMatching(/^ghu_/), expires_in: 28_800 });
+});
+
+it("revokes one token with DELETE, Basic and JSON; a token that is gone is 404", async () => {
+  const { vendor, connect, remove } = await start({ expiringTokens: true });
+  const [one, two] = [await connect(), await connect()];
+  const accessToken = one["access_token"] as string;
+  expect((await remove("token", accessToken, basic(CLIENT.clientId, "wrong"))).status).toBe(401);
+  expect((await remove("token", accessToken, bearer(accessToken) as never)).status).toBe(401);
+  expect((await remove("token", "")).status).toBe(422);
+  expect(vendor.isLive(accessToken)).toBe(true);
+  expect((await remove("token", accessToken)).status).toBe(204);
+  expect((await remove("token", accessToken)).status).toBe(404);
+  expect(vendor.liveTokens()).toEqual([two["access_token"], two["refresh_token"]]);
+  for (const error of vendor.errors.revocation!) {
+    vendor.refuseNext("revocation", error);
+    expect((await remove("token", two["access_token"] as string)).status).toBe(Number(error));
+  }
+});
+
+it("revokes a grant with all its tokens and forgets its scopes; other people keep theirs", async () => {
+  const { vendor, connect, remove } = await start();
+  const [one] = [await connect(), await connect()];
+  const other = await connect({}, { account: "operator" });
+  expect((await remove("grant", one["access_token"] as string)).status).toBe(204);
+  expect(vendor.liveTokens()).toEqual([other["access_token"]]);
+  expect(await connect({ scope: "workflow" })).toMatchObject({ scope: "workflow" });
+});
+
+it("checks a token: 200 while it lives, 404 afterwards, and not for another app", async () => {
+  const { vendor, connect } = await start();
+  vendor.addClient({ ...CLIENT, clientId: "other" });
+  const accessToken = (await connect())["access_token"] as string;
+  const check = async (clientId: string) =>
+    (
+      await request(`${vendor.url}/applications/${clientId}/token`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...basic(clientId, CLIENT.clientSecret) },
+        body: JSON.stringify({ access_token: accessToken }),
+      })
+    ).status;
+  expect([await check(CLIENT.clientId), await check("other")]).toEqual([200, 404]);
+  vendor.disconnect("user", CLIENT.clientId);
+  expect(await check(CLIENT.clientId)).toBe(404);
+  const user = await request(`${vendor.url}/user`, { headers: bearer(accessToken) });
+  expect([user.status, user.body["message"]]).toEqual([401, "Bad credentials"]);
+  vendor.refuseNext("api", "403");
+  expect((await request(`${vendor.url}/user`)).status).toBe(403);
+});
+
+it("callbacks: the registered ones, loopback with any port, and below them only as a wildcard", async () => {
+  const { authorize, vendor } = await start({ redirectUris: ["http://127.0.0.1/callback", "http://a.example:9/base"] });
+  expect(await authorize({ redirect_uri: "http://127.0.0.1:9/callback" })).toHaveProperty("code");
+  const page = async (redirectUri: string) => {
+    const query = new URLSearchParams({ client_id: CLIENT.clientId, redirect_uri: redirectUri });
+    const { status } = await request(`${vendor.url}/login/oauth/authorize?${query.toString()}`);
+    return status === 200;
+  };
+  expect(await page("http://127.0.0.1:9/callback/below")).toBe(false);
+  expect(await page("http://a.example:9/base/below")).toBe(false);
+  vendor.addClient({ ...CLIENT, redirectUris: ["http://a.example:9/base"], wildcardRedirects: true });
+  expect(await page("http://a.example:9/base/below")).toBe(true);
+  expect(await page("http://sub.a.example:9/base")).toBe(true);
+  expect(await page("http://a.example:9/based")).toBe(false);
+  expect(await page("http://a.example:8/base")).toBe(false);
+  expect(await page("http://xa.example:9/base")).toBe(false);
+  expect(await page("https://a.example:9/base")).toBe(false);
+  expect(await page("not an address")).toBe(false);
+});
+
+it("an install that starts at GitHub calls back without state, and its code works", async () => {
+  const { vendor, token } = await start({ kind: "github-app" });
+  const callback = await browse(vendor.installUrl(CLIENT.clientId), {});
+  expect(Object.keys(callback)).toEqual(["code", "installation_id", "setup_action"]);
+  expect(await token({ code: callback["code"]! })).toHaveProperty("access_token");
+});
+
+it("metadata: an issuer with a path, resource metadata with the path, no registration", async () => {
+  const { vendor } = await start();
+  const server = await request(`${vendor.url}/.well-known/oauth-authorization-server/login/oauth`);
+  expect(server.body).toMatchObject({ issuer: vendor.endpoints["issuer"], code_challenge_methods_supported: ["S256"] });
+  expect(server.body).not.toHaveProperty("registration_endpoint");
+  expect((await request(`${vendor.url}/.well-known/oauth-authorization-server`)).status).toBe(404);
+  const resource = await request(`${vendor.url}/.well-known/oauth-protected-resource/mcp`);
+  expect(resource.body).toMatchObject({
+    resource: `${vendor.url}/mcp/`,
+    authorization_servers: [server.body["issuer"]],
+  });
+});
