@@ -58,6 +58,31 @@ describe("/v1/vendors", () => {
     expect(answer.text).not.toContain("s3cret");
   });
 
+  it("knows seven vendors by itself, usable once there are credentials", async () => {
+    const vendors = (await get("/v1/vendors")).body["vendors"] as Record<string, unknown>[];
+    const known = vendors.filter(({ verification }) => verification === "first-class");
+    expect(known.map(({ id, setup, enabled }) => ({ id, setup, enabled }))).toEqual([
+      { id: "github", setup: "none", enabled: true },
+      { id: "slack", setup: "none", enabled: true },
+      { id: "linear", setup: "none", enabled: true },
+      { id: "notion", setup: "none", enabled: true },
+      { id: "atlassian", setup: "none", enabled: true },
+      { id: "google-workspace", setup: "vendor_approval", enabled: true },
+      { id: "microsoft-agent365", setup: "environment_id", enabled: true },
+    ]);
+    expect(known.filter(({ capabilities }) => (capabilities as { byoc: boolean }).byoc).map(({ id }) => id)).toEqual([
+      "github",
+      "slack",
+    ]);
+    expect((await get("/v1/vendors/microsoft-agent365")).body).toMatchObject({
+      checked_on: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      sources: expect.arrayContaining([expect.any(String)]),
+      server_url: expect.stringContaining("{environment_id}"),
+      placeholders: { environment_id: { pattern: expect.any(String) } },
+    });
+    expectError(await scene.other.par({ vendor: "github" }), 400, "unauthorized_client");
+  });
+
   it("answers one of them, 404 for one that is none, and approved to an authenticated client", async () => {
     expect((await get("/v1/vendors/op")).body["id"]).toBe("op");
     expectError(await get("/v1/vendors/r3flect"), 404, "not_found");

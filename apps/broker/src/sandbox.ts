@@ -101,6 +101,7 @@ function sandboxVendor(issuer: string, clientSecret: string): VendorConfig {
     }),
     placeholders: {},
     setup: "none",
+    byoc: true,
     needsOwnerPage: false,
     credentials: [{ id: "sandbox", source: "shared", clientId: "broker", clientSecret: new Secret(clientSecret) }],
   };

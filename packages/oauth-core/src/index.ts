@@ -52,6 +52,7 @@ export { formatScope, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 
+export { REGISTRY, type RegistryEntry, type Verification, type VendorSetup } from "./vendors/registry.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { REGISTRY } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { folderOf, load, MINIMAL, problemsOf, refusalOf } from "./testing/config-file.ts";
@@ -6,7 +7,9 @@ import { folderOf, load, MINIMAL, problemsOf, refusalOf } from "./testing/config
 describe("where the configuration comes from", () => {
   it("starts the sandbox without any", () => {
     const folder = folderOf();
-    expect(loadConfig({ PATH: "/bin", HOST: "", BASE_URL: "" }, folder)).toEqual({
+    const { vendors, ...config } = loadConfig({ PATH: "/bin", HOST: "", BASE_URL: "" }, folder);
+    expect([...vendors.keys()]).toEqual([...REGISTRY.keys()]);
+    expect(config).toEqual({
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
       listen: { host: "127.0.0.1", port: 8787 },
@@ -14,7 +17,6 @@ describe("where the configuration comes from", () => {
       keys: { kind: "store" },
       owners: [],
       clients: [],
-      vendors: new Map(),
       limits: { parPerMinute: 600, bodyBytes: 65_536 },
       egress: { allowLoopback: true, allowCidrs: [], timeoutMs: 10_000 },
       warnings: [],

@@ -1,4 +1,5 @@
 /** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
+import { REGISTRY } from "@oauth-broker/oauth-core";
 import { checkClients } from "./clients.ts";
 import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "./build.ts";
 import { checkCidr } from "./addresses.ts";
@@ -17,13 +18,13 @@ import { checkVendors, type VendorRegistry } from "./vendors.ts";
 /**
  * @param env `readEnvironment()`, or any other in tests
  * @param cwd the start directory, absolute
- * @param deps.registry the vendors the broker knows by itself
+ * @param deps.registry the vendors the broker knows by itself: `REGISTRY`, or others in tests
  * @throws ConfigError listing every problem
  */
 export function loadConfig(
   env: Environment,
   cwd: string,
-  { registry = new Map() }: { registry?: VendorRegistry } = {},
+  { registry = REGISTRY }: { registry?: VendorRegistry } = {},
 ): Config {
   const problems: Problem[] = [];
   const source = readSource(env, cwd, problems);

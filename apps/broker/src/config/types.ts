@@ -1,5 +1,5 @@
 /** The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets wrapped or hashed. */
-import type { Client, PlaceholderSpecs, Secret, Vendor, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { Client, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
 
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
@@ -62,14 +62,9 @@ export interface ClientConfig extends Client {
   readonly initiateLoginUri?: string;
 }
 
-export type VendorSetup = "none" | "vendor_approval" | "environment_id";
-
-/** A vendor as the registry knows it, before the operator's file adds to it. */
-export interface VendorTemplate {
-  readonly vendor: Vendor;
-  readonly placeholders: PlaceholderSpecs;
-  readonly setup: VendorSetup;
-}
+/** A vendor as the registry knows it, before the operator's file adds to it; one of the operator's own says less. */
+export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
+  Partial<Pick<RegistryEntry, "verification">>;
 
 export interface VendorConfig extends VendorTemplate {
   /** The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way. */

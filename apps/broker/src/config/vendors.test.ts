@@ -25,6 +25,7 @@ const REGISTRY: VendorRegistry = new Map([
       }),
       placeholders: {},
       setup: "vendor_approval",
+      byoc: false,
     },
   ],
 ]);
@@ -40,6 +41,7 @@ describe("a vendor of the operator's own", () => {
       }),
       placeholders: {},
       setup: "none",
+      byoc: true,
       needsOwnerPage: false,
       credentials: [],
     });

@@ -76,10 +76,15 @@ export function buildVendor(
     vendor,
     placeholders: known?.placeholders ?? {},
     setup: parsed.setup ?? known?.setup ?? "none",
+    byoc: known?.byoc ?? true,
     // Known once all clients are: load.ts.
     needsOwnerPage: false,
     credentials,
-    ...present({ initialAccessToken: parsed.initial_access_token }),
+    ...present({
+      serverUrl: known?.serverUrl,
+      verification: known?.verification,
+      initialAccessToken: parsed.initial_access_token,
+    }),
   };
 }
 

@@ -44,7 +44,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
       const client = await optionalClient(c, deps);
       const entry = deps.vendors.get(c.req.param("id") ?? "");
       if (entry === undefined) throw new OAuthError("not_found", "There is no such vendor: see /v1/vendors");
-      return jsonAnswer(200, vendorView(entry, client));
+      return jsonAnswer(200, { ...vendorView(entry, client), ...vendorDetails(entry) });
     }),
     get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
     get("/readyz", () => readiness(deps), { quiet: true }),
@@ -79,27 +79,34 @@ async function optionalClient(c: Context, deps: Deps): Promise<ClientConfig | un
   return authorization === undefined ? undefined : authenticateClient(authorization, parseParameters(""), deps);
 }
 
-function vendorView({ vendor, setup }: VendorConfig, client: ClientConfig | undefined): Record<string, unknown> {
+function vendorView(entry: VendorConfig, client: ClientConfig | undefined): Record<string, unknown> {
+  const { vendor, setup, byoc, placeholders, serverUrl, verification } = entry;
   const isDiscovered = vendor.issuer !== undefined;
   return {
     id: vendor.id,
     name: vendor.name,
     enabled: vendor.enabled,
     accepts_new_authorizations: vendor.acceptsNewAuthorizations,
-    verification: "operator",
+    verification: verification?.status ?? "operator",
     capabilities: {
       pkce: vendor.pkce,
       oidc: isDiscovered,
       dcr: vendor.registrationEndpoint !== undefined,
       refresh: true,
-      revocation: vendor.revocationEndpoint !== undefined || isDiscovered,
-      byoc: false,
+      revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
+      byoc,
     },
     setup,
-    placeholders: {},
+    placeholders,
     default_scopes: vendor.defaultScopes,
-    ...(client === undefined ? {} : { approved: isApproved({ vendor, setup }, client) }),
+    ...(serverUrl === undefined ? {} : { server_url: serverUrl }),
+    ...(client === undefined ? {} : { approved: isApproved(entry, client) }),
   };
+}
+
+/** What only the one who asks for one vendor wants to read. */
+function vendorDetails({ verification }: VendorConfig): Record<string, unknown> {
+  return verification === undefined ? {} : { checked_on: verification.checkedOn, sources: verification.sources };
 }
 
 function isApproved({ vendor, setup }: Pick<VendorConfig, "vendor" | "setup">, client: ClientConfig): boolean {

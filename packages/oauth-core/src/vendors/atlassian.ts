@@ -1,0 +1,42 @@
+/**
+ * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register themselves there. Checked
+ * 2026-11-21 against the sources below; recalled, not seen: that a refresh token can be used again for some minutes.
+ *
+ * The issuer has a path, which is the same for everybody and is what the server's resource metadata names; the endpoints are
+ * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. There is no revocation.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+const ISSUER = "https://auth.atlassian.com/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3";
+
+export const atlassian: RegistryEntry = {
+  vendor: defineVendor({
+    id: "atlassian",
+    name: "Atlassian",
+    issuer: ISSUER,
+    authorizationEndpoint: "https://auth.atlassian.com/authorize",
+    tokenEndpoint: "https://auth.atlassian.com/oauth/token",
+    registrationEndpoint: `${ISSUER}/dcr/register`,
+    defaultScopes: ["read:me", "offline_access"],
+    authorizationParams: { audience: "api.atlassian.com", prompt: "consent" },
+    tokenEndpointAuthMethod: "client_secret_post",
+    rotatesRefreshTokens: true,
+  }),
+  placeholders: {},
+  setup: "none",
+  byoc: false,
+  // `https://mcp.atlassian.com/v2/mcp` follows it (2027-03-01), with the same authorization server.
+  serverUrl: "https://mcp.atlassian.com/v1/mcp/authv2",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "https://auth.atlassian.com/.well-known/oauth-authorization-server/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3 (as recorded 2026-07 and 2026-09)",
+      "https://developer.atlassian.com/cloud/rovo-mcp/guides/configuring-oauth-2-1/",
+      "https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens",
+      "https://nango.dev/blog/jira-oauth-refresh-token-invalid-grant",
+      "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#atlassian",
+    ],
+  },
+};

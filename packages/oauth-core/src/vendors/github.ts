@@ -1,0 +1,54 @@
+/**
+ * GitHub, OAuth apps and GitHub Apps alike. Checked 2026-11-21 against the sources below; recalled, not seen: that 404 and
+ * 422 answer a token that is gone, `bad_refresh_token`, `application_suspended`.
+ *
+ * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them than asked where older
+ * grants merge. Tokens expire only where the app says so, or `offline_access` was asked; a refresh then ends the old pair at
+ * once. Of a GitHub App scopes are ignored: its installation decides.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+export const github: RegistryEntry = {
+  vendor: defineVendor({
+    id: "github",
+    name: "GitHub",
+    issuer: "https://github.com/login/oauth",
+    authorizationEndpoint: "https://github.com/login/oauth/authorize",
+    tokenEndpoint: "https://github.com/login/oauth/access_token",
+    userinfoEndpoint: "https://api.github.com/user",
+    // `/grant` in the place of `/token` would end every token of this user and app, other connections included.
+    revocationEndpoint: "https://api.github.com/applications/{client_id}/token",
+    revocation: {
+      method: "DELETE",
+      authentication: "basic",
+      body: "json",
+      tokenParameter: "access_token",
+      ends: "token",
+      goneStatuses: [404, 422],
+    },
+    defaultScopes: ["read:user"],
+    authorizationCodeLifetimeSeconds: 600,
+    tokenEndpointAuthMethod: "client_secret_post",
+    issRequired: false,
+    rotatesRefreshTokens: true,
+    callbackParams: ["installation_id", "setup_action"],
+  }),
+  placeholders: {},
+  setup: "none",
+  byoc: true,
+  serverUrl: "https://api.githubcopilot.com/mcp/",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "github/docs@029b09a content/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps.md",
+      "github/docs@058fa63 content/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors.md",
+      "github/docs@2e15944 content/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens.md",
+      "https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication",
+      "https://github.com/orgs/community/discussions/204963",
+      "npm @octokit/oauth-methods@6.0.5 dist-src/delete-token.js",
+      "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#github",
+    ],
+  },
+};

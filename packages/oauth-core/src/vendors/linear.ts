@@ -1,0 +1,37 @@
+/**
+ * Linear, the authorization server of its MCP server; clients register themselves there. Checked 2026-11-21 against the
+ * sources below; recalled, not seen: how long access tokens live, and that a refresh token replayed within a short window
+ * answers with the same pair again.
+ *
+ * Tokens are revoked at the token endpoint. Newer metadata advertises `iss` on the callback, so metadata is asked.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+export const linear: RegistryEntry = {
+  vendor: defineVendor({
+    id: "linear",
+    name: "Linear",
+    issuer: "https://mcp.linear.app",
+    authorizationEndpoint: "https://mcp.linear.app/authorize",
+    tokenEndpoint: "https://mcp.linear.app/token",
+    revocationEndpoint: "https://mcp.linear.app/token",
+    registrationEndpoint: "https://mcp.linear.app/register",
+    defaultScopes: ["read"],
+    // The old one stays good for a while: a lost answer is asked for again.
+    rotatesRefreshTokens: false,
+  }),
+  placeholders: {},
+  setup: "none",
+  byoc: false,
+  serverUrl: "https://mcp.linear.app/mcp",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#linear-mcp",
+      "https://mcp.linear.app/.well-known/oauth-authorization-server (as recorded 2026-09)",
+      "https://linear.app/developers/oauth-2-0-authentication",
+    ],
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for everybody. Checked
+ * 2026-11-21 against the sources below; recalled, not seen: the 90 days of refresh tokens, and the issuer of ID tokens.
+ *
+ * A tenant's administrator consents once, and the organization names its environment, which is part of the server's URL. The
+ * scopes belong to one resource, the Agent 365 Tools. A refresh answers with a new refresh token and leaves the old one
+ * alive. There is no revocation. The issuer of an ID token names the user's tenant.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
+const GUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+
+export const microsoftAgent365: RegistryEntry = {
+  vendor: defineVendor({
+    id: "microsoft-agent365",
+    name: "Microsoft Agent 365",
+    issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
+    authorizationEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
+    tokenEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
+    jwksUri: "https://login.microsoftonline.com/organizations/discovery/v2.0/keys",
+    userinfoEndpoint: "https://graph.microsoft.com/oidc/userinfo",
+    // Whatever the tenant's administrator has consented to.
+    defaultScopes: ["openid", "profile", "offline_access", `${AGENT_365_TOOLS}/.default`],
+    authorizationParams: { response_mode: "query" },
+    tokenEndpointAuthMethod: "client_secret_post",
+    idTokenAlgs: ["RS256"],
+    rotatesRefreshTokens: false,
+  }),
+  placeholders: {
+    environment_id: { pattern: `(?:Default-)?${GUID}` },
+    server_name: { pattern: "[A-Za-z][A-Za-z0-9_]{0,63}" },
+  },
+  setup: "environment_id",
+  byoc: false,
+  serverUrl: "https://agent365.svc.cloud.microsoft/mcp/environments/{environment_id}/servers/{server_name}",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "MicrosoftDocs/entra-docs@0c1ac84 docs/identity-platform/v2-oauth2-auth-code-flow.md",
+      "SocialiteProviders/Providers@47679c1 src/Azure/Provider.php",
+      "Microsoft Agent 365 SDK (the scopes' resource)",
+      "Dynamics 365 documentation (the server's URL)",
+    ],
+  },
+};

@@ -1,0 +1,35 @@
+/**
+ * Notion, the authorization server of its MCP server; clients register themselves there. Checked 2026-11-21 against the
+ * sources below; not seen: whether refresh tokens rotate, so they are taken to.
+ *
+ * One scope, `default`: the user picks pages. Tokens are revoked at the token endpoint. The protected resource is the bare
+ * origin although the server is at `/mcp`.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+export const notion: RegistryEntry = {
+  vendor: defineVendor({
+    id: "notion",
+    name: "Notion",
+    issuer: "https://mcp.notion.com",
+    authorizationEndpoint: "https://mcp.notion.com/authorize",
+    tokenEndpoint: "https://mcp.notion.com/token",
+    revocationEndpoint: "https://mcp.notion.com/token",
+    registrationEndpoint: "https://mcp.notion.com/register",
+    defaultScopes: ["default"],
+    rotatesRefreshTokens: true,
+  }),
+  placeholders: {},
+  setup: "none",
+  byoc: false,
+  serverUrl: "https://mcp.notion.com/mcp",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#notion-mcp",
+      "https://mcp.notion.com/.well-known/oauth-authorization-server (as recorded 2026-09)",
+    ],
+  },
+};

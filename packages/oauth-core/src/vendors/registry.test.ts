@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
+import { REGISTRY } from "./registry.ts";
+
+const entries = [...REGISTRY.values()];
+const endpointsOf = ({ vendor }: (typeof entries)[number]): string[] =>
+  [
+    vendor.authorizationEndpoint,
+    vendor.tokenEndpoint,
+    vendor.refreshEndpoint,
+    vendor.revocationEndpoint,
+    vendor.registrationEndpoint,
+    vendor.jwksUri,
+    vendor.userinfoEndpoint,
+  ].filter((endpoint) => endpoint !== undefined);
+
+describe("the registry", () => {
+  it("has each vendor under its own id, in a file of that name", () => {
+    for (const [id, { vendor }] of REGISTRY) {
+      expect(vendor.id).toBe(id);
+      expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(existsSync(new URL(`${id}.ts`, import.meta.url)), id).toBe(true);
+    }
+  });
+
+  it.each(entries)("says of $vendor.id when and from what its facts are", ({ verification }) => {
+    expect(verification.checkedOn).toMatch(/^20\d\d-\d\d-\d\d$/);
+    expect(verification.sources.length).toBeGreaterThan(1);
+  });
+
+  it.each(entries)("says of $vendor.id where its endpoints are, so that no flow waits for discovery", (entry) => {
+    expect(entry.vendor.authorizationEndpoint).toBeDefined();
+    expect(entry.vendor.tokenEndpoint).toBeDefined();
+    for (const endpoint of endpointsOf(entry)) {
+      expect(endpoint).toMatch(/^https:\/\/[^:]+$/);
+      expect(fillsRegistrableDomain(endpoint, entry.placeholders)).toBe(false);
+    }
+  });
+
+  it.each(entries)("specifies every placeholder of $vendor.id, and no value that could change the host", (entry) => {
+    const templates = [...endpointsOf(entry), entry.serverUrl ?? ""].filter((url) => url !== "");
+    const ours = ["client_id"];
+    const names = templates.flatMap(placeholderNames).filter((name) => !ours.includes(name));
+    expect(Object.keys(entry.placeholders).toSorted()).toEqual([...new Set(names)].toSorted());
+    if (entry.serverUrl === undefined) return;
+    const hostile = Object.fromEntries(names.map((name) => [name, "evil.example"]));
+    if (names.length > 0) {
+      expect(() => expandTemplate(entry.serverUrl ?? "", hostile, entry.placeholders)).toThrow("does not fit");
+    }
+  });
+
+  it("fills the server's URL from what an organization gives", () => {
+    const { serverUrl = "", placeholders } = REGISTRY.get("microsoft-agent365") ?? { placeholders: {} };
+    const environment = "Default-11111111-2222-3333-4444-555555555555";
+    expect(
+      expandTemplate(serverUrl, { environment_id: environment, server_name: "mcp_MailTools" }, placeholders),
+    ).toMatch(new RegExp(`/environments/${environment}/servers/mcp_MailTools$`));
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * Slack, the pair for user tokens: its MCP server takes no others. Checked 2026-11-21 against the sources below; recalled,
+ * not seen: the list of error codes, and the bodies of `auth.revoke`.
+ *
+ * Every answer is a 200, errors with `ok: false`. The token set stands in `authed_user`, its type is `user`, scopes are comma
+ * lists and must not be empty. Tokens expire and rotate only where the app has rotation on, and are refreshed elsewhere than
+ * codes are redeemed. A workspace may hold an app back until an administrator approves: then nobody comes to the callback.
+ */
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor } from "./vendor.ts";
+
+export const slack: RegistryEntry = {
+  vendor: defineVendor({
+    id: "slack",
+    name: "Slack",
+    issuer: "https://mcp.slack.com",
+    authorizationEndpoint: "https://slack.com/oauth/v2_user/authorize",
+    tokenEndpoint: "https://slack.com/api/oauth.v2.user.access",
+    refreshEndpoint: "https://slack.com/api/oauth.v2.access",
+    revocationEndpoint: "https://slack.com/api/auth.revoke",
+    revocation: {
+      method: "POST",
+      authentication: "bearer",
+      body: "none",
+      tokenParameter: "token",
+      ends: "token",
+      goneStatuses: [],
+    },
+    scopeSeparator: ",",
+    defaultScopes: ["users:read", "search:read.public"],
+    authorizationCodeLifetimeSeconds: 600,
+    tokenEndpointAuthMethod: "client_secret_post",
+    tokenResponseMember: "authed_user",
+    issRequired: false,
+    rotatesRefreshTokens: true,
+  }),
+  placeholders: {},
+  setup: "none",
+  byoc: true,
+  serverUrl: "https://mcp.slack.com/mcp",
+  verification: {
+    status: "first-class",
+    checkedOn: "2026-11-21",
+    sources: [
+      "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#slack-mcp",
+      "https://docs.slack.dev/authentication/using-token-rotation",
+      "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/259717",
+      "https://docs.litellm.ai/docs/mcp_servers/slack",
+    ],
+  },
+};
