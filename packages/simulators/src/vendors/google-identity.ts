@@ -1,0 +1,80 @@
+/**
+ * Who a person is at Google: ID tokens, keys, userinfo and the metadata that names them.
+ *
+ * Seen 2026-11: RS256, `iss` with or without scheme, `hd` for a Workspace domain (vendors/README.md 6; catalogue `google`).
+ * Recalled: the other claims, userinfo's refusal, and that both well-known documents say the same.
+ */
+import { createHash } from "node:crypto";
+import { ACCOUNTS } from "../vendor-pages.ts";
+import { bearerToken } from "./base/clients.ts";
+import { json } from "./base/members.ts";
+import type { Grant } from "./base/tokens.ts";
+import type { GoogleHost, GoogleSettings } from "./google-settings.ts";
+import { createIdTokenSigner } from "./id-tokens.ts";
+
+export interface GoogleIdentity {
+  idToken(grant: Grant, accessToken: string, nonce: string | undefined): Promise<string>;
+}
+
+const LIFETIME_SECONDS = 3600;
+
+/** Serves `/oauth2/v3/certs`, `/v1/userinfo` and the metadata. */
+export function serveGoogleIdentity(
+  host: GoogleHost,
+  settings: GoogleSettings,
+  endpoints: Readonly<Record<string, string>>,
+): GoogleIdentity {
+  const signer = createIdTokenSigner();
+  const metadata = {
+    ...endpoints,
+    response_types_supported: ["code"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["RS256"],
+    scopes_supported: ["openid", "email", "profile"],
+    token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],
+    code_challenge_methods_supported: ["plain", "S256"],
+  };
+  host.app.get("/.well-known/openid-configuration", () => json(metadata));
+  host.app.get("/.well-known/oauth-authorization-server", () => json(metadata));
+  host.app.get("/oauth2/v3/certs", async () => json(await signer.jwks()));
+  host.app.get("/v1/userinfo", (c) => {
+    const token = host.tokens.find(bearerToken(c));
+    if (token?.kind === "access" && token.state === "live") return json(claimsOf(token.grant));
+    return json({ error: "invalid_request", error_description: "Invalid Credentials" }, 401);
+  });
+  return {
+    idToken(grant, accessToken, nonce) {
+      const iss = settings.idTokenIssuer === "with scheme" ? host.url : host.url.replace(/^https?:\/\//, "");
+      const half = createHash("sha256").update(accessToken).digest().subarray(0, 16);
+      return signer.sign({
+        iss,
+        azp: grant.clientId,
+        aud: grant.clientId,
+        ...claimsOf(grant),
+        at_hash: half.toString("base64url"),
+        ...(nonce === undefined ? {} : { nonce }),
+        iat: host.now(),
+        exp: host.now() + LIFETIME_SECONDS,
+      });
+    },
+  };
+}
+
+function claimsOf({ user, scopes }: Grant): Record<string, unknown> {
+  const account = ACCOUNTS.find(({ id }) => id === user);
+  const has = (name: string) =>
+    scopes.includes(name) || scopes.some((scope) => scope.endsWith(`/auth/userinfo.${name}`));
+  const email = account?.email ?? "";
+  return {
+    sub: subjectOf(user),
+    ...(has("email") ? { email, email_verified: true, hd: email.split("@")[1] } : {}),
+    ...(has("profile") ? { name: account?.name } : {}),
+  };
+}
+
+/** 21 digits, as Google's are. */
+function subjectOf(user: string): string {
+  const number = createHash("sha256").update(user).digest().readBigUInt64BE();
+  return `1${number.toString().padStart(20, "0")}`;
+}

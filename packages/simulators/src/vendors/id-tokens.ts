@@ -1,0 +1,30 @@
+/** A vendor's signing key and the ID tokens it signs with it. Used by the vendors that speak OpenID Connect. */
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
+
+export interface IdTokenSigner {
+  /** What the vendor publishes at its `jwks_uri`. */
+  jwks(): Promise<{ readonly keys: readonly JWK[] }>;
+  /** @param claims all of them, `iat` and `exp` too: time is the vendor's */
+  sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** One RS256 key, made when it is first needed: making it takes longer than starting a vendor. */
+export function createIdTokenSigner(): IdTokenSigner {
+  let made: ReturnType<typeof makeKey> | undefined;
+  const key = () => (made ??= makeKey());
+  return {
+    jwks: async () => ({ keys: [(await key()).published] }),
+    async sign(claims) {
+      const { privateKey, published } = await key();
+      const header = { alg: "RS256", typ: "JWT", kid: published.kid };
+      return new SignJWT({ ...claims }).setProtectedHeader(header).sign(privateKey);
+    },
+  };
+}
+
+async function makeKey() {
+  const { privateKey, publicKey } = await generateKeyPair("RS256");
+  const jwk = await exportJWK(publicKey);
+  const published = { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: "RS256", use: "sig" };
+  return { privateKey, published };
+}
