@@ -3,6 +3,9 @@ import type { Standing } from "./checkpoint.ts";
 import type { PassesOutcome } from "./passes.ts";
 import type { Counts, Tally } from "./tally.ts";
 
+/** A row that cannot be mended is replaced when its user authorizes again, so somebody has to know whose it is. */
+const LIST = (kind: string, options = ""): string => `Whose: 'token-store audit${options} --list ${kind}'.`;
+
 const FLIP =
   "Once no build is left that knows only plaintext: TOKEN_ENCRYPTION_MODE=encrypted everywhere, then 'token-store strip'.";
 
@@ -26,13 +29,9 @@ export function auditAdvice(
 function brokenNotes({ broken, empty }: Counts): string[] {
   return [
     ...(broken > 0
-      ? [
-          `${rows(broken)} lost a part of the sealed half, or a newer release wrote it: such a user has to authorize again.`,
-        ]
+      ? [`Broken: ${rows(broken)}. A part of the sealed half is gone, or a newer release wrote it. ${LIST("broken")}`]
       : []),
-    ...(empty > 0
-      ? [`${rows(empty)} without an access token: a user who has one of these has to authorize again.`]
-      : []),
+    ...(empty > 0 ? [`Without an access token: ${rows(empty)}. ${LIST("empty")}`] : []),
   ];
 }
 
@@ -43,20 +42,14 @@ function verifiedNotes(verified: {
 }): string[] {
   const { differs, unreadable, unknown_issuer: unknown } = verified;
   return [
-    ...(differs > 0
-      ? [`${rows(differs)} with a copy that an older build has changed: 'token-store migrate' takes it.`]
-      : []),
-    ...(unreadable > 0
-      ? [
-          `${rows(unreadable)} did not open: wrong --issuer, another key or table, or altered. Such a user has to authorize again.`,
-        ]
-      : []),
-    ...(unknown > 0 ? [`${rows(unknown)} of vendors without --issuer were not opened.`] : []),
+    ...(differs > 0 ? [`Copy changed by an older build: ${rows(differs)}. 'token-store migrate' takes it.`] : []),
+    ...(unreadable > 0 ? [unreadableNote(unreadable)] : []),
+    ...(unknown > 0 ? [`Not opened, their vendor being without --issuer: ${rows(unknown)}.`] : []),
   ];
 }
 
-export function rows(count: number): string {
-  return count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`;
+function unreadableNote(count: number): string {
+  return `Did not open: ${rows(count)}. A wrong --issuer, another key or table, or altered. ${LIST("unreadable", " --verify")}`;
 }
 
 /** After migrate. */
@@ -65,24 +58,18 @@ export function migrateAdvice(
   { counts, left }: Pick<Standing, "counts" | "left">,
 ): readonly string[] {
   if (ended === "interrupted") return [RUN_AGAIN];
-  const { unknown_issuer: unknown = 0, refused = 0 } = left;
+  const { unknown_issuer: unknown = 0, refused = 0, in_use: inUse = 0 } = left;
   const { unreadable = 0 } = counts;
   const notes = [
-    ...(unknown > 0
-      ? [`${rows(unknown)} of vendors without --issuer are still plaintext only: name their issuers.`]
-      : []),
-    ...(refused > 0
-      ? [`${rows(refused)} cannot be sealed, a token being longer than 32 KB: such a user has to authorize again.`]
-      : []),
-    ...(unreadable > 0 ? verifiedNotes({ differs: 0, unreadable, unknown_issuer: 0 }) : []),
+    ...(unknown > 0 ? [`Still plaintext only, their vendor being without --issuer: ${rows(unknown)}.`] : []),
+    ...(refused > 0 ? [`Still plaintext only, a token being longer than 32 KB: ${rows(refused)}.`] : []),
+    ...(inUse > 0 ? [`Could not be written at any try: ${rows(inUse)}. ${LIST("plaintext_only")}`] : []),
+    ...(unreadable > 0 ? [unreadableNote(unreadable)] : []),
   ];
-  if (ended === "unsettled") {
-    return [
-      "Older builds write plaintext as fast as it is sealed: take them out of service, then run it again.",
-      ...notes,
-    ];
+  if (ended === "unsettled" && inUse === 0) {
+    return ["Older builds write plaintext as fast as it is sealed: end them, then run it again.", ...notes];
   }
-  return unknown + refused > 0 ? notes : [`No row is plaintext only. ${FLIP}`, ...notes];
+  return unknown + refused + inUse > 0 ? notes : [`No row is plaintext only. ${FLIP}`, ...notes];
 }
 
 export const RUN_AGAIN = "Run the same command again to go on.";
@@ -90,18 +77,27 @@ export const RUN_AGAIN = "Run the same command again to go on.";
 /** After strip. */
 export function stripAdvice(ended: PassesOutcome["ended"], left: Standing["left"]): readonly string[] {
   if (ended === "interrupted") return [RUN_AGAIN];
-  const sentences: Readonly<Record<string, (count: string) => string>> = {
-    plaintext_only: (count) =>
-      `${count} became plaintext only meanwhile: an older build is at work. End it, then migrate.`,
-    unknown_issuer: (count) => `${count} of vendors without --issuer keep their copy: name their issuers.`,
-    unreadable: (count) =>
-      `${count} did not open, so their copy stays: wrong --issuer, another key or table, or altered. 'audit --verify' counts them.`,
-    refused: (count) => `${count} have a changed copy that cannot be sealed, a token being longer than 32 KB.`,
-    no_access_token: (count) => `${count} without an access token hold another token in plaintext.`,
-    in_use: (count) => `${count} were in use all the time: run it again.`,
-  };
   const notes = Object.entries(left).flatMap(([name, count]) =>
-    count > 0 ? [sentences[name]?.(rows(count)) ?? name] : [],
+    count > 0 ? [LEFT_BY_STRIP[name]?.(rows(count)) ?? name] : [],
   );
-  return notes.length === 0 ? ["No token can be read in the table."] : notes;
+  if (notes.length > 0) return notes;
+  return [
+    ended === "unsettled"
+      ? "Copies come back as fast as they are removed: an older build, or a server in mode bridge, is at work. End it."
+      : "No token can be read in the table.",
+  ];
+}
+
+const LEFT_BY_STRIP: Readonly<Record<string, (count: string) => string>> = {
+  plaintext_only: (count) => `Plaintext only by now: ${count}. An older build is at work: end it, then migrate.`,
+  unknown_issuer: (count) => `Keep their copy, their vendor being without --issuer: ${count}.`,
+  unreadable: (count) =>
+    `Keep their copy, as they did not open: ${count}. A wrong --issuer, another key or table, or altered. ${LIST("unreadable", " --verify")}`,
+  refused: (count) => `Keep their copy: ${count}. An older build has changed it, and a token is longer than 32 KB.`,
+  no_access_token: (count) => `Without an access token, but with another one: ${count}. ${LIST("empty")}`,
+  in_use: (count) => `In use all the time: ${count}. Run it again.`,
+};
+
+export function rows(count: number): string {
+  return count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`;
 }

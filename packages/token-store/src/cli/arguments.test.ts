@@ -9,12 +9,15 @@ const NONE = { ...COMMON, issuers: new Map() };
 
 describe("parseCommand", () => {
   it.each([
-    [["audit"], { name: "audit", options: { ...NONE, byVendor: false, verify: false } }],
+    [["audit"], { name: "audit", options: { ...NONE, byVendor: false, verify: false, list: undefined } }],
     [
       ["audit", "--by-vendor", "--rate", "5"],
-      { name: "audit", options: { ...NONE, rate: 5, byVendor: true, verify: false } },
+      { name: "audit", options: { ...NONE, rate: 5, byVendor: true, verify: false, list: undefined } },
     ],
-    [["audit", "--verify", ...ISSUER], { name: "audit", options: { ...COMMON, byVendor: false, verify: true } }],
+    [
+      ["audit", "--verify", ...ISSUER],
+      { name: "audit", options: { ...COMMON, byVendor: false, verify: true, list: undefined } },
+    ],
     [
       ["migrate", ...ISSUER],
       {
@@ -68,6 +71,11 @@ describe("parseCommand", () => {
       ["strip", ...ISSUER, "--dry-run", "--checkpoint", "f"],
       "a dry run leaves no checkpoint: drop one of the two options",
     ],
+    [
+      ["audit", "--list", "other"],
+      "--list takes one of plaintext_only, both, ciphertext_only, broken, empty, expired, unreadable, differs",
+    ],
+    [["audit", "--list", "unreadable"], "--list unreadable goes with --verify only"],
     [["audit", "--jsn"], "Unknown option '--jsn'"],
     [["audit", "--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
@@ -92,8 +100,16 @@ describe("parseCommand", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    const words = ["audit", "migrate", "strip", "--issuer", "--rate", "--json", "--by-vendor", "--verify", "--dry-run"];
-    for (const word of [...words, "--checkpoint", "--rewrap", "--skip-issuer-check", "--help", "--version"]) {
+    const words = ["audit", "migrate", "strip", "--issuer", "--rate", "--json", "--by-vendor", "--verify", "--list"];
+    for (const word of [
+      ...words,
+      "--dry-run",
+      "--checkpoint",
+      "--rewrap",
+      "--skip-issuer-check",
+      "--help",
+      "--version",
+    ]) {
       expect(HELP).toMatch(new RegExp(`^ .*${word}\\b`, "m"));
     }
   });

@@ -2,6 +2,7 @@
  * The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing; run.ts does.
  */
 import { parseArgs } from "node:util";
+import { ROW_KINDS } from "./row-kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
@@ -17,7 +18,13 @@ export interface WalkOptions {
 export interface AuditOptions extends WalkOptions {
   readonly byVendor: boolean;
   readonly verify: boolean;
+  /** Show whose the rows of this kind are. */
+  readonly list: ListKind | undefined;
 }
+
+/** `unreadable` and `differs` are known only to those who open the rows. */
+const LIST_KINDS = [...ROW_KINDS.filter((kind) => kind !== "other"), "unreadable", "differs"] as const;
+export type ListKind = (typeof LIST_KINDS)[number];
 
 export interface WriteOptions extends WalkOptions {
   readonly dryRun: boolean;
@@ -50,6 +57,7 @@ const OPTIONS = {
   json: { type: "boolean" },
   "by-vendor": { type: "boolean" },
   verify: { type: "boolean" },
+  list: { type: "string" },
   checkpoint: { type: "string" },
   "dry-run": { type: "boolean" },
   rewrap: { type: "boolean" },
@@ -61,7 +69,7 @@ type Values = ReturnType<typeof read>["values"];
 
 const COMMON: readonly OptionName[] = ["issuer", "rate", "json"];
 const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionName[]>> = {
-  audit: [...COMMON, "by-vendor", "verify"],
+  audit: [...COMMON, "by-vendor", "verify", "list"],
   migrate: [...COMMON, "checkpoint", "dry-run", "rewrap", "skip-issuer-check"],
   strip: [...COMMON, "checkpoint", "dry-run"],
 };
@@ -102,7 +110,10 @@ function commandOf([name, ...rest]: readonly string[], values: Values): Command 
   if (name === "audit") {
     const verify = values.verify === true;
     if (verify) requireIssuers(common.issuers, "audit --verify");
-    return { name, options: { ...common, byVendor: values["by-vendor"] === true, verify } };
+    return {
+      name,
+      options: { ...common, byVendor: values["by-vendor"] === true, verify, list: listOf(values.list, verify) },
+    };
   }
   requireIssuers(common.issuers, name);
   const { checkpoint } = values;
@@ -114,6 +125,15 @@ function commandOf([name, ...rest]: readonly string[], values: Values): Command 
   if (name === "strip") return { name, options: writing };
   const [rewrap, skipIssuerCheck] = [values.rewrap === true, values["skip-issuer-check"] === true];
   return { name, options: { ...writing, rewrap, skipIssuerCheck } };
+}
+
+function listOf(word: string | undefined, verify: boolean): ListKind | undefined {
+  if (word === undefined) return undefined;
+  const kind = LIST_KINDS.find((one) => one === word);
+  if (kind === undefined) throw new Error(`--list takes one of ${LIST_KINDS.join(", ")}`);
+  if ((kind === "unreadable" || kind === "differs") && !verify)
+    throw new Error(`--list ${kind} goes with --verify only`);
+  return kind;
 }
 
 function issuersOf(words: readonly string[]): ReadonlyMap<string, string> {

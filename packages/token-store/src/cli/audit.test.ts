@@ -3,7 +3,7 @@ import { cliBench, type CliBench, ISSUER, keyOf, NOW, olderRow, VENDOR } from ".
 import { Secret } from "@oauth-broker/oauth-core";
 import { audit } from "./audit.ts";
 
-const OPTIONS = { byVendor: false, verify: false, issuers: new Map([[VENDOR, ISSUER]]), rate: 100 };
+const OPTIONS = { byVendor: false, verify: false, list: undefined, issuers: new Map([[VENDOR, ISSUER]]), rate: 100 };
 const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
 /** One row of every kind, two that are plaintext only. */
@@ -86,6 +86,23 @@ describe("audit", () => {
     expect((await audit({ ...verify, issuers }, bench.deps)).ending).toBe("unreadable_found");
     await bench.older("both", { access_token: "plain-at-newer" });
     expect((await audit(verify, bench.deps)).ending).toBe("unreadable_found");
+  });
+
+  it("shows whose rows are of a kind, only when asked", async () => {
+    const bench = cliBench();
+    await tableOfAllKinds(bench);
+    const rowsOf = async (options: object): Promise<unknown[]> => {
+      bench.reports.length = 0;
+      await audit({ ...OPTIONS, ...options }, bench.deps);
+      return bench.reports.filter(({ event }) => event === "row");
+    };
+    expect(await rowsOf({})).toEqual([]);
+    expect(await rowsOf({ list: "plaintext_only" })).toEqual([
+      { event: "row", kind: "plaintext_only", user: "old-1", vendor: "example" },
+      { event: "row", kind: "plaintext_only", user: "old-2", vendor: "another" },
+    ]);
+    expect(await rowsOf({ list: "expired" })).toMatchObject([{ user: "expired" }]);
+    expect(await rowsOf({ list: "unreadable", verify: true })).toMatchObject([{ user: "broken" }]);
   });
 
   it("looks at no more rows a second than ten times the rate, and opens no more than the rate", async () => {

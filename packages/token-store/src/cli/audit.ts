@@ -8,7 +8,7 @@ import { type CommandDeps, paceOf } from "./walk.ts";
 
 /** @returns `plaintext_left` where a row is plaintext only, else `unreadable_found` where --verify found something wrong */
 export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDeps): Promise<Result> {
-  const { byVendor, verify, issuers, rate } = options;
+  const { byVendor, verify, list, issuers, rate } = options;
   const pace = paceOf(rate, deps);
   const { dataKeys, environment, rows } = deps;
   const verified = { opens: 0, differs: 0, unreadable: 0, unknown_issuer: 0 };
@@ -18,6 +18,10 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
     {
       command: "audit",
       look: async (row, { kind, names }) => {
+        const show = (what: string): void => {
+          if (what === list && names !== undefined) deps.report({ event: "row", kind: what, ...names });
+        };
+        show(kind);
         if (!verify || (kind !== "both" && kind !== "ciphertext_only" && kind !== "broken")) return;
         const issuer = issuers.get(names?.vendor ?? "");
         if (issuer === undefined || open.dataKeys === undefined) {
@@ -28,6 +32,7 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
         const { dataKeys: keys, ...where } = open;
         const result = await pace.patiently(() => inspect(row, issuer, { ...where, dataKeys: keys }));
         verified[result] += 1;
+        show(result);
       },
     },
     pace,

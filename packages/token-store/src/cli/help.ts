@@ -21,6 +21,8 @@ Options
 audit
   --by-vendor      counts for each vendor as well
   --verify         open every sealed row through the key service; count those that do not open or whose copy differs
+  --list KIND      a JSON line for each row of that kind, with its user and vendor: plaintext_only, both, ciphertext_only,
+                   broken, empty, expired; with --verify also unreadable, differs
 
 migrate, strip
   --dry-run        count what would be done; change nothing

@@ -1,4 +1,5 @@
 /** Records with an ear: which of their findings belong to the row in hand. One for each row that is worked on at a time. */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { CurrentRecord, RecordEvent, TokenRecords } from "../token-records.ts";
 import type { TokenKey } from "../tokens.ts";
@@ -13,8 +14,11 @@ export interface Lane {
 }
 
 export interface LaneRead {
-  /** `unreadable`: it does not open. `refused`: it cannot be sealed, its tokens being longer than a row takes. */
-  readonly record: CurrentRecord | "unreadable" | "refused" | undefined;
+  /**
+   * `unreadable`: it does not open. `refused`: it cannot be sealed, its tokens being longer than a row takes. `in_use`: it
+   * could not be written, because it was another row at every try.
+   */
+  readonly record: CurrentRecord | "unreadable" | "refused" | "in_use" | undefined;
   readonly found: ReadonlySet<RecordEvent["name"]>;
 }
 
@@ -27,7 +31,13 @@ export function lanesOf({ recordsFor }: Pick<CommandDeps, "recordsFor">, patient
       read: async (key) => {
         found = new Set();
         try {
-          return { record: await patiently(() => records.read(key)), found };
+          const record = await patiently(() =>
+            records.read(key).catch((error: unknown) => {
+              if (keptChanging(error)) return "in_use" as const;
+              throw error;
+            }),
+          );
+          return { record, found };
         } catch (error) {
           if (isUnreadable(error)) return { record: "unreadable", found };
           const isRefused =
@@ -38,4 +48,9 @@ export function lanesOf({ recordsFor }: Pick<CommandDeps, "recordsFor">, patient
       },
     };
   });
+}
+
+/** One row that others write all the time is no outage of the table. */
+function keptChanging(error: unknown): boolean {
+  return error instanceof OAuthError && error.detail === "the row kept changing";
 }

@@ -17,6 +17,8 @@ const UNREADABLE: Outcome = { name: "unreadable", where: "counts", again: false 
 /** Plaintext only, and to stay so. */
 const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
 const REFUSED: Outcome = { name: "refused", where: "left", again: false };
+/** Not written, because it changed at every try. */
+const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
 
 export function migrateRows(
   {
@@ -66,6 +68,7 @@ export function migrateRows(
       const read = await lanes[lane]?.read({ ...names, issuer });
       if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
       if (read?.record === "unreadable") return unreadable;
+      if (read?.record === "in_use") return IN_USE;
       if (read?.found.has("plaintext_only") === true) return SEALED;
       if (read?.found.has("copy_changed") === true) return COPY_TAKEN;
       return read?.found.has("rewrapped") === true ? REWRAPPED : undefined;

@@ -19,7 +19,7 @@ async function olderRows(bench: CliBench, count: number): Promise<void> {
 }
 
 const plaintextOnly = async ({ deps }: CliBench): Promise<number | undefined> =>
-  (await audit({ ...OPTIONS, byVendor: false, verify: false }, deps)).counts["plaintext_only"];
+  (await audit({ ...OPTIONS, byVendor: false, verify: false, list: undefined }, deps)).counts["plaintext_only"];
 
 describe("migrate", () => {
   it("bar#TS-15 seals what is plaintext only, keeps the copy as it is, and never touches updated_at", async () => {
@@ -70,7 +70,7 @@ describe("migrate", () => {
     late = -1000;
     const endless = await migrate(OPTIONS, bench.deps);
     expect(endless).toMatchObject({ ending: "plaintext_left", counts: { passes: 5 } });
-    expect(endless.next[0]).toContain("take them out of service");
+    expect(endless.next[0]).toContain("end them, then run it again");
   });
 
   it("leaves rows of vendors without an issuer, and says so", async () => {
@@ -96,6 +96,21 @@ describe("migrate", () => {
     });
     expect(await bench.attributes("broken")).toEqual(broken);
     expect(await bench.attributes("expired")).not.toHaveProperty("data_key");
+  });
+
+  it("does not wait for a row that cannot be written, but says so", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 20);
+    const change = bench.rows.change;
+    vi.spyOn(bench.rows, "change").mockImplementation((key, ...rest) =>
+      key.pk === "USER#u7" ? Promise.resolve("conflict") : change(key, ...rest),
+    );
+    const result = await migrate(UNCHECKED, bench.deps);
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 19, in_use: 1, passes: 5 } });
+    expect(result.next).toEqual([
+      "Could not be written at any try: 1 row. Whose: 'token-store audit --list plaintext_only'.",
+    ]);
+    expect(bench.reports.filter(({ event }) => event === "waiting")).toEqual([]);
   });
 
   it("seals anew under the new root with --rewrap only", async () => {

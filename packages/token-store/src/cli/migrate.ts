@@ -42,7 +42,8 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
   if (rewrap) await pace.patiently(() => deps.dataKeys.toSeal(1));
   const visitor = migrateRows({ issuers, rewrap, startedAt: first.startedAt }, pace, deps);
   const { ended, standing } = await runPasses({ command: "migrate", first, visitor }, pace, deps);
-  const plaintextOnly = (standing.left["unknown_issuer"] ?? 0) + (standing.left["refused"] ?? 0);
+  const plaintextOnly =
+    (standing.left["unknown_issuer"] ?? 0) + (standing.left["refused"] ?? 0) + (standing.left["in_use"] ?? 0);
   const isLeft = plaintextOnly > 0 || ended === "unsettled";
   return {
     ...result,

@@ -6,7 +6,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** From the first failure of a call. Then the command ends, and says how it goes on. */
+/** Since the last answer. Then the command ends, and says how it goes on. */
 const PATIENCE_MS = 30 * 60_000;
 
 /** Resolves after so many milliseconds, and at once when the command is told to stop. */
@@ -21,22 +21,34 @@ export interface PatienceDeps {
 
 export type Patiently = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** @returns a function that calls until it gets an answer. It throws the outage itself when patience or the command ends */
+/**
+ * @returns a function that calls until it gets an answer. All calls wait for one outage together. It throws the outage
+ *   itself when patience or the command ends
+ */
 export function patience({ sleep, signal, onWait }: PatienceDeps): Patiently {
+  let pause = FIRST_PAUSE_MS;
+  let waited = 0;
+  let waiting: Promise<void> | undefined;
+
+  const wait = async (error: OAuthError): Promise<void> => {
+    onWait({ reason: error.extras.reason ?? error.code, detail: detailOf(error), seconds: pause / 1000 });
+    await sleep(pause);
+    waited += pause;
+    pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+    waiting = undefined;
+  };
+
   return async (call) => {
-    let pause = FIRST_PAUSE_MS;
-    let waited = 0;
     for (;;) {
       try {
         // oxlint-disable-next-line no-await-in-loop
-        return await call();
+        const answer = await call();
+        [pause, waited] = [FIRST_PAUSE_MS, 0];
+        return answer;
       } catch (error) {
         if (!isOutage(error) || waited >= PATIENCE_MS || signal.aborted) throw error;
-        onWait({ reason: error.extras.reason ?? error.code, detail: detailOf(error), seconds: pause / 1000 });
         // oxlint-disable-next-line no-await-in-loop
-        await sleep(pause);
-        waited += pause;
-        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+        await (waiting ??= wait(error));
       }
     }
   };

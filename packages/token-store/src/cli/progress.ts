@@ -7,8 +7,11 @@ const LINE_EVERY_MS = 5000;
 /** Before that, a rate says nothing. */
 const STEADY_MS = 1000;
 
+/** Rows that were asked for belong to the answer, not to the progress. */
+export type Shown = Exclude<Report, { readonly event: "row" }>;
+
 export interface Progress {
-  show(report: Report): void;
+  show(report: Shown): void;
   /** Ends the bar's line. */
   end(): void;
 }
@@ -62,7 +65,7 @@ export function createProgress({ style, write, columns, elapsedMs }: ProgressOpt
   };
 }
 
-type ProgressReport = Extract<Report, { event: "progress" }>;
+type ProgressReport = Extract<Report, { readonly event: "progress" }>;
 
 interface Speed {
   readonly per_second?: number;

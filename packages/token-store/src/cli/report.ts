@@ -1,4 +1,4 @@
-/** What a command tells while it runs. progress.ts shows it; tests gather it. Nothing here names a user or holds a token. */
+/** What a command tells while it runs. progress.ts shows it; tests gather it. Nothing here holds a token. */
 export type Report =
   | {
       readonly event: "progress";
@@ -10,6 +10,8 @@ export type Report =
       readonly total?: number;
       readonly counts: Readonly<Record<string, number>>;
     }
+  /** Only where it was asked for: it names a user. */
+  | { readonly event: "row"; readonly kind: string; readonly user: string; readonly vendor: string }
   | { readonly event: "waiting"; readonly reason: string; readonly detail: string; readonly seconds: number };
 
 /** How a command ended: `plaintext_left` and `unreadable_found` are answers, not failures. */

@@ -99,7 +99,10 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
       sleep: (ms) => wait(ms, undefined, { signal }).catch(() => undefined),
       elapsedMs,
       signal,
-      report: progress.show,
+      report: (report) => {
+        if (report.event === "row") stdout.write(`${JSON.stringify(report)}\n`);
+        else progress.show(report);
+      },
     };
     try {
       const result = await perform(command, settings, walking);

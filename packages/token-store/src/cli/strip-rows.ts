@@ -64,6 +64,7 @@ export function stripRows(
       if (record === undefined) return undefined;
       if (record === "unreadable") return UNREADABLE;
       if (record === "refused") return REFUSED;
+      if (record === "in_use") return IN_USE;
       const done = found.has("copy_changed") ? COPY_TAKEN : STRIPPED;
       // oxlint-disable-next-line no-await-in-loop
       if (isBare(record) || (await patiently(() => withoutCopy(record, lane.records)))) return done;

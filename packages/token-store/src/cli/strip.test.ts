@@ -1,6 +1,5 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
-import { declareOlderReaders, DECLARED_SECONDS } from "../older-readers.ts";
 import { rowKeyOf } from "../token-attributes.ts";
 import {
   cliBench,
@@ -22,12 +21,6 @@ async function copies(bench: CliBench, count: number): Promise<void> {
 }
 
 const text = async (bench: CliBench): Promise<string> => JSON.stringify(await bench.rows.scan({ limit: 10_000 }));
-
-async function declared({ rows, clock }: CliBench): Promise<void> {
-  const declaration = declareOlderReaders({ rows, now: clock });
-  await declaration.declared;
-  declaration.stop();
-}
 
 describe("strip", () => {
   it("bar#TS-10 removes every copy; the tokens stay, under the mark of a row that gets none any more", async () => {
@@ -135,6 +128,20 @@ describe("strip", () => {
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { in_use: 1, passes: 5 } });
   });
 
+  it("says so where copies come back all the time", async () => {
+    const bench = cliBench();
+    await copies(bench, 1);
+    const scan = bench.rows.scan;
+    let writes = 0;
+    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
+      await bench.older("u0", olderRow("u0", (writes += 1)));
+      return scan(options);
+    });
+    const result = await strip(OPTIONS, bench.deps);
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { passes: 5 } });
+    expect(result.next).toEqual([expect.stringContaining("Copies come back")]);
+  });
+
   it("goes on from its checkpoint", async () => {
     const checkpoint = memoryCheckpoint();
     const bench = cliBench({ checkpoint });
@@ -164,79 +171,5 @@ describe("strip", () => {
       counts: { both: 3, shows_plaintext: 3 },
     });
     expect(await text(bench)).toBe(before);
-  });
-});
-
-describe("strip refuses", () => {
-  it("in mode bridge", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    const result = await strip({ ...OPTIONS, mode: "bridge" }, bench.deps);
-    expect(result).toMatchObject({
-      ending: "refused",
-      next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
-    });
-    expect(await text(bench)).toContain("plain-at");
-  });
-
-  it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    await declared(bench);
-    for (const dryRun of [false, true]) {
-      const result = await strip({ ...OPTIONS, dryRun }, bench.deps);
-      expect(result).toMatchObject({ ending: "refused", next: [expect.stringContaining("2023-11-14T22:43:20.000Z")] });
-    }
-    expect(await text(bench)).toContain("plain-at");
-    bench.clock.advance(DECLARED_SECONDS);
-    expect((await strip(OPTIONS, bench.deps)).ending).toBe("done");
-  });
-
-  it("to go on when older readers are declared meanwhile", async () => {
-    const checkpoint = memoryCheckpoint();
-    const bench = cliBench({ checkpoint });
-    await copies(bench, 250);
-    const { report } = bench.deps;
-    let declaring = Promise.resolve();
-    const result = await strip(OPTIONS, {
-      ...bench.deps,
-      report: (one) => {
-        report(one);
-        if (one.event === "progress" && one.pass === 1 && one.done === 50) declaring = declared(bench);
-      },
-    });
-    await declaring;
-    expect(result).toMatchObject({
-      ending: "refused",
-      counts: { stripped: 100 },
-      next: [expect.stringContaining("declared")],
-    });
-    expect(checkpoint.kept).toMatchObject({ done: 100 });
-  });
-
-  it("bar#TS-10 while a row is plaintext only, whoever's it is", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    await bench.older("x", olderRow("x"), "another");
-    const result = await strip(OPTIONS, bench.deps);
-    expect(result).toMatchObject({
-      ending: "plaintext_left",
-      next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
-    });
-    expect(await text(bench)).toContain('plain-at"');
-  });
-
-  it("to pass over a row that became plaintext only meanwhile", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    const scan = bench.rows.scan;
-    let scans = 0;
-    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
-      scans += 1;
-      if (scans === 2) await bench.older("late");
-      return scan(options);
-    });
-    const result = await strip(OPTIONS, bench.deps);
-    expect(result).toMatchObject({ ending: "plaintext_left", counts: { stripped: 1, plaintext_only: 1 } });
   });
 });

@@ -68,7 +68,7 @@ export async function strip(
 function modeProblems(mode: ModeName): string[] {
   if (mode === "encrypted") return [];
   return [
-    "Strip takes from builds in mode bridge what older ones read. Set TOKEN_ENCRYPTION_MODE=encrypted for every server, and here.",
+    "Servers in mode bridge write the very copies that strip removes: set TOKEN_ENCRYPTION_MODE=encrypted for all of them, and here.",
   ];
 }
 

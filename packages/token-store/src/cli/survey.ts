@@ -5,7 +5,7 @@ import { createTally, type Tally } from "./tally.ts";
 import { type CommandDeps, type Pace, SURVEY_PAGE, walk } from "./walk.ts";
 
 /**
- * @param options.look also gets every token row that is not expired, for those who open some
+ * @param options.look also gets every token row
  * @returns undefined when told to stop
  */
 export async function survey(
@@ -23,7 +23,7 @@ export async function survey(
         const known = knownRow(row, now());
         tally.add(known);
         // oxlint-disable-next-line no-await-in-loop
-        if (look !== undefined && known.kind !== "other" && known.kind !== "expired") await look(row, known);
+        if (look !== undefined && known.kind !== "other") await look(row, known);
       }
       const { rows: done, plaintext_only: found } = tally.total();
       report({ event: "progress", command, pass: 0, done, counts: { plaintext_only: found } });

@@ -1,0 +1,94 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import { describe, expect, it, vi } from "vitest";
+import { declareOlderReaders, DECLARED_SECONDS } from "../older-readers.ts";
+import { cliBench, type CliBench, ISSUER, keyOf, memoryCheckpoint, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { strip } from "./strip.ts";
+
+const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
+const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
+
+async function copies(bench: CliBench, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await bench.records("bridge").replace(keyOf(`u${i}`), TOKENS);
+}
+
+const text = async (bench: CliBench): Promise<string> => JSON.stringify(await bench.rows.scan({ limit: 10_000 }));
+
+async function declared({ rows, clock }: CliBench): Promise<void> {
+  const declaration = declareOlderReaders({ rows, now: clock });
+  await declaration.declared;
+  declaration.stop();
+}
+
+describe("strip refuses", () => {
+  it("in mode bridge", async () => {
+    const bench = cliBench();
+    await copies(bench, 1);
+    const result = await strip({ ...OPTIONS, mode: "bridge" }, bench.deps);
+    expect(result).toMatchObject({
+      ending: "refused",
+      next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
+    });
+    expect(await text(bench)).toContain("plain-at");
+  });
+
+  it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
+    const bench = cliBench();
+    await copies(bench, 1);
+    await declared(bench);
+    for (const dryRun of [false, true]) {
+      const result = await strip({ ...OPTIONS, dryRun }, bench.deps);
+      expect(result).toMatchObject({ ending: "refused", next: [expect.stringContaining("2023-11-14T22:43:20.000Z")] });
+    }
+    expect(await text(bench)).toContain("plain-at");
+    bench.clock.advance(DECLARED_SECONDS);
+    expect((await strip(OPTIONS, bench.deps)).ending).toBe("done");
+  });
+
+  it("to go on when older readers are declared meanwhile", async () => {
+    const checkpoint = memoryCheckpoint();
+    const bench = cliBench({ checkpoint });
+    await copies(bench, 250);
+    const { report } = bench.deps;
+    let declaring = Promise.resolve();
+    const result = await strip(OPTIONS, {
+      ...bench.deps,
+      report: (one) => {
+        report(one);
+        if (one.event === "progress" && one.pass === 1 && one.done === 50) declaring = declared(bench);
+      },
+    });
+    await declaring;
+    expect(result).toMatchObject({
+      ending: "refused",
+      counts: { stripped: 100 },
+      next: [expect.stringContaining("declared")],
+    });
+    expect(checkpoint.kept).toMatchObject({ done: 100 });
+  });
+
+  it("bar#TS-10 while a row is plaintext only, whoever's it is", async () => {
+    const bench = cliBench();
+    await copies(bench, 1);
+    await bench.older("x", olderRow("x"), "another");
+    const result = await strip(OPTIONS, bench.deps);
+    expect(result).toMatchObject({
+      ending: "plaintext_left",
+      next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
+    });
+    expect(await text(bench)).toContain('plain-at"');
+  });
+
+  it("to pass over a row that became plaintext only meanwhile", async () => {
+    const bench = cliBench();
+    await copies(bench, 1);
+    const scan = bench.rows.scan;
+    let scans = 0;
+    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
+      scans += 1;
+      if (scans === 2) await bench.older("late");
+      return scan(options);
+    });
+    const result = await strip(OPTIONS, bench.deps);
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { stripped: 1, plaintext_only: 1 } });
+  });
+});
