@@ -51,6 +51,7 @@ export {
 export { formatScope, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
+export { parseJsonStrict } from "./protocol/strict-json.ts";
 
 export { REGISTRY, type RegistryEntry, type Verification, type VendorSetup } from "./vendors/registry.ts";
 export {
@@ -66,6 +67,7 @@ export {
 
 export {
   type AssertionDeps,
+  authenticateByHeader,
   authenticateClient,
   authorizationServerMetadata,
   type Client,
@@ -86,6 +88,7 @@ export {
   connectionContext,
   createVendorClient,
   mapCallbackError,
+  type RegistrationAnswer,
   requireIssuer,
   VENDOR_OPERATION_SECONDS,
   type VendorClient,

@@ -3,7 +3,7 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseParameters } from "../protocol/parameters.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
-import { authenticateClient, type ClientAuthenticationDeps } from "./client-authentication.ts";
+import { authenticateByHeader, authenticateClient, type ClientAuthenticationDeps } from "./client-authentication.ts";
 import { JWT_BEARER_ASSERTION } from "./client-assertion.ts";
 import type { Client } from "./client.ts";
 
@@ -143,6 +143,19 @@ describe("private_key_jwt", () => {
     ["a client with a secret", { iss: "platform", sub: "platform" }],
   ])("rfc7523#3 refuses %s", async (_, overrides) => {
     await expect(present(await assertion(overrides))).rejects.toEqual(refused("invalid_client"));
+  });
+
+  it("rfc6750#2.1 is a bearer token where there is no form, and Basic remains", async () => {
+    const byHeader = (authorization: string | undefined) => authenticateByHeader(authorization, deps);
+    expect((await byHeader(`Bearer ${await assertion()}`)).clientId).toBe("signer");
+    expect((await byHeader(`bearer ${await assertion()}`)).clientId).toBe("signer");
+    expect((await byHeader(basic("platform", "s3cret"))).clientId).toBe("platform");
+    const spent = `Bearer ${await assertion({ jti: "bearer once" })}`;
+    await byHeader(spent);
+    const foreign = `Bearer ${await assertion({ aud: `${ISSUER}/register` })}`;
+    for (const wrong of [undefined, spent, foreign, "Bearer", "Bearer  x", "Bearer x, Basic y", "Digest x"]) {
+      await expect(byHeader(wrong)).rejects.toEqual(refused("invalid_client"));
+    }
   });
 
   it("bar#VR-6 refuses an array as aud, even with our issuer alone in it", async () => {

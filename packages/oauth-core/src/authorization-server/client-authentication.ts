@@ -5,7 +5,7 @@
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
-import type { Parameters } from "../protocol/parameters.ts";
+import { type Parameters, parseParameters } from "../protocol/parameters.ts";
 import { type AssertionDeps, JWT_BEARER_ASSERTION, verifyClientAssertion } from "./client-assertion.ts";
 import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
 
@@ -49,6 +49,25 @@ export async function authenticateClient<C extends Client>(
     throw new OAuthError("invalid_request", "client_id differs from the authenticated client");
   }
   return client;
+}
+
+const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
+const NO_PARAMETERS = parseParameters("");
+
+/**
+ * For requests whose body is no form: Basic, or the client assertion as a bearer token.
+ *
+ * @param authorization the Authorization header as received
+ * @throws OAuthError invalid_client
+ */
+//= rfc6750#2.1
+export async function authenticateByHeader<C extends Client>(
+  authorization: string | undefined,
+  deps: ClientAuthenticationDeps<C>,
+): Promise<C> {
+  const assertion = BEARER.exec(authorization ?? "")?.[1];
+  if (assertion !== undefined) return verifyClientAssertion(assertion, undefined, deps);
+  return authenticateClient(authorization, NO_PARAMETERS, deps);
 }
 
 async function verifySecret<C extends Client>(

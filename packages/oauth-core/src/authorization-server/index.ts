@@ -1,5 +1,5 @@
 export type { AssertionDeps } from "./client-assertion.ts";
-export { authenticateClient } from "./client-authentication.ts";
+export { authenticateByHeader, authenticateClient } from "./client-authentication.ts";
 export type { Client, ClientRegistry } from "./client.ts";
 export { createFlowId, createHandle, type Handle, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";

@@ -6,6 +6,7 @@ import {
   codeRedirect,
   errorAnswer,
   errorRedirect,
+  foreignAnswer,
   jsonAnswer,
   pageAnswer,
   redirectAnswer,
@@ -69,7 +70,7 @@ describe("answers", () => {
     const answer = errorAnswer(error, "f");
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject(headers);
-    expect(JSON.parse(answer.body ?? "")).toMatchObject({
+    expect(JSON.parse(String(answer.body))).toMatchObject({
       error: error.code,
       error_description: error.description,
       flow_id: "f",
@@ -82,6 +83,30 @@ describe("answers", () => {
       cause: new Error("canary"),
     });
     expect(JSON.stringify(errorAnswer(error))).not.toContain("canary");
+  });
+});
+
+describe("foreignAnswer", () => {
+  const page = new TextEncoder().encode("<script>alert(1)</script>");
+
+  it("passes on status, type and bytes, under headers that let no browser make anything of them", () => {
+    const answer = foreignAnswer(418, "text/html; charset=x", page);
+    expect(answer).toEqual({
+      status: 418,
+      headers: {
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "content-security-policy": expect.stringMatching(/^default-src 'none'; frame-ancestors 'none';.*; sandbox$/),
+        "content-type": "text/html; charset=x",
+      },
+      body: page,
+    });
+  });
+
+  it("names no type where none was named, and has no body where the status allows none", () => {
+    expect(foreignAnswer(200, undefined, page).headers).not.toHaveProperty("content-type");
+    expect(new Response(foreignAnswer(204, undefined, page).body, { status: 204 }).status).toBe(204);
   });
 });
 

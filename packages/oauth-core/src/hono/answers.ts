@@ -1,6 +1,6 @@
 /**
- * The four ways an outcome leaves us: JSON, a page, a redirect, a bearer challenge. Headers are constants written once;
- * nothing generic wraps a hot request. Framework-free values: an app's rim turns them into a Response.
+ * The ways an outcome leaves us: JSON, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
+ * constants written once; nothing generic wraps a hot request. Framework-free values: an app's rim turns them into a Response.
  */
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";
@@ -8,7 +8,7 @@ import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts"
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
 //= rfc6749#5.1
@@ -28,6 +28,29 @@ export function jsonAnswer(status: number, body: unknown, headers?: Record<strin
     status,
     headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
     body: JSON.stringify(body),
+  };
+}
+
+/** Statuses of which no answer has a body. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
+
+/** A sandbox of its own as well: whatever a browser is made to do with it, it runs nothing and is nobody's page. */
+const FOREIGN_CSP = `${LOCKED_CSP}; sandbox`;
+
+/**
+ * Another server's answer, passed on as it came under headers of our own.
+ *
+ * @param contentType as received; absent where the other server named none
+ */
+export function foreignAnswer(status: number, contentType: string | undefined, body: Uint8Array<ArrayBuffer>): Answer {
+  return {
+    status,
+    headers: {
+      ...COMMON,
+      "content-security-policy": FOREIGN_CSP,
+      ...(contentType === undefined ? {} : { "content-type": contentType }),
+    },
+    body: WITHOUT_BODY.has(status) ? null : body,
   };
 }
 

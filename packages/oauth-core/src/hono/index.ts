@@ -7,6 +7,7 @@ export {
   errorAnswer,
   errorHeaders,
   errorRedirect,
+  foreignAnswer,
   jsonAnswer,
   pageAnswer,
   redirectAnswer,

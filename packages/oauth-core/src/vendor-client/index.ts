@@ -10,6 +10,7 @@ import { egressError, isEgressError } from "./egress-error.ts";
 import { createSigningKeys } from "./jwks.ts";
 import { type RedeemRequest, redeemCode } from "./redeem-code.ts";
 import { type RefreshRequest, refreshTokens } from "./refresh-tokens.ts";
+import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./register-client.ts";
 import { type Revoked, type RevokeRequest, revokeToken } from "./revoke-tokens.ts";
 import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
 
@@ -19,6 +20,7 @@ export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { mapCallbackError, requireIssuer } from "./receive-callback.ts";
 export type { RedeemRequest } from "./redeem-code.ts";
 export type { RefreshRequest } from "./refresh-tokens.ts";
+export type { RegistrationAnswer, RegistrationRequest } from "./register-client.ts";
 export type { Revoked, RevokeRequest } from "./revoke-tokens.ts";
 export type { VendorClientDeps } from "./vendor-binding.ts";
 
@@ -29,6 +31,8 @@ export interface VendorClient {
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
+  /** A client of the vendor's for somebody else: its answer as it came. */
+  registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;
 }
 
 /**
@@ -51,6 +55,7 @@ export function createVendorClient(
     redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
     refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
     revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
+    registerClient: (vendor, request) => registerClient(vendor, request, accept),
   };
 }
 
