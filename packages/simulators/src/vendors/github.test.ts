@@ -1,63 +1,18 @@
 import { afterEach, expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
-import {
-  basic,
-  bearer,
-  browse,
-  CALLBACK,
-  CHALLENGE,
-  postForm,
-  request,
-  VERIFIER,
-  type Browse,
-} from "./base/testing.ts";
-import { startGitHub, type GitHubClient, type GitHubSimulator } from "./github.ts";
+import { CLIENT, JSON_PLEASE, SECRET, startBench } from "./testing/github-bench.ts";
+import { basic, bearer, browse, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
-const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redirectUris: [CALLBACK], name: "Broker" };
-const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
-const JSON_PLEASE = { Accept: "application/json" };
-
-let github: GitHubSimulator | undefined;
+let open: { close(): Promise<void> } | undefined;
 afterEach(async () => {
-  await github?.close();
-  github = undefined;
+  await open?.close();
+  open = undefined;
 });
 
-async function start(client: Partial<GitHubClient> = {}) {
-  let now = 1_700_000_000;
-  const vendor = await startGitHub({ now: () => now });
-  github = vendor;
-  vendor.addClient({ ...CLIENT, ...client });
-  const authorization = vendor.endpoints["authorization_endpoint"]!;
-  const tokenEndpoint = vendor.endpoints["token_endpoint"]!;
-  const query = { client_id: CLIENT.clientId, redirect_uri: CALLBACK, state: "s1", scope: "repo read:org" };
-  const authorize = (more: Record<string, string> = {}, options: Browse = {}) =>
-    browse(authorization, { ...query, ...more }, options);
-  const token = async (members: Record<string, string>) =>
-    (await postForm(tokenEndpoint, { ...SECRET, ...members }, JSON_PLEASE)).body;
-  const connect = async (more: Record<string, string> = {}, options: Browse = {}) =>
-    token({ code: (await authorize(more, options))["code"]! });
-  const remove = (
-    what: "token" | "grant",
-    accessToken: string,
-    headers = basic(CLIENT.clientId, CLIENT.clientSecret),
-  ) =>
-    request(`${vendor.url}/applications/${CLIENT.clientId}/${what}`, {
-      method: "DELETE",
-      headers: { "Content-Type": "application/json", ...headers },
-      body: JSON.stringify({ access_token: accessToken }),
-    });
-  return {
-    vendor,
-    tokenEndpoint,
-    authorize,
-    token,
-    connect,
-    remove,
-    advance(seconds: number) {
-      now += seconds;
-    },
-  };
+async function start(...options: Parameters<typeof startBench>) {
+  const bench = await startBench(...options);
+  open = bench.vendor;
+  return bench;
 }
 
 it("connects: callback with code and state, a token that says whose it is", async () => {

@@ -10,3 +10,6 @@ export type { GitHubClient, GitHubSimulator } from "./github.ts";
 export { startGoogleWorkspace } from "./google.ts";
 export type { GoogleSimulator } from "./google.ts";
 export type { GoogleSettings } from "./google-settings.ts";
+export { startSlack } from "./slack.ts";
+export type { SlackSimulator } from "./slack.ts";
+export type { SlackClient } from "./slack-state.ts";
