@@ -18,8 +18,8 @@ Prints tables and ratios, and writes them as JSON.
   --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
   --operations N       operations of each kind on the store, per round (default 2000)
   --store-warm-up N    operations of each kind on the store beforehand (default 5000)
-  --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 8 GB of memory
-                       and 5 GB of disk
+  --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 5 GB of memory
+                       and of disk
   --json PATH          where the results go (default e2e/bench/results/latest.json)
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
                        and say where the profiles are; the broker's figures are then no figures

@@ -1,7 +1,7 @@
 /** From the store's measurements to what the bench says: medians, ratios within a round, and whether the aims are met. */
 import { type Spread, spreadOf } from "./figures.ts";
 import type { StoreMeasurement } from "./store-client.ts";
-import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
+import { READERS, STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 
 export type StoreRound = Readonly<Record<StoreSubject, StoreMeasurement>>;
 
@@ -102,7 +102,10 @@ export function sizesTable(sizes: readonly SizeFigures[]): string {
     const engineCpu = behind === undefined ? "" : behind.median.toFixed(0);
     return `${name}${numbers(cpuMicroseconds)}${ratio.median.toFixed(2).padStart(8)}${engineCpu.padStart(10)}`;
   });
-  return [`TokenStore.get, CPU in µs               min   median      max × least    engine`, ...lines].join("\n");
+  return [
+    `${`TokenStore.get of ${READERS} users, CPU in µs`.padEnd(34)}      min   median      max × least    engine`,
+    ...lines,
+  ].join("\n");
 }
 
 export function storeVerdicts(comparisons: readonly JudgedComparison[], kms: KmsFigures): string {

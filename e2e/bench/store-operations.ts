@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./store-bare.ts";
 import type { Engines } from "./store-engines.ts";
-import { LANES, READERS, type StoreSubject } from "./store-subjects.ts";
+import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./store-subjects.ts";
 import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, writeUsers } from "./store-tokens.ts";
 
 /** One operation. @param lane 0 to LANES - 1: lanes run at the same time and write records of their own */
@@ -39,7 +39,7 @@ const DATA = {
 export async function openOperations(engines: Engines): Promise<StoreOperations> {
   const bare = openBare(engines);
   const store = openStore(engines);
-  const records = dynamodbRecordStore({ ...engines, now: () => 1_700_000_000 });
+  const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
   const readers = numbered("reader", READERS);
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
 

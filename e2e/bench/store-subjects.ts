@@ -22,3 +22,5 @@ export const READERS = 250;
 export const LEAST_ROWS = 1000;
 /** As long as a JWT and an opaque token commonly are. */
 export const TOKEN_LENGTHS = { access: 1000, refresh: 200 };
+/** Of a call of the stores: an engine that has just started is slow, and that is not measured. */
+export const DEADLINE_MS = 30_000;

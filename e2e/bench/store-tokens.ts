@@ -5,7 +5,7 @@ import { kmsKeyWrapper } from "@oauth-broker/token-store/keys/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/rows/dynamodb";
 import type { Key } from "./store-bare.ts";
 import type { Engines } from "./store-engines.ts";
-import { LANES, TOKEN_LENGTHS } from "./store-subjects.ts";
+import { DEADLINE_MS, LANES, TOKEN_LENGTHS } from "./store-subjects.ts";
 
 export const TOKENS = {
   accessToken: new Secret("a".repeat(TOKEN_LENGTHS.access)),
@@ -18,7 +18,10 @@ export const TOKENS = {
 const VENDOR = "github";
 
 /** @param rows default: the engines' table */
-export function openStore(engines: Engines, rows: TokenRows = dynamodbTokenRows(engines)): TokenStore {
+export function openStore(
+  engines: Engines,
+  rows: TokenRows = dynamodbTokenRows({ ...engines, deadlineMs: DEADLINE_MS }),
+): TokenStore {
   const { region, kmsEndpoint, keyArn } = engines;
   const keys = kmsKeyWrapper({ keyId: keyArn, endpoint: kmsEndpoint });
   const now = (): number => Math.floor(Date.now() / 1000);
