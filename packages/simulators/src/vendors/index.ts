@@ -13,3 +13,6 @@ export type { GoogleSettings } from "./google-settings.ts";
 export { startSlack } from "./slack.ts";
 export type { SlackSimulator } from "./slack.ts";
 export type { SlackClient } from "./slack-state.ts";
+export { startAtlassian } from "./atlassian.ts";
+export type { AtlassianSimulator } from "./atlassian.ts";
+export type { AtlassianClient, AtlassianSettings, AtlassianSite } from "./atlassian-settings.ts";

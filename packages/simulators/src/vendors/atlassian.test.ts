@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AtlassianSimulator } from "./atlassian.ts";
+import { startAtlassianBench, type AtlassianBench } from "./testing/atlassian-bench.ts";
+import {
+  basic,
+  bearer,
+  CALLBACK,
+  getJson,
+  goThrough,
+  pageOf,
+  pkcePair,
+  postForm,
+  postJson,
+} from "./testing/raw-http.ts";
+
+const DAY = 24 * 3600;
+const dead = { error: "invalid_grant", error_description: "Unknown or invalid refresh token." };
+
+let bench: AtlassianBench;
+let atlassian: AtlassianSimulator;
+beforeEach(async () => {
+  bench = await startAtlassianBench();
+  ({ atlassian } = bench);
+});
+afterEach(() => atlassian.close());
+
+const callMcp = (accessToken: unknown) => postJson(atlassian.mcpServer, { id: 1 }, bearer(accessToken));
+
+describe("discovery and registration", () => {
+  it("leads from the MCP server to an issuer with a path, by the insertion form", async () => {
+    const anonymous = await postJson(atlassian.mcpServer, {});
+    expect(anonymous.status).toBe(401);
+    expect(anonymous.headers.get("WWW-Authenticate")).toContain('error="invalid_token"');
+    const resource = /resource_metadata="([^"]+)"/.exec(anonymous.headers.get("WWW-Authenticate") ?? "")?.[1];
+    const { issuer } = atlassian.endpoints;
+    expect((await getJson(resource!)).body).toMatchObject({
+      resource: atlassian.mcpServer,
+      authorization_servers: [issuer],
+    });
+    const metadata = await getJson(atlassian.metadataUrl);
+    expect(metadata.body).toMatchObject({ ...atlassian.endpoints, code_challenge_methods_supported: ["S256"] });
+    expect(metadata.body).not.toHaveProperty("revocation_endpoint");
+    expect(new URL(atlassian.metadataUrl).pathname).toBe(
+      `/.well-known/oauth-authorization-server${new URL(issuer!).pathname}`,
+    );
+    const suffix = `${issuer!}/.well-known/oauth-authorization-server`;
+    expect((await getJson(suffix)).status).toBe(404);
+    atlassian.settings.metadataAt = "insertion and suffix";
+    expect((await getJson(suffix)).status).toBe(200);
+  });
+
+  it("leaves the path out of the issuer when set so, as was seen in 2026-07", async () => {
+    atlassian.settings.metadataIssuer = "origin";
+    expect((await getJson(atlassian.metadataUrl)).body).toMatchObject({ issuer: atlassian.url });
+  });
+
+  it("registers anyone, with the method they ask for", async () => {
+    const open = await bench.register();
+    expect(open).toMatchObject({
+      status: 201,
+      body: { token_endpoint_auth_method: "none", redirect_uris: [CALLBACK] },
+    });
+    expect(open.body).not.toHaveProperty("client_secret");
+    const secret = await bench.register({ token_endpoint_auth_method: "client_secret_basic" });
+    expect(secret.body).toMatchObject({ client_secret: expect.stringMatching(/^ATOA/), client_secret_expires_at: 0 });
+    expect(secret.body!["client_id"]).not.toBe(open.body!["client_id"]);
+  });
+
+  it.each([
+    ["invalid_redirect_uri", { redirect_uris: [] }],
+    ["invalid_redirect_uri", { redirect_uris: ["http://elsewhere.example/callback"] }],
+    ["invalid_redirect_uri", { redirect_uris: ["not a URL"] }],
+    ["invalid_client_metadata", { token_endpoint_auth_method: "tls_client_auth" }],
+    ["invalid_client_metadata", { grant_types: ["password"] }],
+  ])("refuses %s for %j", async (error, metadata) => {
+    expect(await bench.register(metadata)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it("refuses what is no JSON object", async () => {
+    const endpoint = atlassian.endpoints["registration_endpoint"]!;
+    expect(await postForm(endpoint, { redirect_uris: CALLBACK })).toMatchObject({
+      status: 400,
+      body: { error: "invalid_client_metadata" },
+    });
+  });
+
+  it.each([
+    ["none", false, "nothing"],
+    ["client_secret_post", false, "the body"],
+    ["client_secret_basic", false, "the header"],
+    ["none", true, "the body"],
+  ])("binds a client of %s (with a secret unasked: %j) to its credentials in %s", async (method, isUnasked, place) => {
+    atlassian.settings.secretForPublicClients = isUnasked;
+    const { body } = await bench.register({ token_endpoint_auth_method: method });
+    const [id, secret = "none"] = [String(body!["client_id"]), body!["client_secret"] as string | undefined];
+    const { code = "" } = await goThrough(bench.mcp.authorizeUrl({ client_id: id }));
+    const form = { grant_type: "authorization_code", code, redirect_uri: CALLBACK, code_verifier: bench.mcp.verifier };
+    const ways = {
+      nothing: [{ client_id: id }, {}],
+      "the body": [{ client_id: id, client_secret: secret }, {}],
+      "the header": [{}, basic(id, secret)],
+    } as const;
+    const send = ([members, headers]: (typeof ways)[keyof typeof ways]) =>
+      postForm(atlassian.endpoints["token_endpoint"]!, { ...form, ...members }, headers);
+    for (const [way, parts] of Object.entries(ways)) if (way !== place) expect((await send(parts)).status).toBe(401);
+    expect((await send(ways[place as keyof typeof ways])).status).toBe(200);
+  });
+});
+
+describe("connect", () => {
+  it("answers a code for one site, then tokens for the MCP server", async () => {
+    const callback = await goThrough(bench.mcp.authorizeUrl());
+    expect(callback).toEqual({ state: "s1", code: expect.any(String) });
+    const { status, body } = await bench.mcp.redeem(callback["code"], { resource: atlassian.mcpServer });
+    expect([status, body]).toEqual([
+      200,
+      {
+        access_token: expect.any(String),
+        refresh_token: expect.any(String),
+        expires_in: 3600,
+        token_type: "Bearer",
+        scope: "offline_access read:me read:jira-work",
+      },
+    ]);
+    const answer = await callMcp(body!["access_token"]);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(atlassian.settings.sites[0]!.id)]);
+    expect(answer.text).not.toContain(atlassian.settings.sites[1]!.id);
+    bench.advance(3600);
+    expect((await callMcp(body!["access_token"])).status).toBe(401);
+  });
+
+  it("lets the person choose another of several sites", async () => {
+    const other = atlassian.settings.sites[1]!.id;
+    atlassian.settings.chosenSite = other;
+    const { access_token: accessToken } = await bench.mcp.connect();
+    expect((await callMcp(accessToken)).text).toContain(other);
+  });
+
+  it("gives no refresh token without offline_access", async () => {
+    expect(await bench.mcp.connect({ scope: "read:me" })).not.toHaveProperty("refresh_token");
+  });
+
+  it("needs the resource, the same at both endpoints, unless told otherwise", async () => {
+    for (const resource of [undefined, `${atlassian.mcpServer}/`]) {
+      const page = await pageOf(bench.mcp.authorizeUrl({ resource }));
+      expect([page.status, page.text]).toEqual([400, expect.stringContaining("Invalid context provided")]);
+    }
+    const { code } = await goThrough(bench.mcp.authorizeUrl());
+    expect(await bench.mcp.redeem(code, { resource: `${atlassian.mcpServer}/` })).toMatchObject({
+      status: 400,
+      body: { error: "invalid_target", error_description: "Incorrect resource parameters" },
+    });
+    atlassian.settings.resourceRequired = false;
+    expect(await bench.mcp.connect({ resource: undefined })).toHaveProperty("access_token");
+  });
+
+  it("needs S256", async () => {
+    const without = { code_challenge: undefined, code_challenge_method: undefined };
+    for (const query of [without, { code_challenge_method: "plain" }]) {
+      expect(await pageOf(bench.mcp.authorizeUrl(query))).toMatchObject({ status: 400 });
+    }
+    const { code } = await goThrough(bench.mcp.authorizeUrl());
+    expect(await bench.mcp.redeem(code, { code_verifier: pkcePair().verifier })).toMatchObject({
+      status: 403,
+      body: { error: "invalid_grant" },
+    });
+  });
+});
+
+describe("refresh", () => {
+  it("rotates without grace: the old token is dead, the new one goes on", async () => {
+    const first = await bench.mcp.connect();
+    const second = await bench.mcp.refresh(first["refresh_token"]);
+    expect(second.body!["refresh_token"]).not.toBe(first["refresh_token"]);
+    expect(await bench.mcp.refresh(first["refresh_token"])).toMatchObject({ status: 403, body: dead });
+    expect((await bench.mcp.refresh(second.body!["refresh_token"])).status).toBe(200);
+  });
+
+  it("gives one of two parallel refreshes a 403", async () => {
+    const { refresh_token: refreshToken } = await bench.mcp.connect();
+    const answers = await Promise.all([bench.mcp.refresh(refreshToken), bench.mcp.refresh(refreshToken)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 403]));
+  });
+
+  it("answers the other of the two errors when set so, also to a token it never issued", async () => {
+    expect(await bench.mcp.refresh("none")).toMatchObject({ status: 403, body: dead });
+    atlassian.settings.deadRefreshAnswer = "unauthorized_client";
+    expect(await bench.mcp.refresh("none")).toMatchObject({
+      status: 403,
+      body: { error: "unauthorized_client", error_description: "refresh_token is invalid" },
+    });
+  });
+
+  it("ends after 90 days without use and after 365 in all", async () => {
+    let { refresh_token: token } = await bench.mcp.connect();
+    for (let n = 0; n < 4; n += 1) {
+      bench.advance(90 * DAY - 1);
+      const { status, body } = await bench.mcp.refresh(token);
+      expect(status).toBe(200);
+      token = body!["refresh_token"];
+    }
+    bench.advance(5 * DAY + 4);
+    expect(await bench.mcp.refresh(token)).toMatchObject({ status: 403, body: dead });
+    const { refresh_token: idle } = await bench.mcp.connect();
+    bench.advance(90 * DAY);
+    expect(await bench.mcp.refresh(idle)).toMatchObject({ status: 403, body: dead });
+  });
+});
+
+describe("ending", () => {
+  it("has no revocation endpoint until one is switched on", async () => {
+    expect(atlassian.endpoints).not.toHaveProperty("revocation_endpoint");
+    const { refresh_token: refreshToken } = await bench.mcp.connect();
+    const { client_id: clientId = "" } = Object.fromEntries(bench.mcp.authorizeUrl().searchParams);
+    const revoke = () =>
+      postForm(`${atlassian.url}/oauth/revoke`, { client_id: clientId, token: String(refreshToken) });
+    expect((await revoke()).status).toBe(404);
+    expect(atlassian.isLive(String(refreshToken))).toBe(true);
+    atlassian.settings.publishesRevocation = true;
+    expect((await getJson(atlassian.metadataUrl)).body).toHaveProperty("revocation_endpoint");
+    expect((await revoke()).status).toBe(200);
+    expect(atlassian.liveTokens()).toEqual([]);
+  });
+
+  it("ends when the person removes the app", async () => {
+    const { refresh_token: refreshToken } = await bench.mcp.connect();
+    atlassian.disconnect("user", bench.mcp.authorizeUrl().searchParams.get("client_id")!);
+    expect(await bench.mcp.refresh(refreshToken)).toMatchObject({ status: 403, body: dead });
+  });
+});
