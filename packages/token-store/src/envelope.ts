@@ -12,7 +12,7 @@ import { TokenStoreError } from "./errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./sealing/aes-gcm.ts";
 import { associatedData, utf8 } from "./sealing/associated-data.ts";
 import { decodeCanonical } from "./sealing/canonical-base64.ts";
-import { COMMITMENT_BYTES, deriveSubkeys, requireCommitment } from "./sealing/key-commitment.ts";
+import { COMMITMENT_BYTES, deriveSubkeys, requireCommitment, type Subkeys } from "./sealing/key-commitment.ts";
 
 const VERSION = 1;
 const IV_AT = 1 + COMMITMENT_BYTES;
@@ -25,6 +25,25 @@ const MAX_SEALED_LENGTH = Math.ceil(((MAX_PLAINTEXT_BYTES + OVERHEAD_BYTES) * 4)
 
 const NO_SALT = Buffer.alloc(0);
 
+/** `seal` and `open` under one key, whose subkeys are derived once: for a row of several fields. */
+export interface Envelopes {
+  seal(plaintext: string | Buffer, context: readonly string[]): string;
+  open(sealed: string, context: readonly string[]): Buffer;
+}
+
+/**
+ * Use it at once and let it go: it holds what the key becomes, also when the key itself has been overwritten.
+ *
+ * @throws TokenStoreError key_invalid; its methods as `seal` and `open`
+ */
+export function envelopesUnder(key: Buffer): Envelopes {
+  const subkeys = deriveSubkeys(key);
+  return {
+    seal: (plaintext, context) => sealWith(subkeys, plaintext, context),
+    open: (sealed, context) => openWith(() => subkeys, sealed, context),
+  };
+}
+
 /**
  * Seals a value under a key, for one place.
  *
@@ -35,13 +54,7 @@ const NO_SALT = Buffer.alloc(0);
  * @throws TokenStoreError key_invalid, input_invalid, too_large
  */
 export function seal(key: Buffer, plaintext: string | Buffer, context: readonly string[]): string {
-  const bytes = typeof plaintext === "string" ? utf8(plaintext) : plaintext;
-  //= bar#TS-16
-  if (bytes.length > MAX_PLAINTEXT_BYTES) throw new TokenStoreError("too_large", { detail: `${bytes.length} bytes` });
-  const { commitment, encryption } = deriveSubkeys(key);
-  const iv = freshIv();
-  const sealed = encryptRaw(encryption, iv, bytes, associatedData(VERSION, context));
-  return Buffer.concat([Buffer.of(VERSION), commitment, iv, sealed]).toString("base64url");
+  return sealWith(deriveSubkeys(key), plaintext, context);
 }
 
 /**
@@ -52,6 +65,20 @@ export function seal(key: Buffer, plaintext: string | Buffer, context: readonly 
  *   input_invalid
  */
 export function open(key: Buffer, sealed: string, context: readonly string[]): Buffer {
+  return openWith(() => deriveSubkeys(key), sealed, context);
+}
+
+function sealWith({ commitment, encryption }: Subkeys, plaintext: string | Buffer, context: readonly string[]): string {
+  const bytes = typeof plaintext === "string" ? utf8(plaintext) : plaintext;
+  //= bar#TS-16
+  if (bytes.length > MAX_PLAINTEXT_BYTES) throw new TokenStoreError("too_large", { detail: `${bytes.length} bytes` });
+  const iv = freshIv();
+  const sealed = encryptRaw(encryption, iv, bytes, associatedData(VERSION, context));
+  return Buffer.concat([Buffer.of(VERSION), commitment, iv, sealed]).toString("base64url");
+}
+
+/** @param subkeys asked for only when the value has the shape of an envelope */
+function openWith(subkeys: () => Subkeys, sealed: string, context: readonly string[]): Buffer {
   if (sealed.length > MAX_SEALED_LENGTH) {
     throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
   }
@@ -59,7 +86,7 @@ export function open(key: Buffer, sealed: string, context: readonly string[]): B
   if (bytes.length === 0) throw new TokenStoreError("unreadable");
   if (bytes[0] !== VERSION) throw new TokenStoreError("format_unknown");
   if (bytes.length < OVERHEAD_BYTES) throw new TokenStoreError("unreadable");
-  const { commitment, encryption } = deriveSubkeys(key);
+  const { commitment, encryption } = subkeys();
   requireCommitment(commitment, bytes.subarray(1, IV_AT));
   const iv = bytes.subarray(IV_AT, CIPHERTEXT_AT);
   return decryptRaw(encryption, iv, bytes.subarray(CIPHERTEXT_AT), associatedData(VERSION, context));

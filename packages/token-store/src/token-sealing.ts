@@ -4,7 +4,7 @@
  */
 import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "./data-keys.ts";
-import { open, seal } from "./envelope.ts";
+import { envelopesUnder } from "./envelope.ts";
 import type { Attributes, RowKey } from "./rows/token-rows.ts";
 import {
   type ModeName,
@@ -47,10 +47,9 @@ export async function sealHalf(
     texts.set("previous", JSON.stringify({ refreshToken: refreshToken.reveal(), until }));
   }
   const { dataKey, wrapped } = await dataKeys.toSeal(texts.size);
-  const sealed = [...texts].map(([field, text]) => [
-    sealedName(field),
-    seal(dataKey, text, contextOf(place, field, row)),
-  ]);
+  // At once, before anything else is awaited: the key belongs to the cache.
+  const { seal } = envelopesUnder(dataKey);
+  const sealed = [...texts].map(([field, text]) => [sealedName(field), seal(text, contextOf(place, field, row))]);
   return {
     ...(Object.fromEntries(sealed) as Record<string, string>),
     data_key: wrapped,
@@ -66,10 +65,10 @@ export async function openHalf(
   place: Place,
   { dataKeys }: { readonly dataKeys: DataKeys },
 ): Promise<{ readonly tokens: TokenSet; readonly previous?: Previous }> {
-  const dataKey = await dataKeys.toOpen(half.wrapped, half.fields.size);
+  const { open } = envelopesUnder(await dataKeys.toOpen(half.wrapped, half.fields.size));
   const texts = new Map<SealedField, string>();
   for (const [field, value] of half.fields) {
-    texts.set(field, open(dataKey, value, contextOf(place, field, half)).toString("utf8"));
+    texts.set(field, open(value, contextOf(place, field, half)).toString("utf8"));
   }
   const tokens = tokensOf(texts);
   const kept = texts.get("previous");

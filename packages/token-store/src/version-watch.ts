@@ -23,8 +23,10 @@ export function createVersionWatch(maxRows = MAX_ROWS): VersionWatch {
       // Taken out and put in again: the map's order is the order of use, and the first is dropped.
       seen.delete(id);
       seen.set(id, Math.max(highest, version));
-      const [oldest] = seen.keys();
-      if (seen.size > maxRows && oldest !== undefined) seen.delete(oldest);
+      if (seen.size > maxRows) {
+        const [oldest = id] = seen.keys();
+        seen.delete(oldest);
+      }
       //= bar#TS-19
       return version < highest;
     },
