@@ -177,7 +177,7 @@ async function relayError(
   deps: Deps,
   trace: Trace,
 ): Promise<Answer> {
-  const { code, vendorError: safeCode } = mapCallbackError(vendorError);
+  const { code, vendorError: safeCode } = mapCallbackError(vendorError, open.choice.vendor.callbackErrors);
   if (!(await fail("started", open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
   const error = new OAuthError(code, describeRelayed(code), {
     vendorError: safeCode,

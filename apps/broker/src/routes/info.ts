@@ -90,7 +90,7 @@ function vendorView(entry: VendorConfig, client: ClientConfig | undefined): Reco
     verification: verification?.status ?? "operator",
     capabilities: {
       pkce: vendor.pkce,
-      oidc: isDiscovered,
+      oidc: isDiscovered && vendor.issuesIdTokens !== false,
       dcr: vendor.registrationEndpoint !== undefined,
       refresh: true,
       revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),

@@ -85,7 +85,7 @@ async function acceptIdToken(
   const { vendor, credentials, signal } = acceptance;
   const { header, claims } = parseIdToken(raw);
   const alg = requireAlg(header, vendor.idTokenAlgs);
-  const issuer = expectedIssuer(vendor.issuer ?? "", claims);
+  const issuer = expectedIssuer(vendor, claims);
   requireIssuerClaim(claims, issuer);
   requireAudience(claims, credentials.clientId);
   requireTimes(claims, deps.now);
@@ -94,7 +94,9 @@ async function acceptIdToken(
   await requireConforming(answer, { issuer }, acceptance, deps);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
-  return { raw, issuer, subject };
+  // Of several spellings one is handed on, so that a refreshed ID token in another is still the same user's.
+  const isAlias = vendor.issuerAliases.includes(issuer);
+  return { raw, issuer: isAlias ? (vendor.issuer ?? issuer) : issuer, subject };
 }
 
 async function jwksUriOf(

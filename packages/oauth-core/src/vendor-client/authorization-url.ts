@@ -38,12 +38,12 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   addExtra(parameters, request.extra);
   add(parameters, "login_hint", request.loginHint);
   add(parameters, "prompt", request.prompt);
-  add(parameters, "resource", request.resource);
+  if (vendor.resource === "send") add(parameters, "resource", request.resource);
   //= rfc6749#4.1.1
   add(parameters, "response_type", "code");
   add(parameters, "client_id", request.clientId);
   add(parameters, "redirect_uri", request.redirectUri);
-  add(parameters, "scope", formatScope(request.scope, vendor.scopeSeparator));
+  add(parameters, vendor.scopeParameter, formatScope(askedScope(vendor, request.scope), vendor.scopeSeparator));
   add(parameters, "state", request.state);
   add(parameters, "nonce", request.nonce);
   //= rfc7636#4.3
@@ -59,12 +59,27 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   }
   let separator = "?";
   let url = base;
-  for (const [name, value] of parameters) {
+  for (const [standard, value] of parameters) {
+    const name = nameAt(vendor, standard);
+    if (name === "") continue;
     // %20, not `+`: every server reads the former.
     url += `${separator}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
     separator = "&";
   }
   return url;
+}
+
+/** @returns `scope`, and after it what the vendor wants besides for a refresh token */
+export function askedScope(
+  { offlineScopes }: Pick<ResolvedVendor, "offlineScopes">,
+  scope: readonly string[],
+): readonly string[] {
+  return [...scope, ...offlineScopes.filter((offline) => !scope.includes(offline))];
+}
+
+/** @returns what the vendor calls a parameter; empty where it wants none of it */
+export function nameAt({ parameterNames }: Pick<ResolvedVendor, "parameterNames">, standard: string): string {
+  return (Object.hasOwn(parameterNames, standard) ? parameterNames[standard] : undefined) ?? standard;
 }
 
 function add(parameters: Map<string, string>, name: string, value: string | undefined): void {

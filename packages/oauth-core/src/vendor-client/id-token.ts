@@ -8,6 +8,7 @@ import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { parseJsonStrict } from "../protocol/strict-json.ts";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { isObject } from "./vendor-answer.ts";
 import { invalidVendorResponse } from "./vendor-error.ts";
@@ -15,15 +16,6 @@ import { invalidVendorResponse } from "./vendor-error.ts";
 export interface IdTokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-}
-
-export interface IdTokenExpectation {
-  /** Byte for byte; may hold `{tenantid}`, which stands for the token's own `tid`. */
-  readonly issuer: string;
-  /** Ours at the vendor. */
-  readonly clientId: string;
-  readonly algs: readonly string[];
-  readonly accessToken: string;
 }
 
 const MAX_LENGTH = 65_536;
@@ -89,11 +81,18 @@ export async function verifySignature(
   }
 }
 
-/** @returns the issuer this token has to name */
-export function expectedIssuer(issuer: string, { tid }: JsonObject): string {
-  if (!issuer.includes("{tenantid}")) return issuer;
-  if (typeof tid !== "string" || !/^[0-9a-f-]{36}$/.test(tid)) throw refused("tid is missing");
-  return issuer.replace("{tenantid}", tid);
+/** @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that the token says */
+export function expectedIssuer(
+  { issuer = "", issuerAliases, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerAliases" | "issuerTemplate">,
+  claims: JsonObject,
+): string {
+  const alias = issuerAliases.find((spelling) => spelling === claims.iss);
+  if (alias !== undefined) return alias;
+  if (issuerTemplate === undefined) return issuer;
+  const { placeholder, claim, pattern } = issuerTemplate;
+  const value = claims[claim];
+  if (typeof value !== "string" || !new RegExp(`^(?:${pattern})$`).test(value)) throw refused(`${claim} is no tenant`);
+  return issuer.replace(`{${placeholder}}`, value);
 }
 
 /** @throws OAuthError vendor_response_invalid unless `iss` is the expected one, byte for byte */

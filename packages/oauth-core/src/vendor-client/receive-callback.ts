@@ -4,6 +4,7 @@
  * Before it: authorization-url.ts. After it: redeem-code.ts. Callers: the broker's and the template's callback.
  */
 import { OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
+import type { CallbackErrors } from "../vendors/dialect.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 import { safeVendorCode } from "./vendor-error.ts";
 
@@ -14,7 +15,7 @@ import { safeVendorCode } from "./vendor-error.ts";
 //= rfc9207#2.4
 //= bar#CB-16
 export function requireIssuer(
-  vendor: Pick<ResolvedVendor, "issuer" | "issExpected" | "authorizationEndpoint">,
+  vendor: Pick<ResolvedVendor, "issuer" | "issExpected" | "authorizationEndpoint"> & IssuerSpellings,
   iss: string | undefined,
 ): void {
   if (iss === undefined) {
@@ -24,10 +25,27 @@ export function requireIssuer(
     });
   }
   const isTheirs =
-    vendor.issuer === undefined ? isOfSameOrigin(iss, vendor.authorizationEndpoint) : iss === vendor.issuer;
+    vendor.issuer === undefined
+      ? isOfSameOrigin(iss, vendor.authorizationEndpoint)
+      : iss === vendor.issuer || isSpellingOf({ ...vendor, issuer: vendor.issuer }, iss);
   if (!isTheirs) {
     throw new OAuthError("invalid_request", "The answer is from another vendor", { reason: "issuer_mismatch" });
   }
+}
+
+type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerAliases" | "issuerTemplate">>;
+
+/** An alias, or one of the tenants behind a template. */
+function isSpellingOf(
+  { issuer, issuerAliases = [], issuerTemplate }: IssuerSpellings & { readonly issuer: string },
+  iss: string,
+): boolean {
+  if (issuerAliases.includes(iss)) return true;
+  if (issuerTemplate === undefined) return false;
+  const [before = "", after] = issuer.split(`{${issuerTemplate.placeholder}}`);
+  if (after === undefined || !iss.startsWith(before) || !iss.endsWith(after)) return false;
+  const tenant = iss.slice(before.length, iss.length - after.length);
+  return new RegExp(`^(?:${issuerTemplate.pattern})$`).test(tenant);
 }
 
 /**
@@ -60,14 +78,19 @@ function isCancelled(folded: string): boolean {
 
 /**
  * @param error the `error` parameter as received
+ * @param own the vendor's own codes, which win
  * @returns our code, and the vendor's own cut to the characters it may have
  */
-export function mapCallbackError(error: string): { readonly code: OAuthErrorCode; readonly vendorError: string } {
+export function mapCallbackError(
+  error: string,
+  own: CallbackErrors = {},
+): { readonly code: OAuthErrorCode; readonly vendorError: string } {
   const folded = error
     .slice(0, 64)
     .replace(/([a-z])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[\s.-]+/g, "_");
-  const code = CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
+  const theirs = Object.hasOwn(own, error) ? own[error] : undefined;
+  const code = theirs ?? CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
   return { code, vendorError: safeVendorCode(error) };
 }

@@ -7,7 +7,7 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors
 import { type AcceptDeps, acceptTokens } from "./accept-tokens.ts";
 import { requireIssuer } from "./receive-callback.ts";
 import { discardTokens } from "./revoke-tokens.ts";
-import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
+import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "./vendor-error.ts";
 
 export interface RedeemRequest {
@@ -42,6 +42,7 @@ export async function redeemCode(
     spends: true,
     spendsOnRefusal: true,
     credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
   };
   if (request.iss !== undefined) requireIssuer(vendor, request.iss);
   const signal = deps.deadline();
@@ -79,7 +80,7 @@ async function requestTokens(
         ...options(vendor.tokenEndpoint),
         signal,
         //= rfc8707#2.2
-        ...(resource === undefined ? {} : { additionalParameters: { resource } }),
+        ...(resource === undefined || vendor.resource === "omit" ? {} : { additionalParameters: { resource } }),
       },
     );
     return await readTokenAnswer(response, vendor, call, now);
@@ -95,7 +96,7 @@ function requireIdTokenWhereGranted(
   vendor: ResolvedVendor,
   { scope, nonce, codeVerifier }: RedeemRequest,
 ): void {
-  if (vendor.issuer === undefined || answer.idToken !== undefined) return;
+  if (!hasIdTokens(vendor) || answer.idToken !== undefined) return;
   const isGranted = (answer.scope ?? scope).includes("openid");
   const isOnlyBinding = nonce !== undefined && codeVerifier === undefined;
   if (isGranted || isOnlyBinding)

@@ -32,7 +32,12 @@ export async function refreshTokens(
   deps: AcceptDeps,
 ): Promise<VendorTokens> {
   const rotates = vendor.rotatesRefreshTokens === true;
-  const asked: VendorCall = { what: "refresh", spends: rotates, credentialsSource: credentials.source };
+  const asked: VendorCall = {
+    what: "refresh",
+    spends: rotates,
+    credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
+  };
   const signal = deps.deadline();
   const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
   // Whatever the entry says: another refresh token is there because the vendor has rotated.

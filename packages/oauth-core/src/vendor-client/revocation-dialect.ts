@@ -2,7 +2,8 @@
  * Revocation at vendors that do it their own way: another method, another place for the token. What is their own way is
  * data of the entry (`revocation`); called by revoke-tokens.ts.
  */
-import type { RevocationDialect, VendorCredentials } from "../vendors/vendor.ts";
+import type { RevocationDialect } from "../vendors/dialect.ts";
+import type { VendorCredentials } from "../vendors/vendor.ts";
 import { basicCredentials, type VendorClientDeps } from "./vendor-binding.ts";
 
 export interface DialectRequest {
@@ -19,7 +20,7 @@ export async function requestByDialect(
   { fetch }: Pick<VendorClientDeps, "fetch">,
 ): Promise<Response> {
   const content = body(dialect, token);
-  return fetch(endpoint.replace("{client_id}", encodeURIComponent(credentials.clientId)), {
+  return fetch(address(dialect, endpoint.replace("{client_id}", encodeURIComponent(credentials.clientId)), token), {
     method: dialect.method,
     headers: {
       accept: "application/json",
@@ -33,11 +34,17 @@ export async function requestByDialect(
   });
 }
 
+function address({ body: kind, tokenParameter }: RevocationDialect, endpoint: string, token: string): string {
+  if (kind !== "query") return endpoint;
+  const separator = endpoint.includes("?") ? "&" : "?";
+  return `${endpoint}${separator}${new URLSearchParams({ [tokenParameter]: token }).toString()}`;
+}
+
 function body(
   { body: kind, tokenParameter }: RevocationDialect,
   token: string,
 ): { headers: Record<string, string>; body?: string } {
-  if (kind === "none") return { headers: {} };
+  if (kind === "none" || kind === "query") return { headers: {} };
   if (kind === "json")
     return { headers: { "content-type": "application/json" }, body: JSON.stringify({ [tokenParameter]: token }) };
   return {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET } from "../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
-import type { RevocationDialect } from "../vendors/vendor.ts";
+import type { RevocationDialect } from "../vendors/dialect.ts";
 import type { RevokeRequest } from "./revoke-tokens.ts";
 
 let lab: Lab;
@@ -72,6 +72,26 @@ describe("revokeToken", () => {
     });
   });
 
+  it("bar#RV-2 says which token to bring where the vendor takes one kind only, and asks nobody", async () => {
+    const vendor = { ...(await lab.resolve()), revokes: "access_token" as const, revocationHelp: "Ask the owner" };
+    const ofType = (tokenTypeHint?: "access_token" | "refresh_token") =>
+      lab.client.revokeToken(vendor, lab.vendor.credentials, {
+        token: "t",
+        ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),
+      });
+    await expect(ofType("refresh_token")).rejects.toMatchObject({
+      code: "unsupported_token_type",
+      extras: { help: expect.stringContaining("present the access token") },
+    });
+    expect(lab.vendor.asked()).not.toContain("/revoke");
+    await expect(ofType("access_token")).resolves.toBe("token");
+    await expect(ofType()).resolves.toBe("token");
+    const { revocationEndpoint: _, ...without } = vendor;
+    await expect(lab.client.revokeToken(without, lab.vendor.credentials, { token: "t" })).rejects.toMatchObject({
+      extras: { help: "Ask the owner" },
+    });
+  });
+
   it.each<[string, Partial<RevocationDialect>, object, string]>([
     [
       "DELETE with Basic and JSON",
@@ -86,6 +106,12 @@ describe("revokeToken", () => {
       "token",
     ],
     [
+      "the token in the query",
+      { authentication: "none", body: "query" },
+      { method: "POST", authorization: undefined, body: "", query: "token=t" },
+      "token",
+    ],
+    [
       "a form without authentication",
       { authentication: "none", ends: "grant" },
       { method: "POST", authorization: undefined, body: "token=t" },
@@ -94,14 +120,18 @@ describe("revokeToken", () => {
   ])("speaks a vendor's own way: %s", async (_title, changes, seen, outcome) => {
     lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
     await expect(revokeBy(changes)).resolves.toBe(outcome);
-    const { method, headers, body } = lab.vendor.received.at(-1) ?? {};
-    expect({ method, authorization: headers?.authorization, body }).toEqual(seen);
+    const { method, path = "", headers, body } = lab.vendor.received.at(-1) ?? {};
+    const query = path.split("?")[1];
+    expect({ method, authorization: headers?.authorization, body, query }).toEqual({ query: undefined, ...seen });
   });
 
   it.each<[Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
     [{ status: 422 }, { outcome: "already" }],
     [{ status: 404 }, { outcome: "already" }],
     [{ body: { ok: false, error: "invalid_auth" } }, { outcome: "already" }],
+    [{ body: { ok: false } }, { code: "vendor_response_invalid" }],
+    [{ body: { ok: true, revoked: false } }, { code: "vendor_response_invalid" }],
+    [{ body: { ok: true, revoked: true } }, { outcome: "grant" }],
     [{ status: 503 }, { code: "temporarily_unavailable" }],
     [{ status: 307, headers: { location: "/x" } }, { code: "vendor_response_invalid" }],
   ])("reads the answer of a vendor's own way: %o is %o", async (answer, expected) => {
@@ -122,6 +152,7 @@ async function revokeBy(changes: Partial<RevocationDialect>): Promise<string> {
     tokenParameter: "token",
     ends: "token",
     goneStatuses: [404, 422],
+    goneErrors: ["invalid_auth"],
     ...changes,
   };
   const vendor = await lab.resolve({ revocation, revocationEndpoint: `${lab.vendor.issuer}/apps/{client_id}/token` });

@@ -3,6 +3,7 @@
  * that did not pass.
  */
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
+import type { JsonObject } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
 import type { Deadline } from "./deadline.ts";
@@ -48,8 +49,14 @@ export async function revokeToken(
   signal: AbortSignal = deps.deadline(),
 ): Promise<Revoked> {
   const { revocationEndpoint } = vendor;
-  if (revocationEndpoint === undefined) throw noWay();
-  const call: VendorCall = { what: "revocation", spends: false, credentialsSource: credentials.source };
+  if (revocationEndpoint === undefined) throw noWay(vendor);
+  requireRevocableType(vendor, request);
+  const call: VendorCall = {
+    what: "revocation",
+    spends: false,
+    credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
+  };
   const { revocation: dialect } = vendor;
   try {
     const response =
@@ -60,7 +67,7 @@ export async function revokeToken(
             deps,
           );
     if (dialect?.goneStatuses.includes(response.status) === true) return "already";
-    const outcome = await readRevocation(response, call, deps);
+    const outcome = await readRevocation(response, vendor, call, deps);
     return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
   } catch (error) {
     throw translateVendorError(error, call);
@@ -92,21 +99,26 @@ const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
   "token_expired",
   "token_not_found",
   "already_revoked",
-  "invalid_auth",
-  "account_inactive",
 ]);
 
-async function readRevocation(response: Response, call: VendorCall, { now }: RevokeDeps): Promise<Revoked> {
+async function readRevocation(
+  response: Response,
+  vendor: ResolvedVendor,
+  call: VendorCall,
+  { now }: RevokeDeps,
+): Promise<Revoked> {
   requireAnswer(response, call, now);
   const isRefusal = response.status >= 400;
-  const error = await refusalCode(response, call);
+  const { error, isFailure } = await readRefusal(response, call);
   if (error === undefined && !isRefusal) {
+    if (isFailure) throw invalidVendorResponse("revocation: a success that says it is none");
     await processRevocationResponse(new Response(null, { status: 200 }));
     return "token";
   }
-  if (error !== undefined && UNKNOWN_TOKEN.has(error)) return "already";
+  const isGone = error !== undefined && (UNKNOWN_TOKEN.has(error) || vendor.revocation?.goneErrors?.includes(error));
+  if (isGone === true) return "already";
   //= rfc7009#2.2.1
-  if (error === "unsupported_token_type") throw noWay(error);
+  if (error === "unsupported_token_type") throw noWay(vendor, error);
   if (error !== undefined) throw vendorRefusal(error, call);
   if (response.status === 404) return "already";
   throw response.status === 401
@@ -115,14 +127,26 @@ async function readRevocation(response: Response, call: VendorCall, { now }: Rev
 }
 
 /** The body of a success is of no interest, unless it says that it is none. */
-async function refusalCode(response: Response, call: VendorCall): Promise<string | undefined> {
-  const { error } = await readObject(response, call).catch((): { error?: undefined } => ({}));
-  return typeof error === "string" && error !== "" ? error : undefined;
+async function readRefusal(
+  response: Response,
+  call: VendorCall,
+): Promise<{ readonly error?: string; readonly isFailure: boolean }> {
+  const { error, ok, revoked } = await readObject(response, call).catch((): JsonObject => ({}));
+  const isFailure = ok === false || revoked === false;
+  return typeof error === "string" && error !== "" ? { error, isFailure } : { isFailure };
 }
 
-function noWay(vendorError?: string): OAuthError {
+/** A token of the other type would be unknown there, and that is not the end of it. */
+function requireRevocableType(vendor: ResolvedVendor, { tokenTypeHint }: RevokeRequest): void {
+  const { revokes } = vendor;
+  if (tokenTypeHint === undefined || revokes === "either" || revokes === tokenTypeHint) return;
+  const wanted = revokes === "access_token" ? "access token" : "refresh token";
+  throw noWay({ revocationHelp: `This vendor revokes by ${wanted} only: present the ${wanted}` });
+}
+
+function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">, vendorError?: string): OAuthError {
   return new OAuthError("unsupported_token_type", "This vendor offers no way to revoke this token", {
-    help: HELP,
+    help: revocationHelp,
     ...(vendorError === undefined ? {} : { vendorError }),
   });
 }
@@ -140,7 +164,7 @@ export function discardTokens(
 ): void {
   if (vendor.revocationEndpoint === undefined) return;
   const request: RevokeRequest =
-    refreshToken === undefined
+    refreshToken === undefined || vendor.revokes === "access_token"
       ? { token: accessToken, tokenTypeHint: "access_token" }
       : { token: refreshToken, tokenTypeHint: "refresh_token" };
   revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});

@@ -3,7 +3,7 @@ import { fixedClock } from "../testing/fixed-clock.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 
 const CALL = { what: "code redemption", spends: true };
-const DIALECT = { scopeSeparator: " " };
+const DIALECT = { scopeSeparator: " ", tokenResponseNames: {} };
 
 function read(
   body: string | object,

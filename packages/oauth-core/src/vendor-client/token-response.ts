@@ -3,6 +3,7 @@
  * and loosening it would loosen it for all. Before it: redeem-code.ts, refresh-tokens.ts. After it: accept-tokens.ts.
  */
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
+import type { AbsoluteExpiry } from "../vendors/dialect.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 import { isObject, readObject, requireAnswer } from "./vendor-answer.ts";
 import {
@@ -24,7 +25,18 @@ export interface TokenAnswer {
   readonly vendorData: JsonObject;
 }
 
-type Dialect = Pick<ResolvedVendor, "issuer" | "scopeSeparator" | "tokenResponseMember">;
+type Dialect = Pick<
+  ResolvedVendor,
+  | "issuer"
+  | "issuesIdTokens"
+  | "scopeSeparator"
+  | "tokenResponseMember"
+  | "tokenResponseNames"
+  | "tokenExpiry"
+  | "tokenResult"
+  | "readTokenResponse"
+  | "classifyError"
+>;
 
 /**
  * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for 429 and 5xx;
@@ -42,16 +54,30 @@ export async function readTokenAnswer(
   const answer = await readObject(response, call, { acceptForm: true }).catch((error: unknown) => {
     throw response.status === 401 ? vendorRefusedClient(call) : error;
   });
-  const vendorCode = errorCode(answer);
+  const vendorCode = errorCode(answer, vendor);
   if (vendorCode !== undefined)
     throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
   if (response.status === 401) throw vendorRefusedClient(call);
   if (isRefusal || answer.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
-  return normalise(answer, vendor);
+  return normalise(vendor.readTokenResponse?.(answer) ?? answer, vendor, now);
 }
 
-function errorCode({ error }: JsonObject): string | undefined {
-  return typeof error === "string" && error !== "" ? error : undefined;
+function errorCode(answer: JsonObject, { classifyError, tokenResult }: Dialect): string | undefined {
+  const { error } = answer;
+  return (
+    classifyError?.(answer) ??
+    (typeof error === "string" && error !== "" ? error : undefined) ??
+    (tokenResult === undefined ? undefined : failedResult(answer[tokenResult.member], tokenResult.success))
+  );
+}
+
+/** @returns the result as an error code; undefined for a success, and where the answer has none */
+function failedResult(
+  result: JsonValue | undefined,
+  success: readonly (string | number | boolean)[],
+): string | undefined {
+  if (result === undefined || success.some((value) => value === result)) return undefined;
+  return typeof result === "string" || typeof result === "number" ? String(result) : "error";
 }
 
 const STANDARD: ReadonlySet<string> = new Set([
@@ -63,13 +89,13 @@ const STANDARD: ReadonlySet<string> = new Set([
   "id_token",
 ]);
 
-function normalise(answer: JsonObject, vendor: Dialect): TokenAnswer {
-  const { members, vendorData } = unwrap(answer, vendor.tokenResponseMember);
-  const expiresInSeconds = usableLifetime(members.expires_in);
+function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer {
+  const { members, vendorData } = unwrap(answer, vendor);
+  const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
   // Without an issuer there is nobody whose signature could be checked, and nothing unverified is passed on (quirk 29).
-  const idToken = vendor.issuer === undefined ? undefined : optionalToken(members.id_token, "id_token");
+  const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),
     tokenType: tokenType(members.token_type),
@@ -81,17 +107,37 @@ function normalise(answer: JsonObject, vendor: Dialect): TokenAnswer {
   };
 }
 
-/** Where a vendor wraps the token set in a member of its own, the set is taken from there and the rest stays in place. */
-function unwrap(answer: JsonObject, wrapper: string | undefined): { members: JsonObject; vendorData: JsonObject } {
-  const wrapped = wrapper === undefined ? undefined : answer[wrapper];
-  if (wrapper === undefined || !isObject(wrapped) || wrapped.access_token === undefined) {
-    return { members: answer, vendorData: withoutStandard(answer) };
-  }
-  return { members: wrapped, vendorData: { ...withoutStandard(answer), [wrapper]: withoutStandard(wrapped) } };
+export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {
+  return issuer !== undefined && issuesIdTokens !== false;
 }
 
-function withoutStandard(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !STANDARD.has(name)));
+/** Where a vendor wraps the token set in a member of its own, the set is taken from there and the rest stays in place. */
+function unwrap(
+  answer: JsonObject,
+  { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
+): { members: JsonObject; vendorData: JsonObject } {
+  const wrapped = wrapper === undefined ? undefined : answer[wrapper];
+  if (wrapper === undefined || !isObject(wrapped) || named(wrapped, names).access_token === undefined) {
+    return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
+  }
+  return {
+    members: named(wrapped, names),
+    vendorData: { ...withoutStandard(answer, names), [wrapper]: withoutStandard(wrapped, names) },
+  };
+}
+
+/** @param names ours → the vendor's; what it calls by our name all the same is ours */
+function named(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  const theirs = Object.entries(names).flatMap(([ours, name]) => {
+    const value = members[name];
+    return value === undefined ? [] : [[ours, value] as const];
+  });
+  return theirs.length === 0 ? members : { ...Object.fromEntries(theirs), ...members };
+}
+
+function withoutStandard(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  const taken = new Set([...STANDARD, ...Object.values(names)]);
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !taken.has(name)));
 }
 
 /** The characters of rfc6749#a.12 and a.17: what cannot travel in a header is not a token. */
@@ -122,6 +168,23 @@ function usableLifetime(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
   return Math.floor(seconds);
+}
+
+/** Text of ISO 8601 with a zone, and nothing else that Date.parse would guess at. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+/** As `usableLifetime`, of a point in time. */
+function lifetimeUntil(members: JsonObject, expiry: AbsoluteExpiry | undefined, now: Clock): number | undefined {
+  if (expiry === undefined) return undefined;
+  const value = members[expiry.member];
+  const at =
+    expiry.unit === "date"
+      ? typeof value === "string" && DATE_TIME.test(value)
+        ? Date.parse(value) / 1000
+        : NaN
+      : Number(typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)) ? value : NaN) /
+        (expiry.unit === "milliseconds" ? 1000 : 1);
+  return usableLifetime(Number.isFinite(at) ? at - now() : undefined);
 }
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;

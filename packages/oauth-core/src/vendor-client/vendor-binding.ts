@@ -16,6 +16,7 @@ import {
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from "../vendors/vendor.ts";
+import { nameAt } from "./authorization-url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { bareHost, isLoopbackHost } from "./egress-url.ts";
 
@@ -80,8 +81,7 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
     id_token_signing_alg_values_supported: [...vendor.idTokenAlgs],
     ...(vendor.revocationEndpoint === undefined ? {} : { revocation_endpoint: vendor.revocationEndpoint }),
   };
-  const send: PostOptions[typeof customFetch] =
-    vendor.tokenRequestBody === "json" ? (url, init) => fetch(url, asJson(init)) : (url, init) => fetch(url, init);
+  const send = sender(vendor, fetch);
   const secure: PostOptions = { [customFetch]: send, headers: { "user-agent": "oauth-broker" } };
   const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
   return {
@@ -94,6 +94,26 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
 
 function isLoopbackHttp(endpoint: string): boolean {
   return endpoint.startsWith("http:") && isLoopbackHost(bareHost(new URL(endpoint)));
+}
+
+/** What the library writes the standard's way, written the vendor's way. */
+function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
+  const isRenamed = Object.keys(vendor.parameterNames).length > 0;
+  const named = (init: TokenRequest): TokenRequest => (isRenamed ? { ...init, body: renamed(init.body, vendor) } : init);
+  return vendor.tokenRequestBody === "json"
+    ? (url, init) => fetch(url, asJson(named(init)))
+    : (url, init) => fetch(url, named(init));
+}
+
+type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
+
+function renamed(body: URLSearchParams, vendor: ResolvedVendor): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [standard, value] of body) {
+    const name = nameAt(vendor, standard);
+    if (name !== "") parameters.append(name, value);
+  }
+  return parameters;
 }
 
 function asJson(init: { body: URLSearchParams; headers: Record<string, string> }): RequestInit {

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
+import type { TokenErrors } from "../vendors/dialect.ts";
 import type { VendorCredentials } from "../vendors/vendor.ts";
 import { isEgressError } from "./egress-error.ts";
 
@@ -17,6 +18,8 @@ export interface VendorCall {
   /** The vendor takes nothing back once it saw the request, even if it answers that it is overloaded. */
   readonly spendsOnRefusal?: boolean;
   readonly credentialsSource?: VendorCredentials["source"];
+  /** The vendor's own codes; they win over the table below. */
+  readonly errors?: TokenErrors;
 }
 
 //= bar#VR-9
@@ -27,7 +30,8 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["invalid_scope", "invalid_scope"],
   ["temporarily_unavailable", "temporarily_unavailable"],
   ["slow_down", "temporarily_unavailable"],
-  // Spellings met in the wild, most of them inside a 200 (quirk 25).
+  // Spellings met in the wild, most of them inside a 200 (quirk 25), that can mean one thing only: vendors of endpoints alone
+  // have no file of their own. What a vendor's words mean there alone is in its file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],
   ["bad_refresh_token", "invalid_grant"],
   ["invalid_code", "invalid_grant"],
@@ -59,7 +63,9 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
  * @param vendorCode its error code as received; cut before it goes anywhere
  */
 export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSeconds?: number): OAuthError {
-  const code = BY_VENDOR_CODE.get(vendorCode) ?? "vendor_response_invalid";
+  const { errors = {} } = call;
+  const own = Object.hasOwn(errors, vendorCode) ? errors[vendorCode] : undefined;
+  const code = own ?? BY_VENDOR_CODE.get(vendorCode) ?? "vendor_response_invalid";
   const isOutage = code === "temporarily_unavailable";
   return new OAuthError(code, DESCRIPTIONS[code] ?? "", {
     vendorError: safeVendorCode(vendorCode),

@@ -100,6 +100,7 @@ describe("V-70 an issuer with one name per tenant", () => {
   const TENANT = "0b1c2d3e-4f50-4a1b-8c2d-3e4f5a6b7c8d";
   const entry = (): object => ({
     issuer: `${lab.vendor.issuer}/{tenantid}/v2.0`,
+    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}" },
     authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
     tokenEndpoint: `${lab.vendor.issuer}/token`,
     jwksUri: `${lab.vendor.issuer}/jwks`,

@@ -30,8 +30,18 @@ export const github: RegistryEntry = {
     defaultScopes: ["read:user"],
     authorizationCodeLifetimeSeconds: 600,
     tokenEndpointAuthMethod: "client_secret_post",
+    issuesIdTokens: false,
     issRequired: false,
     rotatesRefreshTokens: true,
+    revokes: "access_token",
+    tokenErrors: {
+      incorrect_client_credentials: "vendor_credentials_rejected",
+      bad_verification_code: "invalid_grant",
+      bad_refresh_token: "invalid_grant",
+      // The person has to verify the address there, and then comes again.
+      unverified_user_email: "invalid_grant",
+    },
+    callbackErrors: { application_suspended: "vendor_credentials_rejected" },
     callbackParams: ["installation_id", "setup_action"],
   }),
   placeholders: {},

@@ -15,6 +15,7 @@ export const googleWorkspace: RegistryEntry = {
     id: "google-workspace",
     name: "Google Workspace",
     issuer: "https://accounts.google.com",
+    issuerAliases: ["accounts.google.com"],
     authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
     tokenEndpoint: "https://oauth2.googleapis.com/token",
     jwksUri: "https://www.googleapis.com/oauth2/v3/certs",

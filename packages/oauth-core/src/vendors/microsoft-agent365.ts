@@ -17,16 +17,29 @@ export const microsoftAgent365: RegistryEntry = {
     id: "microsoft-agent365",
     name: "Microsoft Agent 365",
     issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
+    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: GUID },
     authorizationEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
     jwksUri: "https://login.microsoftonline.com/organizations/discovery/v2.0/keys",
     userinfoEndpoint: "https://graph.microsoft.com/oidc/userinfo",
     // Whatever the tenant's administrator has consented to.
-    defaultScopes: ["openid", "profile", "offline_access", `${AGENT_365_TOOLS}/.default`],
+    defaultScopes: ["openid", "profile", `${AGENT_365_TOOLS}/.default`],
+    offlineScopes: ["offline_access"],
+    // AADSTS901002: the parameter is refused; scopes name the resource.
+    resource: "omit",
     authorizationParams: { response_mode: "query" },
     tokenEndpointAuthMethod: "client_secret_post",
     idTokenAlgs: ["RS256"],
     rotatesRefreshTokens: false,
+    revocationHelp:
+      "Open myapps.microsoft.com and remove this app there, or ask the administrator of the tenant to remove the enterprise app",
+    tokenErrors: {
+      // The person has to come again: for consent, a second factor, a policy.
+      interaction_required: "invalid_grant",
+      consent_required: "invalid_grant",
+      // The tenant does not have what the scopes name: its administrator has to enable it first.
+      invalid_resource: "invalid_scope",
+    },
   }),
   placeholders: {
     environment_id: { pattern: `(?:Default-)?${GUID}` },

@@ -18,6 +18,7 @@ export const notion: RegistryEntry = {
     revocationEndpoint: "https://mcp.notion.com/token",
     registrationEndpoint: "https://mcp.notion.com/register",
     defaultScopes: ["default"],
+    issuesIdTokens: false,
     rotatesRefreshTokens: true,
   }),
   placeholders: {},

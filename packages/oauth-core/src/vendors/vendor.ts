@@ -4,23 +4,17 @@
  */
 import type { JsonObject } from "../ports.ts";
 import type { Secret } from "../protocol/secret.ts";
+import type {
+  AbsoluteExpiry,
+  CallbackErrors,
+  IssuerTemplate,
+  ResultMember,
+  RevocationDialect,
+  TokenErrors,
+} from "./dialect.ts";
 
 export type PkceMethod = "S256" | "plain" | "none";
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
-
-/** How a vendor ends a token where that is not rfc7009. */
-export interface RevocationDialect {
-  readonly method: "POST" | "DELETE";
-  /** `basic`: our id and secret; `bearer`: the token that is to end. */
-  readonly authentication: "basic" | "bearer" | "none";
-  /** Where the token stands, under `tokenParameter`; `none`: only in the header. */
-  readonly body: "form" | "json" | "none";
-  readonly tokenParameter: string;
-  /** `grant`: all tokens of this user and client end with it. */
-  readonly ends: "token" | "grant";
-  /** Statuses of an answer that means: not known, or no longer. */
-  readonly goneStatuses: readonly number[];
-}
 
 export interface Vendor {
   /** Lower case letters, digits and `-`. */
@@ -28,6 +22,11 @@ export interface Vendor {
   readonly name: string;
   /** The vendor's issuer, compared byte for byte. Endpoints that are absent below are discovered from it. */
   readonly issuer?: string;
+  /** Other spellings of it in ID tokens and on the callback; what is handed on is the first. */
+  readonly issuerAliases: readonly string[];
+  readonly issuerTemplate?: IssuerTemplate;
+  /** `false`: an `id_token` of it is none and is dropped. Unset: it has them when it has an issuer. */
+  readonly issuesIdTokens?: boolean;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
   /** Where refresh requests go when that is not the token endpoint. */
@@ -35,12 +34,24 @@ export interface Vendor {
   /** With `revocation`, `{client_id}` in it stands for ours. */
   readonly revocationEndpoint?: string;
   readonly revocation?: RevocationDialect;
+  /** Which tokens its revocation takes. */
+  readonly revokes: "access_token" | "refresh_token" | "either";
+  /** What a person can do by hand where a token cannot be revoked. Printable ASCII without quotes. */
+  readonly revocationHelp?: string;
   readonly registrationEndpoint?: string;
   readonly jwksUri?: string;
   readonly userinfoEndpoint?: string;
   readonly pkce: PkceMethod;
   readonly scopeSeparator: string;
+  /** The authorization parameter that carries the scopes. */
+  readonly scopeParameter: string;
   readonly defaultScopes: readonly string[];
+  /** Asked for in addition whatever the caller asks: without them no refresh token comes. */
+  readonly offlineScopes: readonly string[];
+  /** `omit`: the vendor refuses requests with rfc8707's parameter. */
+  readonly resource: "send" | "omit";
+  /** Our parameters by another name, in authorization and token requests: `client_id: "client_key"`. Empty: left out. */
+  readonly parameterNames: Readonly<Record<string, string>>;
   /** Fixed parameters of every authorization request. */
   readonly authorizationParams: Readonly<Record<string, string>>;
   /** Lifetime of the vendor's codes, when it is known. */
@@ -51,10 +62,29 @@ export interface Vendor {
   readonly tokenRequestBody: "form" | "json";
   /** The member of the token answer that holds the token set, where that is not the answer itself. */
   readonly tokenResponseMember?: string;
+  /** Standard members by another name: `access_token: "accessToken"`. */
+  readonly tokenResponseNames: Readonly<Record<string, string>>;
+  readonly tokenExpiry?: AbsoluteExpiry;
+  readonly tokenResult?: ResultMember;
+  /** Codes of this vendor alone; the standard's, and spellings many share, are known (vendor-error.ts). */
+  readonly tokenErrors: TokenErrors;
+  readonly callbackErrors: CallbackErrors;
+  /**
+   * An answer that no data above describes, as one that it does.
+   *
+   * @param members a success, as parsed; each member once
+   */
+  readonly readTokenResponse?: (members: JsonObject) => JsonObject;
+  /**
+   * The code of an answer whose code is not its `error`, or says less than the rest of it.
+   *
+   * @returns a key of `tokenErrors` or a standard code; undefined where the usual reading is right
+   */
+  readonly classifyError?: (members: JsonObject) => string | undefined;
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
-  /** Whether a refresh replaces the refresh token, where that is known. */
+  /** Whether a refresh ends the old refresh token, where that is known; `false` also where a new one comes and both live. */
   readonly rotatesRefreshTokens?: boolean;
   /** Further callback parameters handed on in `vendor_data`. */
   readonly callbackParams: readonly string[];
@@ -103,12 +133,21 @@ export const DEFAULT_ID_TOKEN_ALGS: readonly string[] = ["RS256", "ES256", "PS25
 export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name">): Vendor {
   return {
     pkce: "S256",
+    issuerAliases: [],
+    revokes: "either",
     scopeSeparator: " ",
+    scopeParameter: "scope",
     defaultScopes: [],
+    offlineScopes: [],
+    resource: "send",
+    parameterNames: {},
     authorizationParams: {},
     redeemAt: "token",
     tokenEndpointAuthMethod: "client_secret_basic",
     tokenRequestBody: "form",
+    tokenResponseNames: {},
+    tokenErrors: {},
+    callbackErrors: {},
     idTokenAlgs: DEFAULT_ID_TOKEN_ALGS,
     callbackParams: [],
     enabled: true,

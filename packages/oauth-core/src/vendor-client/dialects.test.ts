@@ -1,0 +1,232 @@
+/** What entries say of their vendors as data, each seen on the wire or in what is made of an answer. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CLIENT_ID } from "../testing/faulty-vendor.ts";
+import { fixedClock } from "../testing/fixed-clock.ts";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
+import { authorizationUrl } from "./authorization-url.ts";
+import { mapCallbackError, requireIssuer } from "./receive-callback.ts";
+import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
+
+const NOW = 1_700_000_000;
+const ENDPOINTS = {
+  authorizationEndpoint: "https://v.example/authorize",
+  tokenEndpoint: "https://v.example/token",
+  issExpected: false,
+};
+const vendor = (fields: Partial<Vendor> = {}): ResolvedVendor => ({
+  ...defineVendor({ id: "v", name: "V", ...fields }),
+  ...ENDPOINTS,
+});
+
+describe("the authorization request", () => {
+  const sent = (fields: Partial<Vendor>, scope: readonly string[] = ["a"]): Record<string, string> => {
+    const request = { clientId: "us", redirectUri: "https://b.example/cb", state: "s", scope, codeChallenge: "c" };
+    const url = authorizationUrl(vendor(fields), {
+      ...request,
+      resource: "https://mcp.v.example",
+      extra: { constructor: "x" },
+    });
+    return Object.fromEntries(new URL(url).searchParams);
+  };
+
+  it("asks for what makes the vendor send a refresh token, once", () => {
+    const offlineScopes = ["offline_access"];
+    expect(sent({ offlineScopes }).scope).toBe("a offline_access");
+    expect(sent({ offlineScopes }, ["offline_access", "a"]).scope).toBe("offline_access a");
+    expect(sent({ offlineScopes }, []).scope).toBe("offline_access");
+  });
+
+  it("leaves resource out where the vendor refuses it", () => {
+    expect(sent({})).toHaveProperty("resource", "https://mcp.v.example");
+    expect(sent({ resource: "omit" })).not.toHaveProperty("resource");
+  });
+
+  it("uses the vendor's names for our parameters, and leaves out those it has none for", () => {
+    const members = sent({
+      scopeParameter: "user_scope",
+      parameterNames: { client_id: "client_key", response_type: "" },
+    });
+    expect(members).toMatchObject({ user_scope: "a", client_key: "us", constructor: "x" });
+    for (const name of ["scope", "client_id", "response_type"]) expect(members).not.toHaveProperty(name);
+  });
+});
+
+describe("a token request", () => {
+  let lab: Lab;
+  beforeEach(async () => {
+    lab = await openLab({ timeoutMs: 300 });
+  });
+  afterEach(() => lab.close());
+
+  it("uses the vendor's names too, in either kind of body, and no resource where it is refused", async () => {
+    const entry = {
+      tokenEndpointAuthMethod: "client_secret_post",
+      parameterNames: { client_id: "client_key", grant_type: "" },
+      resource: "omit",
+    } as const;
+    await lab.vendor.grant();
+    await lab.redeem({ entry, request: { resource: "https://mcp.v.example" } });
+    const form = lab.vendor.received.find(({ path }) => path === "/token")?.form;
+    expect([form?.get("client_key"), form?.has("client_id"), form?.has("grant_type"), form?.has("resource")]).toEqual([
+      CLIENT_ID,
+      false,
+      false,
+      false,
+    ]);
+    await lab.vendor.grant();
+    await lab.redeem({ entry: { ...entry, tokenRequestBody: "json" } });
+    const body = lab.vendor.received.filter(({ path }) => path === "/token").at(-1)?.body ?? "";
+    expect(JSON.parse(body)).toMatchObject({ client_key: CLIENT_ID });
+    expect(body).not.toContain("grant_type");
+  });
+});
+
+describe("oidc-core#3.1.3.7 an ID token", () => {
+  it("may name its issuer in another spelling that the entry knows; one is handed on", async () => {
+    const lab = await openLab();
+    try {
+      const entry = { issuerAliases: ["v.example"] };
+      await lab.vendor.grant({ claims: { iss: "v.example" } });
+      const { idToken } = await lab.redeem({ entry });
+      expect(idToken).toMatchObject({ issuer: lab.vendor.issuer });
+      await lab.vendor.grant({ claims: { iss: "https://v.example" } });
+      await expect(lab.redeem({ entry })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    } finally {
+      await lab.close();
+    }
+  });
+});
+
+function read(body: object, fields: Partial<Vendor> = {}, status = 200): Promise<TokenAnswer> {
+  const entry = vendor(fields);
+  const call = { what: "code redemption", spends: true, errors: entry.tokenErrors };
+  return readTokenAnswer(Response.json(body, { status }), entry, call, fixedClock(NOW));
+}
+
+describe("bar#VR-7 a token answer", () => {
+  const names = { access_token: "token", refresh_token: "refreshToken" };
+
+  it("may have the standard's members under other names, and none of them is handed on twice", async () => {
+    const answer = await read({ token: "t", refreshToken: "r", user: "u" }, { tokenResponseNames: names });
+    expect(answer).toEqual({ accessToken: "t", refreshToken: "r", tokenType: "Bearer", vendorData: { user: "u" } });
+    const nested = { data: { token: "t", refreshToken: "r", user: "u" }, code: 0 };
+    expect(await read(nested, { tokenResponseNames: names, tokenResponseMember: "data" })).toEqual({
+      ...answer,
+      vendorData: { data: { user: "u" }, code: 0 },
+    });
+  });
+
+  it.each<[string, "seconds" | "milliseconds" | "date", unknown, number | undefined]>([
+    ["seconds", "seconds", NOW + 3600, 3600],
+    ["seconds as text", "seconds", String(NOW + 3600), 3600],
+    ["milliseconds", "milliseconds", (NOW + 3600) * 1000, 3600],
+    ["a date", "date", "2023-11-14T23:13:20Z", 3600],
+    ["a date with a zone", "date", "2023-11-15T00:13:20.000+01:00", 3600],
+    ["the past", "seconds", NOW - 1, undefined],
+    ["a date without a zone", "date", "2023-11-14T23:13:20", undefined],
+    ["a number for a date", "date", NOW, undefined],
+    ["nothing", "seconds", undefined, undefined],
+  ])("may tell its lifetime as a point in time: %s", async (_title, unit, expiresAt, expected) => {
+    const answer = await read({ access_token: "t", expiresAt }, { tokenExpiry: { member: "expiresAt", unit } });
+    expect(answer.expiresInSeconds).toBe(expected);
+  });
+
+  it("believes expires_in before a point in time", async () => {
+    const tokenExpiry = { member: "expires_at", unit: "seconds" } as const;
+    const body = { access_token: "t", expires_in: 60, expires_at: NOW + 3600 };
+    expect((await read(body, { tokenExpiry })).expiresInSeconds).toBe(60);
+  });
+
+  it("V-70 may say in a member of its own that it is no success", async () => {
+    const fields: Partial<Vendor> = {
+      tokenResult: { member: "status", success: [0, "0000"] },
+      tokenErrors: { "503": "invalid_grant", "601": "temporarily_unavailable" },
+    };
+    expect((await read({ status: 0, access_token: "t" }, fields)).accessToken).toBe("t");
+    expect((await read({ status: "0000", access_token: "t" }, fields)).accessToken).toBe("t");
+    const refused = { code: "invalid_grant", extras: { vendorError: "503" } };
+    await expect(read({ status: 503, access_token: "t" }, fields)).rejects.toMatchObject(refused);
+    await expect(read({ status: 601 }, fields)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await expect(read({ status: 1 }, fields)).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    await expect(read({ status: { no: 1 } }, fields)).rejects.toMatchObject({ code: "vendor_response_invalid" });
+  });
+
+  it("may be read by the vendor's own file, and is checked all the same", async () => {
+    const readTokenResponse: Vendor["readTokenResponse"] = ({ a }) => ({ access_token: a ?? null });
+    expect((await read({ a: "t" }, { readTokenResponse })).accessToken).toBe("t");
+    await expect(read({ a: 7 }, { readTokenResponse })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    await expect(read({ a: "t", error: "invalid_grant" }, { readTokenResponse })).rejects.toMatchObject({
+      code: "invalid_grant",
+    });
+  });
+
+  it("drops what a vendor without ID tokens calls one", async () => {
+    const body = { access_token: "t", id_token: "x.y.z" };
+    expect(await read(body, { issuer: "https://v.example" })).toHaveProperty("idToken");
+    const answer = await read(body, { issuer: "https://v.example", issuesIdTokens: false });
+    expect([answer.idToken, answer.vendorData]).toEqual([undefined, {}]);
+  });
+});
+
+describe("bar#VR-9 an error code of the vendor's own", () => {
+  it("means what its file says, before what it says elsewhere", async () => {
+    const tokenErrors = { "no such code": "invalid_grant", invalid_scope: "vendor_credentials_rejected" } as const;
+    await expect(read({ error: "no such code" }, { tokenErrors })).rejects.toMatchObject({ code: "invalid_grant" });
+    await expect(read({ error: "invalid_scope" }, { tokenErrors }, 400)).rejects.toMatchObject({
+      code: "vendor_credentials_rejected",
+    });
+    for (const error of ["constructor", "__proto__", "toString"]) {
+      await expect(read({ error }, { tokenErrors })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+      expect(mapCallbackError(error, {}).code).toBe("server_error");
+    }
+  });
+
+  it("may be found by a function of its file where it stands elsewhere", async () => {
+    const fields: Partial<Vendor> = {
+      classifyError: ({ error_codes: codes }) => (Array.isArray(codes) ? `E${String(codes[0])}` : undefined),
+      tokenErrors: { E7: "invalid_scope" },
+    };
+    await expect(read({ error: "invalid_grant", error_codes: [7] }, fields, 400)).rejects.toMatchObject({
+      code: "invalid_scope",
+      extras: { vendorError: "E7" },
+    });
+    await expect(read({ error: "invalid_grant" }, fields, 400)).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+
+  it("means the same on the callback by a map of its own", () => {
+    const own = { suspended: "vendor_credentials_rejected" } as const;
+    expect(mapCallbackError("suspended", own).code).toBe("vendor_credentials_rejected");
+    expect(mapCallbackError("suspended").code).toBe("server_error");
+    expect(mapCallbackError("access_denied", own).code).toBe("access_denied");
+  });
+});
+
+describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
+  const aliased = vendor({ issuer: "https://v.example", issuerAliases: ["v.example"] });
+  const tenants = vendor({
+    issuer: "https://v.example/{tenant}/v2.0",
+    issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}" },
+  });
+
+  it.each<[ResolvedVendor, string]>([
+    [aliased, "https://v.example"],
+    [aliased, "v.example"],
+    [tenants, "https://v.example/0a1b/v2.0"],
+  ])("is known by each of them", (entry, iss) => {
+    expect(() => requireIssuer(entry, iss)).not.toThrow();
+  });
+
+  it.each<[ResolvedVendor, string]>([
+    [aliased, "http://v.example"],
+    [aliased, ""],
+    [tenants, "https://v.example/0a1b/v2.0/"],
+    [tenants, "https://v.example//v2.0"],
+    [tenants, "https://v.example/v2.0"],
+    [tenants, "https://v.example/0a1b/../0a1b/v2.0"],
+    [tenants, "https://v.example/zzzz/v2.0"],
+    [tenants, "https://evil.example/0a1b/v2.0"],
+  ])("and by no other", (entry, iss) => {
+    expect(() => requireIssuer(entry, iss)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+});

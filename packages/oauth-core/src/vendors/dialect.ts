@@ -1,0 +1,68 @@
+/**
+ * The ways in which vendors depart from the standard, as data: members of `Vendor` that have a shape of their own. Read by
+ * vendor-client/, which knows the ways and no vendor; what fits none of them is a function in the vendor's own file.
+ */
+import type { OAuthErrorCode } from "../protocol/errors.ts";
+
+/** How a vendor ends a token where that is not rfc7009. */
+export interface RevocationDialect {
+  readonly method: "POST" | "DELETE";
+  /** `basic`: our id and secret; `bearer`: the token that is to end. */
+  readonly authentication: "basic" | "bearer" | "none";
+  /** Where the token stands, under `tokenParameter`; `none`: only in the header. */
+  readonly body: "form" | "json" | "query" | "none";
+  readonly tokenParameter: string;
+  /** `grant`: all tokens of this user and client end with it. */
+  readonly ends: "token" | "grant";
+  /** Statuses of an answer that means: not known, or no longer. */
+  readonly goneStatuses: readonly number[];
+  /** Error codes that mean the same, beside those every vendor may use. */
+  readonly goneErrors?: readonly string[];
+}
+
+/** An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token that names it. */
+export interface IssuerTemplate {
+  readonly placeholder: string;
+  readonly claim: string;
+  /** A regular expression the whole claim must match. */
+  readonly pattern: string;
+}
+
+/** A lifetime told as a point in time. */
+export interface AbsoluteExpiry {
+  readonly member: string;
+  /** Since 1970; `date`: text of ISO 8601. */
+  readonly unit: "seconds" | "milliseconds" | "date";
+}
+
+/** A member that says whether the answer is a success, whatever the HTTP status: any other value is an error code. */
+export interface ResultMember {
+  readonly member: string;
+  readonly success: readonly (string | number | boolean)[];
+}
+
+/** A vendor's error codes at its token and revocation endpoint, and what they are here. */
+export type TokenErrors = Readonly<
+  Record<
+    string,
+    Extract<
+      OAuthErrorCode,
+      | "invalid_grant"
+      | "invalid_scope"
+      | "temporarily_unavailable"
+      | "vendor_credentials_rejected"
+      | "vendor_response_invalid"
+    >
+  >
+>;
+
+/** The same of the `error` on the callback. */
+export type CallbackErrors = Readonly<
+  Record<
+    string,
+    Extract<
+      OAuthErrorCode,
+      "access_denied" | "invalid_scope" | "server_error" | "temporarily_unavailable" | "vendor_credentials_rejected"
+    >
+  >
+>;
