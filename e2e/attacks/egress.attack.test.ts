@@ -15,6 +15,7 @@ import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { IAT, register } from "./support/registration-stage.ts";
 import { createWorld, idOf, requestOf } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -92,6 +93,8 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
           name: "Honest",
           authorization_endpoint: `${vendor.origin}/authorize`,
           token_endpoint: `${vendor.origin}/token`,
+          registration_endpoint: `${vendor.origin}/register`,
+          initial_access_token: IAT,
         },
       },
       config: { egress: { allow_loopback: true } },
@@ -103,27 +106,29 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     const redeemed = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
     const refresh = { grant_type: "refresh_token", refresh_token: "refresh-of-victim", vendor: "honest" };
     const refreshed = await backend.post("/v1/token", refresh);
-    return { vendor, elsewhere, redeemed, refreshed };
+    const registered = await register(world, { vendor: "honest" });
+    return { vendor, elsewhere, redeemed, refreshed, registered };
   }
 
   it.each([301, 302, 303, 307, 308])(
-    "by %i is not followed, neither with a code nor with a refresh token",
+    "by %i is not followed, neither with a code nor with a refresh token nor with an initial access token",
     async (status) => {
-      const { vendor, elsewhere, redeemed, refreshed } = await redeemAtRedirecting(status);
-      expect(vendor.heard.map(({ path }) => path)).toEqual(["/token", "/token"]);
+      const { vendor, elsewhere, redeemed, refreshed, registered } = await redeemAtRedirecting(status);
+      expect(vendor.heard.map(({ path }) => path)).toEqual(["/token", "/token", "/register"]);
       expect(elsewhere.heard).toEqual([]);
-      for (const answer of [redeemed, refreshed]) {
+      const { status: given, body } = registered;
+      for (const answer of [redeemed, refreshed, { status: given, body: JSON.parse(body) as object }]) {
         expect(answer).toMatchObject({ status: 502, body: { error: "vendor_response_invalid" } });
         expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|take/);
       }
     },
   );
 
-  it("bar#EG-12 twin: with an exchange that follows, the other host has our secret, the code and the verifier", async () => {
+  it("bar#EG-12 twin: with an exchange that follows, the other host has our secret, the code, the verifier and the token", async () => {
     await without(off, "exchange", async () => {
       const { elsewhere, redeemed } = await redeemAtRedirecting(307);
       expect(redeemed.status).toBe(200);
-      const [{ headers, body } = { headers: {}, body: "" }] = elsewhere.heard;
+      const [{ headers, body } = { headers: {}, body: "" }, , registration] = elsewhere.heard;
       expect(Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString()).toBe(
         `${VENDOR_CLIENT.clientId}:${VENDOR_CLIENT.clientSecret}`,
       );
@@ -131,6 +136,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
         code: expect.stringMatching(/^code-of-victim-/),
         code_verifier: expect.stringMatching(/^.{43}$/),
       });
+      expect(registration?.headers.authorization).toBe(`Bearer ${IAT}`);
     });
   });
 });

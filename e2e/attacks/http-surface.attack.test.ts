@@ -124,7 +124,8 @@ describe("bar#HT-7 requests without credentials", () => {
     const open: string[] = [];
     for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/register"].flatMap(tricks)) {
       for (const agent of agents) {
-        const headers = { "content-type": FORM, ...(agent === undefined ? {} : { "user-agent": agent }) };
+        const type = /register/i.test(path) ? "application/json" : FORM;
+        const headers = { "content-type": type, ...(agent === undefined ? {} : { "user-agent": agent }) };
         const { status } = await wire.send({ method: "POST", path, headers, body });
         if (![400, 401, 404, 405, 503].includes(status)) open.push(`${path} ${agent}: ${status}`);
       }

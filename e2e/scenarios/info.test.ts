@@ -178,13 +178,6 @@ describe("/openapi.json", () => {
   });
 });
 
-describe("/register", () => {
-  it("says that it is not offered by this release", async () => {
-    const answer = await scene.platform.post("/register", {});
-    expectError(answer, 503, "temporarily_unavailable");
-  });
-});
-
 describe("/", () => {
   it("is a page for people that names the enabled vendors, escaped", async () => {
     const html = expectPage(await browse(`${scene.baseUrl}/`), 200);

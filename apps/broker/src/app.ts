@@ -18,8 +18,12 @@ import { createWayBack } from "./pages/way-back.ts";
 import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
+import { registerRoutes } from "./routes/register.ts";
 import { mount } from "./routes/rim.ts";
 import { openStores } from "./stores.ts";
+
+/** Each one leaves something behind at the vendor, for good. */
+const REGISTRATIONS_PER_MINUTE = 60;
 
 export interface Broker {
   readonly app: Hono;
@@ -80,6 +84,12 @@ export async function createBroker(
         singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
       }),
       ...browserRoutes({ ...deps, limit }),
+      ...registerRoutes({
+        ...deps,
+        limit,
+        rateLimit: createRateLimit(Math.min(config.limits.parPerMinute, REGISTRATIONS_PER_MINUTE)),
+        openTo: config.sandbox ? config.clients[0] : undefined,
+      }),
       ...infoRoutes({ ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) }),
     ],
     {

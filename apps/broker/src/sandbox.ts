@@ -49,6 +49,7 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
   });
   const provider = await startOpenIdProvider({
     homeUrl: platform.url,
+    registration: {},
     clients: [
       {
         clientId: "broker",
@@ -96,6 +97,7 @@ function sandboxVendor(issuer: string, clientSecret: string): VendorConfig {
       id: VENDOR_ID,
       name: "Sandbox vendor (a real OpenID provider)",
       issuer,
+      registrationEndpoint: `${issuer}/reg`,
       defaultScopes: SCOPES,
       rotatesRefreshTokens: true,
     }),

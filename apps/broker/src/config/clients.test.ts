@@ -68,8 +68,23 @@ describe("a client", () => {
         initialAccessTokens: new Map([["my-vendor", new Secret("iat")]]),
       },
     ]);
-    expect(config.owners[0]?.initialAccessTokens.get("my-vendor")?.reveal()).toBe("iat");
+    expect(config.clients[0]?.initialAccessTokens?.get("my-vendor")?.reveal()).toBe("iat");
+    expect(clientOf({})).not.toHaveProperty("initialAccessTokens");
   });
+
+  it.each([["two words"], ["line\nbreak"], ["tökén"], ["x".repeat(4097)]])(
+    "refuses an initial access token that fits no header, %#",
+    (token) => {
+      const where = { owners: [{ id: "acme", initial_access_token: { "my-vendor": token } }], vendors: VENDORS };
+      expect(problemsOf(where)).toEqual([
+        "owners[0].initial_access_token.my-vendor must be visible ASCII without spaces, at most 4096 characters",
+      ]);
+      const vendors = { "my-vendor": { ...VENDORS["my-vendor"], initial_access_token: token } };
+      expect(problemsOf({ vendors })).toEqual([
+        "vendors.my-vendor.initial_access_token must be visible ASCII without spaces, at most 4096 characters",
+      ]);
+    },
+  );
 
   it("takes its approvals itself when it has no owner", () => {
     expect(clientOf({ approved_vendors: ["my-vendor"] })?.approvedVendors).toEqual(["my-vendor"]);

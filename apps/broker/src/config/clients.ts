@@ -5,7 +5,6 @@ import type { ParsedOwner } from "./schema.ts";
 import type { Tree } from "./source.ts";
 import type { ClientConfig, OwnerConfig } from "./types.ts";
 import { present } from "./present.ts";
-import { unusedToken } from "./vendors.ts";
 
 const SHORTEST_SECRET = 32;
 
@@ -83,9 +82,6 @@ export function clientWarnings(
       );
     }
   }
-  for (const { id, initial_access_token: tokens } of owners) {
-    if (tokens !== undefined) warnings.push(unusedToken(`Owner ${id}`));
-  }
   const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
   for (const id of new Set(approved)) {
     if (!vendorIds.has(id)) warnings.push(`approved_vendors names ${id}, which is not a known vendor`);
@@ -118,6 +114,7 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
       jwksUri: parsed.jwks_uri,
       vendors: parsed.vendors,
       initiateLoginUri: parsed.initiate_login_uri,
+      initialAccessTokens: owner?.initialAccessTokens,
     }),
   };
 }

@@ -29,15 +29,6 @@ describe("what was relaxed is a warning", () => {
     expect(warningsOf(vendorsWith({ iss_required: true }))).toEqual([]);
   });
 
-  it("an initial access token, which nothing sends yet", () => {
-    const owners = [{ id: "acme", initial_access_token: { v: "CANARY-iat" } }];
-    const warnings = warningsOf({ owners, ...vendorsWith({ initial_access_token: "CANARY-iat" }) });
-    expect(warnings).toEqual([
-      "Owner acme has an initial_access_token, which this release does not use: dynamic client registration comes later",
-      "Vendor v has an initial_access_token, which this release does not use: dynamic client registration comes later",
-    ]);
-  });
-
   it.each([
     ["the key file beside the store", {}, "data/broker.sqlite.key"],
     ["the keys in a file of their own", { keys: "file:keys.json" }, "keys.json"],

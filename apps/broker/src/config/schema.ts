@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { checkCidr, parseBaseUrl, parseKeys, parseStore } from "./addresses.ts";
 import { clientSchema } from "./client-schema.ts";
 import { checkName, flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
+import { checkToken } from "./vendor-parts.ts";
 import { vendorSchema } from "./vendor-schema.ts";
 import { checkVendorId, type UrlRules } from "./endpoint.ts";
 
@@ -39,13 +40,14 @@ const ownerSchema = section({
     {
       type: "mapping of vendor id to token",
       description:
-        "The organization's own initial access tokens for dynamic client registration. Accepted, but not used by this release yet.",
+        "The organization's own initial access tokens for dynamic client registration, each for one vendor; used before the vendor's.",
       example: "{ notion: env:ACME_NOTION_IAT }",
     },
     checkVendorId,
-    text({ type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" }).transform(
-      (value) => new Secret(value),
-    ),
+    text(
+      { type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" },
+      checkToken,
+    ).transform((value) => new Secret(value)),
   ).optional(),
 });
 
@@ -53,7 +55,8 @@ const limitsSchema = section({
   par_per_minute: integer(
     {
       type: "whole number",
-      description: "Pushed requests per client and minute; 0 = no limit.",
+      description:
+        "Pushed requests per client and minute; 0 = no limit. Registrations at vendors have a count of their own: as many, but at most 60.",
       example: "600",
       default: "600",
     },

@@ -59,6 +59,8 @@ export interface ClientConfig extends Client {
   readonly allowOverrides: boolean;
   /** The owner's, or without an owner the client's own. */
   readonly approvedVendors: readonly string[];
+  /** The owner's, by vendor id. */
+  readonly initialAccessTokens?: ReadonlyMap<string, Secret>;
   readonly initiateLoginUri?: string;
 }
 
@@ -69,6 +71,7 @@ export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "se
 export interface VendorConfig extends VendorTemplate {
   /** The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way. */
   readonly credentials: readonly VendorCredentials[];
+  /** For dynamic client registration there, where the owner has none of its own. */
   readonly initialAccessToken?: Secret;
   /** Clients of different owners share the credentials: no new flow before users are told who asks (bar XA-9). */
   readonly needsOwnerPage: boolean;

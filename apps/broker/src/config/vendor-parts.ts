@@ -44,6 +44,13 @@ export function checkVisible(value: string): string | undefined {
     : "must have at most 2048 characters, none of them a control character";
 }
 
+/** It travels in a header, behind `Bearer `. */
+export function checkToken(value: string): string | undefined {
+  return /^[\x21-\x7e]{1,4096}$/.test(value)
+    ? undefined
+    : "must be visible ASCII without spaces, at most 4096 characters";
+}
+
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
   const ids = entries.map((entry) => entry.id ?? entry.client_id);
   return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";

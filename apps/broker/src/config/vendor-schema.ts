@@ -3,7 +3,7 @@ import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-co
 import { z } from "zod";
 import { endpoint, type UrlRules } from "./endpoint.ts";
 import { checkName, choice, flag, integer, listOf, mapOf, notYet, oneOrList, section, text } from "./fields.ts";
-import { checkCredentialIds, checkVisible, credentialsSchema } from "./vendor-parts.ts";
+import { checkCredentialIds, checkToken, credentialsSchema } from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
   "RS256",
@@ -28,7 +28,8 @@ const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 export function vendorSchema(rules: UrlRules) {
-  const url = (description: string, example: string) => endpoint(rules, { description, example }).optional();
+  const url = (description: string, example: string, filledLater?: RegExp) =>
+    endpoint(rules, { description, example }, filledLater).optional();
   return section({
     name: text(
       { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
@@ -44,9 +45,13 @@ export function vendorSchema(rules: UrlRules) {
       "Where tokens are refreshed, when that is not the token endpoint.",
       "https://vendor.example/refresh",
     ),
-    revocation_endpoint: url("Where tokens are revoked.", "https://vendor.example/revoke"),
+    revocation_endpoint: url(
+      "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
+      "https://vendor.example/revoke",
+      /(?<=\/)\{client_id\}(?=\/|$)/,
+    ),
     registration_endpoint: url(
-      "Where clients are registered. Accepted, but not used by this release yet.",
+      "Where POST /register registers clients; absent, its metadata says so.",
       "https://vendor.example/register",
     ),
     jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
@@ -151,10 +156,11 @@ export function vendorSchema(rules: UrlRules) {
     initial_access_token: text(
       {
         type: "secret",
-        description: "Sent with dynamic client registration. Accepted, but not used by this release yet.",
+        description:
+          "Sent with dynamic client registration at this vendor, where neither the request nor the client's owner has one.",
         example: "env:NOTION_IAT",
       },
-      checkVisible,
+      checkToken,
     )
       .transform((value) => new Secret(value))
       .optional(),

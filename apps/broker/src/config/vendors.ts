@@ -90,7 +90,7 @@ export function buildVendor(
 
 /** What the operator's own fields take away, or seem to bring. */
 function relaxations(id: string, parsed: ParsedVendor): string[] {
-  const { pkce, iss_required: issRequired, initial_access_token: initialAccessToken } = parsed;
+  const { pkce, iss_required: issRequired } = parsed;
   const warnings: string[] = [];
   if (pkce === "none") {
     warnings.push(
@@ -107,13 +107,7 @@ function relaxations(id: string, parsed: ParsedVendor): string[] {
       `Vendor ${id} has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to tell from its own`,
     );
   }
-  if (initialAccessToken !== undefined) warnings.push(unusedToken(`Vendor ${id}`));
   return warnings;
-}
-
-/** @param holder begins the sentence */
-export function unusedToken(holder: string): string {
-  return `${holder} has an initial_access_token, which this release does not use: dynamic client registration comes later`;
 }
 
 function vendorFields(parsed: ParsedVendor): Partial<Vendor> {

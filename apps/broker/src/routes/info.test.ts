@@ -68,12 +68,6 @@ describe("what anyone may ask", () => {
     ]);
   });
 
-  it("offers no registration yet, and says so", async () => {
-    const { app } = await testBroker();
-    const response = await app.request(`${ISSUER}/register`, { method: "POST", body: "{}" });
-    expect([response.status, (await bodyOf(response)).error]).toEqual([503, "temporarily_unavailable"]);
-  });
-
   it("counts requests by route pattern and refusals by reason", async () => {
     const { app } = await testBroker();
     await app.request(`${ISSUER}/v1/callback?code=c&state=canary`);

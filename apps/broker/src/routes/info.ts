@@ -51,16 +51,6 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
     get("/openapi.json", () => rawJson(openApi)),
     get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
-    {
-      method: "POST",
-      path: "/register",
-      surface: "api",
-      handle: () => {
-        throw new OAuthError("temporarily_unavailable", "Dynamic client registration is not offered by this release", {
-          retryAfterSeconds: 3600,
-        });
-      },
-    },
   ];
 }
 

@@ -55,6 +55,11 @@ const WHAT_MINTED: Record<string, Schema> = {
   vendor: text("Instead of connection, for callers that kept only that"),
 };
 
+const REGISTER: Record<string, Schema> = {
+  vendor: text("A vendor's id, see /v1/vendors"),
+  initial_access_token: text("For vendors that want one; else the owner's or the vendor's of the configuration"),
+};
+
 const SCHEMAS: Record<string, Schema> = {
   Error: {
     type: "object",
@@ -232,8 +237,20 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       },
       "/register": {
         post: {
-          summary: "Dynamic client registration at a vendor; not offered by this release",
-          responses: { "503": { $ref: "#/components/responses/Error" } },
+          summary: "Register a client at a vendor (RFC 7591); its answer is passed on and nothing is kept",
+          security: [{ clientBasic: [] }, { clientAssertion: [] }],
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: { type: "object", properties: REGISTER, required: ["vendor"] } } },
+          },
+          responses: {
+            "201": json("The vendor's own answer, byte for byte, usually with client_id and client_secret", {}),
+            default: {
+              description:
+                "The vendor's own refusal, with its status and Content-Type; or ours, which has the members of Error",
+            },
+            ...ERRORS,
+          },
         },
       },
       "/healthz": open("Liveness", json("Alive", { type: "object" })),
@@ -255,6 +272,11 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           type: "http",
           scheme: "basic",
           description: "client_secret_basic; also client_secret_post and private_key_jwt",
+        },
+        clientAssertion: {
+          type: "http",
+          scheme: "bearer",
+          description: "At /register, whose body is no form: the client assertion of private_key_jwt",
         },
       },
     },

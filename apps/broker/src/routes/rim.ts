@@ -132,9 +132,9 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, rim: R
   return errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error));
 }
 
-/** `/v1/callback/:context` → `callback`: the word an operator counts by. */
+/** `/v1/callback/:context` → `callback`, `/register` → `register`: the word an operator counts by. */
 function legOf(path: string): string {
-  return path.replace("/v1/", "").replace(/[^a-z].*$/, "") || "other";
+  return path.replace(/^\/(?:v1\/)?/, "").replace(/[^a-z].*$/, "") || "other";
 }
 
 function refusal(path: string, surface: Route["surface"], error: () => OAuthError): Route {

@@ -40,6 +40,8 @@ describe("requireHostOfVendor", () => {
     expect(() =>
       requireHostOfVendor(vendor({ issuer, tokenEndpoint: "https://identity.example/t" }), elsewhere),
     ).not.toThrow();
-    expect(() => requireHostOfVendor(vendor({ issuer, registrationEndpoint: issuer }), elsewhere)).toThrow();
+    expect(() => requireHostOfVendor(vendor({ issuer, registrationEndpoint: issuer }), elsewhere)).toThrow(
+      "vendor_response_invalid",
+    );
   });
 });

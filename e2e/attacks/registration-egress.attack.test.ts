@@ -1,0 +1,147 @@
+/**
+ * Who attacks: a vendor that answers for its registration endpoint, or a platform of another owner. What they want: requests of ours
+ * behind the broker, or the initial access token of an organization. What stops them: we ask public addresses only
+ * (isPublicAddress), a token stays below the vendor's own domain (requireHostOfVendor) and serves the vendor and the owner it was
+ * entered for (configuredToken). That no redirect takes it elsewhere is shown in egress.attack.test.ts.
+ */
+import { Secret } from "@oauth-broker/oauth-core";
+import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/egress-corpus.ts";
+import { recordingNetwork } from "../../packages/oauth-core/src/testing/recording-network.ts";
+import { without } from "./support/outcomes.ts";
+import { hostOf, IAT, metadataOf, register, setUpRegistration } from "./support/registration-stage.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/addresses.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/addresses.ts")>();
+  const isPublicAddress: typeof actual.isPublicAddress = (address) =>
+    off.has("isPublicAddress") || actual.isPublicAddress(address);
+  return { ...actual, isPublicAddress };
+});
+
+vi.mock("../../packages/oauth-core/src/vendor-client/registration-endpoint.ts", async (original) => {
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration-endpoint.ts")>();
+  const requireHostOfVendor: typeof actual.requireHostOfVendor = (...call) => {
+    if (!off.has("requireHostOfVendor")) actual.requireHostOfVendor(...call);
+  };
+  return { ...actual, requireHostOfVendor };
+});
+
+vi.mock("../../apps/broker/src/flows/register-token.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/register-token.ts")>();
+  const configuredToken: typeof actual.configuredToken = (client, entry) =>
+    // As a broker that knows one token for all.
+    off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);
+  return { ...actual, configuredToken };
+});
+
+describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behind the broker", () => {
+  const answers = new Map(
+    EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+  );
+
+  /** One vendor for each URL, at a network without sockets. @returns the error each registration ends with */
+  async function registerAtAll(urls: readonly string[]) {
+    const network = recordingNetwork(answers);
+    const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
+    const fetch: Egress["fetch"] = async (input, init = {}) => {
+      const { origin, pathname, hostname } = URL.parse(String(input)) ?? { origin: "", pathname: "", hostname: "" };
+      const index = /^v(\d+)\.example$/.exec(hostname)?.[1];
+      if (index === undefined || !pathname.startsWith("/.well-known/")) return guarded.fetch(input, init);
+      return Response.json({ ...metadataOf(origin), registration_endpoint: urls[Number(index)] });
+    };
+    const world = await createWorld({
+      vendors: [],
+      entries: Object.fromEntries(
+        urls.map((_, index) => [`v${index}`, { name: "V", issuer: `https://v${index}.example` }]),
+      ),
+      egress: { fetch, fetchUntrusted: fetch, close: async () => guarded.close() },
+    });
+    const errors: string[] = [];
+    for (const index of urls.keys()) {
+      const { body } = await register(world, { vendor: `v${index}` });
+      errors.push(String((JSON.parse(body) as { error: string }).error));
+    }
+    return { network, errors, world };
+  }
+
+  it("bar#EG-9 is refused, at the latest before a socket is opened, and nobody learns what is there", async () => {
+    const { network, errors, world } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
+    const wrong = EGRESS_CORPUS.flatMap(({ label, stoppedBy, url }, index) => {
+      const expected =
+        url === "" ? "invalid_request" : stoppedBy === "answer" ? "temporarily_unavailable" : "vendor_response_invalid";
+      return errors[index] === expected ? [] : [`${label}: ${errors[index]}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(network.sockets).toEqual([]);
+    expect(new Set(world.exchanges.map(({ body }) => body)).size).toBeLessThanOrEqual(3);
+  });
+
+  it("bar#EG-1 twin: without isPublicAddress our request is on its way to the metadata service", async () => {
+    await without(off, "isPublicAddress", async () => {
+      const { network } = await registerAtAll([
+        "https://169.254.169.254/latest",
+        "https://10.0.0.1/",
+        "https://[fd00:ec2::254]/",
+      ]);
+      expect(network.sockets).toEqual(["169.254.169.254", "10.0.0.1", "fd00:ec2::254"]);
+    });
+  });
+});
+
+describe("bar#BY-4 an initial access token", () => {
+  const moved = { registration_endpoint: "https://collector.example/register" };
+
+  it("is not sent where changed metadata says, neither the owner's nor the caller's", async () => {
+    const { register, outbound } = await setUpRegistration(moved);
+    for (const members of [{}, { initial_access_token: "iat-of-the-caller" }]) {
+      const { status, body } = await register({ vendor: "honest", ...members });
+      expect([status, JSON.parse(body)]).toEqual([
+        502,
+        expect.objectContaining({ error: "vendor_response_invalid", reason: "credential_binding_mismatch" }),
+      ]);
+    }
+    expect(outbound).toEqual([]);
+  });
+
+  it("bar#BY-4 twin: without requireHostOfVendor the other host has it", async () => {
+    await without(off, "requireHostOfVendor", async () => {
+      const { register, outbound } = await setUpRegistration(moved);
+      await register({ vendor: "honest" });
+      expect(outbound.map((request) => [hostOf(request), request.headers.get("authorization")])).toEqual([
+        ["collector.example", `Bearer ${IAT}`],
+      ]);
+    });
+  });
+
+  /** The vendor it is for and another one, asked by its owner and by another one. */
+  async function registerEverywhere() {
+    const { register, outbound } = await setUpRegistration();
+    for (const who of ["platform", "other"] as const) {
+      for (const vendor of ["honest", "evil"]) expect((await register({ vendor }, who)).status).toBe(201);
+    }
+    return outbound.map((request) => [hostOf(request), request.headers.get("authorization")]);
+  }
+
+  it("goes to the vendor it was entered for, and serves nobody but its owner", async () => {
+    expect(await registerEverywhere()).toEqual([
+      ["honest.example", `Bearer ${IAT}`],
+      ["evil.example", null],
+      ["honest.example", null],
+      ["evil.example", null],
+    ]);
+  });
+
+  it("bar#BY-4 twin: with one token for all, another vendor has it, and another owner registers with it", async () => {
+    await without(off, "configuredToken", async () => {
+      expect(await registerEverywhere()).toEqual(
+        ["honest", "evil", "honest", "evil"].map((vendor) => [`${vendor}.example`, `Bearer ${IAT}`]),
+      );
+    });
+  });
+});

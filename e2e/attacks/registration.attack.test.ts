@@ -1,0 +1,143 @@
+/**
+ * Who attacks: a platform that registers clients through us. What it wants: a client at an honest vendor that sends users to it in
+ * our name (redirect URIs), another vendor than a gateway before us saw, or the credentials that were made for another platform.
+ * What stops it: what we register is ours alone (clientMetadata), a request has one reading (parseJsonStrict), and each
+ * registration is new (registerClient).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK } from "./support/cast.ts";
+import type { VendorRequest } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { hostOf, IAT, setUpRegistration } from "./support/registration-stage.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+/** What the caller sent, for the twin that passes it on. */
+const caller = vi.hoisted(() => ({ members: {} as Record<string, unknown> }));
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/client-metadata.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/client-metadata.ts")>();
+  const clientMetadata: typeof actual.clientMetadata = (...call) => ({
+    ...actual.clientMetadata(...call),
+    ...(off.has("clientMetadata") ? (caller.members as object) : {}),
+  });
+  return { ...actual, clientMetadata };
+});
+
+vi.mock("../../packages/oauth-core/src/protocol/strict-json.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/strict-json.ts")>();
+  const parseJsonStrict: typeof actual.parseJsonStrict = (text) =>
+    off.has("parseJsonStrict") ? JSON.parse(text) : actual.parseJsonStrict(text);
+  return { ...actual, parseJsonStrict };
+});
+
+vi.mock("../../packages/oauth-core/src/vendor-client/register-client.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/register-client.ts")>();
+  const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
+  const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
+    if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);
+    // As a broker that saves itself, and the vendor, a hop.
+    const known = saved.get(vendor.id) ?? actual.registerClient(vendor, ...rest);
+    saved.set(vendor.id, known);
+    return known;
+  };
+  return { ...actual, registerClient };
+});
+
+const redirectUrisOf = (request: VendorRequest | undefined): unknown =>
+  (JSON.parse(request?.body ?? "{}") as { redirect_uris?: unknown }).redirect_uris;
+
+const EVIL_URI = "https://evil.example/take";
+
+describe("bar#DC-1 a redirect URI of the caller's", () => {
+  const evil = JSON.stringify([EVIL_URI]);
+
+  it.each([
+    ["beside the vendor", `{"vendor":"honest","redirect_uris":${evil}}`],
+    ["before it", `{"redirect_uris":${evil},"vendor":"honest"}`],
+    ["in other words", `{"vendor":"honest","redirect_uri":"${EVIL_URI}","redirectUris":${evil}}`],
+    ["as metadata", `{"vendor":"honest","client_metadata":{"redirect_uris":${evil}},"software_statement":"x.y.z"}`],
+    ["with an escape", `{"vendor":"honest","redirect_\\u0075ris":${evil}}`],
+    ["through the prototype", `{"vendor":"honest","__proto__":{"redirect_uris":${evil}}}`],
+    ["through the constructor", `{"vendor":"honest","constructor":{"prototype":{"redirect_uris":${evil}}}}`],
+    ["in the vendor", JSON.stringify({ vendor: `honest","redirect_uris":${evil},"x":"` })],
+    ["in the token", JSON.stringify({ vendor: "honest", initial_access_token: `x\r\n\r\n{"redirect_uris":${evil}}` })],
+    [
+      "in the token's quotes",
+      JSON.stringify({ vendor: "honest", initial_access_token: `x","redirect_uris":${evil},"y":"` }),
+    ],
+  ])("is not registered, %s", async (_title, body) => {
+    const { register, outbound } = await setUpRegistration();
+    const { status } = await register(body);
+    expect([201, 400]).toContain(status);
+    expect(outbound.map(redirectUrisOf)).toEqual(status === 201 ? [[CALLBACK]] : []);
+    expect(outbound.map(({ body: sent }) => sent).join("")).not.toContain("evil");
+  });
+
+  it("bar#DC-1 twin: with metadata that takes over what the caller sent, a client in our name sends users to him", async () => {
+    await without(off, "clientMetadata", async () => {
+      caller.members = { redirect_uris: [EVIL_URI] };
+      const { register, outbound } = await setUpRegistration();
+      expect((await register({ vendor: "honest", ...caller.members })).status).toBe(201);
+      expect(JSON.parse(outbound[0]?.body ?? "")).toMatchObject({
+        client_name: "OAuth broker",
+        redirect_uris: [EVIL_URI],
+      });
+    });
+  });
+});
+
+describe("bar#HT-3 a vendor named twice, past a gateway that reads the first name only", () => {
+  const bodies = ['{"vendor":"honest","vendor":"evil"}', '{"vendor":"honest","v\\u0065ndor":"evil"}'];
+
+  it("is refused", async () => {
+    const { register, outbound } = await setUpRegistration();
+    for (const body of bodies) expect((await register(body)).status).toBe(400);
+    expect(outbound).toEqual([]);
+  });
+
+  it("bar#HT-3 twin: with JSON.parse the other vendor is asked", async () => {
+    await without(off, "parseJsonStrict", async () => {
+      const { register, outbound } = await setUpRegistration();
+      for (const body of bodies) expect((await register(body)).status).toBe(201);
+      expect(outbound.map(hostOf)).toEqual(["evil.example", "evil.example"]);
+    });
+  });
+});
+
+describe("bar#DC-8 credentials that were made for one caller", () => {
+  async function registerTwo() {
+    const { register, outbound, world } = await setUpRegistration();
+    const made = [await register({ vendor: "honest" }), await register({ vendor: "honest" }, "other")];
+    return {
+      secrets: made.map(({ body }) => (JSON.parse(body) as { client_secret: string }).client_secret),
+      outbound,
+      world,
+    };
+  }
+
+  it("are nobody else's: each caller's are new", async () => {
+    const { secrets, outbound } = await registerTwo();
+    expect(secrets).toEqual(["made-s3cret-1", "made-s3cret-2"]);
+    expect(outbound).toHaveLength(2);
+  });
+
+  it("bar#DC-8 twin: with a registration that is kept, the second caller has the first one's secret", async () => {
+    await without(off, "registerClient", async () => {
+      expect((await registerTwo()).secrets).toEqual(["made-s3cret-1", "made-s3cret-1"]);
+    });
+  });
+
+  it("bar#BY-1 bar#OB-2 stand in no line of the log, in no other answer, and in no metric", async () => {
+    const { register, world } = await setUpRegistration();
+    await register({ vendor: "honest", initial_access_token: "iat-of-the-caller-s3cret" });
+    await register({ vendor: "nobody", initial_access_token: "iat-of-the-caller-s3cret" });
+    const made = world.exchanges.length;
+    for (const path of ["/metrics", "/v1/vendors", "/v1/vendors/honest", "/openapi.json", "/"])
+      await world.request(path);
+    const told = [...world.logLines, ...world.exchanges.slice(made - 1).map(({ body }) => body)].join("\n");
+    expect(told).not.toMatch(/s3cret|client-1/);
+    expect(told).not.toContain(IAT);
+    expect(world.logLines.join("")).toContain('"route":"/register"');
+  });
+});
