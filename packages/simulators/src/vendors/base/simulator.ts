@@ -30,8 +30,8 @@ export interface RecordedVendorRequest {
   readonly status: number;
 }
 
-/** Where a vendor can be made to refuse: at its authorization page, token endpoint, revocation, or an API call. */
-export type RefusalPoint = "authorization" | "token" | "revocation" | "api";
+/** Where a vendor can be made to refuse: at its authorization page, another endpoint, or an API call. */
+export type RefusalPoint = "authorization" | "token" | "revocation" | "registration" | "api";
 
 export interface SimulatorOptions {
   /** Whole seconds since 1970; default the machine's clock. */

@@ -15,7 +15,9 @@ export interface HeldToken {
   readonly value: string;
   readonly kind: "access" | "refresh";
   readonly grant: Grant;
-  /** Seconds since 1970; undefined = lives until it is ended. */
+  /** Seconds since 1970, as is `expiresAt`. */
+  readonly issuedAt: number;
+  /** Undefined = lives until it is ended. */
   readonly expiresAt: number | undefined;
   /** Why it no longer works, `live` when it does. */
   readonly state: "live" | "expired" | "revoked" | "rotated";
@@ -56,7 +58,7 @@ export function createTokens({ now }: { readonly now: Clock }): Tokens {
     issue(kind, grant, { prefix = "", lifetimeSeconds } = {}) {
       const value = prefix + randomBytes(27).toString("base64url");
       const expiresAt = lifetimeSeconds === undefined ? undefined : now() + lifetimeSeconds;
-      tokens.set(value, { value, kind, grant, expiresAt });
+      tokens.set(value, { value, kind, grant, issuedAt: now(), expiresAt });
       return value;
     },
     find(value) {

@@ -1,0 +1,173 @@
+import { afterEach, expect, it } from "vitest";
+import { startLinear, type LinearOptions } from "./linear.ts";
+import { bearer, CALLBACK, request } from "./testing/http.ts";
+import { mcpBench } from "./testing/mcp-bench.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function start(options: LinearOptions = {}) {
+  let now = 1_700_000_000;
+  const vendor = await startLinear({ now: () => now, ...options });
+  closing.push(vendor.close);
+  const advance = (seconds: number) => {
+    now += seconds;
+  };
+  return { ...mcpBench(vendor), advance };
+}
+
+it("connects a registered client: iss and state on the callback, a day's token", async () => {
+  const { vendor, register, authorize, redeem } = await start();
+  const client = await register();
+  const callback = await authorize(client, { resource: `${vendor.url}/mcp`, scope: "read" });
+  expect(callback).toEqual({ code: expect.any(String), state: "s1", iss: vendor.endpoints["issuer"] });
+  const answer = await redeem(client, callback["code"]!);
+  expect(answer.headers.get("Cache-Control")).toBe("no-store");
+  expect(answer.body).toEqual({
+    access_token: expect.any(String),
+    token_type: "bearer",
+    expires_in: 86_400,
+    refresh_token: expect.any(String),
+    scope: "read",
+  });
+  const used = await request(`${vendor.url}/mcp`, { headers: bearer(answer.body["access_token"] as string) });
+  expect(used.body).toEqual({ user: "user", scope: "read" });
+});
+
+it("the MCP server's 401 leads to the metadata, at the root and with the path", async () => {
+  const { vendor } = await start();
+  const { status, headers } = await request(`${vendor.url}/mcp`, { method: "POST" });
+  expect(status).toBe(401);
+  const named = /resource_metadata="([^"]+)"/.exec(headers.get("WWW-Authenticate") ?? "")?.[1] ?? "";
+  const resource = await request(named);
+  expect(resource.body).toMatchObject({ resource: `${vendor.url}/mcp`, authorization_servers: [vendor.url] });
+  const root = await request(`${vendor.url}/.well-known/oauth-protected-resource`);
+  expect(root.body).toEqual(resource.body);
+  const twin = await request(`${vendor.url}/.well-known/oauth-protected-resource/mcp/readonly`);
+  expect(twin.body).toMatchObject({ resource: `${vendor.url}/mcp/readonly`, scopes_supported: ["read"] });
+  const { body } = await request(`${vendor.url}/.well-known/oauth-authorization-server`);
+  expect(body).toMatchObject({
+    issuer: vendor.url,
+    revocation_endpoint: body["token_endpoint"],
+    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+    code_challenge_methods_supported: ["S256"],
+    client_id_metadata_document_supported: true,
+    authorization_response_iss_parameter_supported: true,
+  });
+  expect(body).not.toHaveProperty("introspection_endpoint");
+});
+
+it("refresh: for 30 minutes a used refresh token answers the same pair, then it is refused", async () => {
+  const { vendor, register, connect, refresh, advance } = await start();
+  const client = await register("client_secret_post");
+  const first = await connect(client);
+  const { body: second } = await refresh(client, first.refresh_token);
+  expect(second["refresh_token"]).not.toBe(first.refresh_token);
+  advance(1799);
+  expect((await refresh(client, first.refresh_token)).body).toEqual({ ...second, expires_in: 86_400 - 1799 });
+  advance(1);
+  const late = await refresh(client, first.refresh_token);
+  expect([late.status, late.body["error"]]).toEqual([400, "invalid_grant"]);
+  expect(vendor.isLive(second["refresh_token"] as string)).toBe(true);
+  expect((await refresh(client, first.access_token)).body["error"]).toBe("invalid_grant");
+  const other = await register();
+  expect((await refresh(other, second["refresh_token"] as string)).body["error"]).toBe("invalid_grant");
+});
+
+it("refresh without a window: a replay is refused at once", async () => {
+  const { register, connect, refresh } = await start({ replayWindowSeconds: 0 });
+  const client = await register();
+  const first = await connect(client);
+  expect((await refresh(client, first.refresh_token)).status).toBe(200);
+  expect((await refresh(client, first.refresh_token)).body["error"]).toBe("invalid_grant");
+});
+
+it("a code works once, for ten minutes, with its client, callback and verifier; a second use ends its tokens", async () => {
+  const { vendor, register, authorize, redeem, advance } = await start();
+  const [client, other] = [await register(), await register()];
+  const { code = "" } = await authorize(client);
+  const error = async (...request: Parameters<typeof redeem>) => (await redeem(...request)).body["error"];
+  expect(await error(other, code)).toBe("invalid_grant");
+  expect(await error(client, "none")).toBe("invalid_grant");
+  expect(await error(client, code, { redirect_uri: `${CALLBACK}/x` })).toBe("invalid_grant");
+  expect(await error(client, code, { redirect_uri: "" })).toBe("invalid_grant");
+  expect(await error(client, code, { code_verifier: "a".repeat(43) })).toBe("invalid_grant");
+  expect(await error(client, code, { code_verifier: "" })).toBe("invalid_grant");
+  expect(await error(client, code, { grant_type: "password" })).toBe("unsupported_grant_type");
+  expect(await error(client, code, { grant_type: "" })).toBe("invalid_request");
+  expect(await error(client, code)).toBeUndefined();
+  expect(vendor.liveTokens()).toHaveLength(2);
+  expect(await error(client, code)).toBe("invalid_grant");
+  expect(vendor.liveTokens()).toEqual([]);
+  const late = (await authorize(client))["code"]!;
+  advance(600);
+  expect(await error(client, late)).toBe("invalid_grant");
+});
+
+it("revokes on the token address: a refresh token with its grant, an access token alone, a stranger's not at all", async () => {
+  const { vendor, register, connect, revoke, post } = await start();
+  const [client, other] = [await register("client_secret_basic"), await register()];
+  const one = await connect(client);
+  expect((await post(client, { token: one.access_token }, "none")).status).toBe(401);
+  expect((await revoke(other, one.refresh_token)).status).toBe(200);
+  expect(vendor.liveTokens()).toEqual([one.access_token, one.refresh_token]);
+  expect((await revoke(client, one.access_token)).status).toBe(200);
+  expect(vendor.liveTokens()).toEqual([one.refresh_token]);
+  const two = await connect(client);
+  const answer = await revoke(client, two.refresh_token);
+  expect([answer.status, answer.text]).toEqual([200, ""]);
+  expect((await revoke(client, two.refresh_token)).status).toBe(200);
+  expect((await revoke(client, "never a token")).status).toBe(200);
+  expect(vendor.liveTokens()).toEqual([one.refresh_token]);
+});
+
+it("errors go back to the client with state and iss; an unknown client or callback stays on a page", async () => {
+  const { vendor, register, authorize } = await start();
+  const client = await register();
+  const fails = async (more: Record<string, string>) => authorize(client, more);
+  const back = (error: string) => ({ error, state: "s1", iss: vendor.url });
+  expect(await authorize(client, {}, { decision: "cancel" })).toEqual(back("access_denied"));
+  expect(await fails({ response_type: "token" })).toEqual(back("unsupported_response_type"));
+  expect(await fails({ code_challenge: "" })).toEqual(back("invalid_request"));
+  expect(await fails({ code_challenge_method: "" })).toEqual(back("invalid_request"));
+  expect(await fails({ code_challenge_method: "plain" })).toEqual(back("invalid_request"));
+  expect(await fails({ scope: "read admin" })).toEqual(back("invalid_scope"));
+  expect(await fails({ resource: "https://elsewhere.example" })).toEqual(back("invalid_target"));
+  for (const error of vendor.errors.authorization!) {
+    vendor.refuseNext("authorization", error);
+    expect(await fails({})).toEqual(back(error));
+  }
+  for (const redirect_uri of [`${CALLBACK}/x`, "https://elsewhere.example/", ""]) {
+    await expect(fails({ redirect_uri })).rejects.toMatchObject({ cause: { status: 400 } });
+  }
+  await expect(authorize({ clientId: "nobody" })).rejects.toMatchObject({ cause: { status: 400 } });
+});
+
+it("every error of the token, revocation and registration endpoints can be caused", async () => {
+  const { vendor, register, post, revoke } = await start();
+  const client = await register();
+  const odd: Record<string, number> = {
+    invalid_client: 401,
+    too_many_requests: 429,
+    server_error: 500,
+    temporarily_unavailable: 503,
+  };
+  for (const error of vendor.errors.token!) {
+    vendor.refuseNext("token", error);
+    const answer = await post(client, { grant_type: "refresh_token" });
+    expect([answer.status, answer.body]).toEqual([odd[error] ?? 400, { error }]);
+  }
+  for (const error of vendor.errors.revocation!) {
+    vendor.refuseNext("revocation", error);
+    expect((await revoke(client, "any")).status).toBe(odd[error] ?? 400);
+  }
+  for (const error of vendor.errors.registration!) {
+    vendor.refuseNext("registration", error);
+    const answer = await request(vendor.endpoints["registration_endpoint"]!, { method: "POST", body: "{}" });
+    expect([answer.status, answer.body]).toEqual([odd[error] ?? 400, { error }]);
+  }
+  vendor.refuseNext("api", "invalid_token");
+  expect((await request(`${vendor.url}/mcp`)).status).toBe(401);
+});

@@ -1,0 +1,47 @@
+/**
+ * A client whose id is the address of a document about it (draft-ietf-oauth-client-id-metadata-document). The document is
+ * fetched at each authorization request. Real servers ask for https; here plain http on this machine is good as well.
+ */
+import { isRedirectUri, parseObject } from "./registration.ts";
+import type { McpClient, McpState } from "./rules.ts";
+
+const TIMEOUT_MS = 3000;
+const MAX_BYTES = 5 * 1024;
+
+/** @returns the client as its document says; undefined when there is none or it is not acceptable */
+export async function readClientDocument(state: McpState, clientId: string): Promise<McpClient | undefined> {
+  if (!isDocumentAddress(clientId)) return undefined;
+  const text = await fetchText(clientId);
+  const document = text === undefined ? undefined : parseObject(text);
+  const redirectUris: unknown = document?.["redirect_uris"];
+  if (document?.["client_id"] !== clientId || !Array.isArray(redirectUris)) return undefined;
+  const isPublic = (document["token_endpoint_auth_method"] ?? "none") === "none" && !("client_secret" in document);
+  if (!isPublic || !redirectUris.every(isRedirectUri)) return undefined;
+  const name = document["client_name"];
+  const client: McpClient = {
+    clientId,
+    redirectUris,
+    tokenEndpointAuthMethod: "none",
+    ...(typeof name === "string" ? { name } : {}),
+  };
+  state.documents.set(clientId, client);
+  return client;
+}
+
+/** With a path, without user, query or fragment. */
+function isDocumentAddress(text: string): boolean {
+  if (!URL.canParse(text) || !isRedirectUri(text)) return false;
+  const { pathname, username, password, search } = new URL(text);
+  return pathname !== "/" && username === "" && password === "" && search === "";
+}
+
+async function fetchText(address: string): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const answer = await fetch(address, { redirect: "error", signal, headers: { Accept: "application/json" } });
+    const text = await answer.text();
+    return answer.status === 200 && text.length <= MAX_BYTES ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

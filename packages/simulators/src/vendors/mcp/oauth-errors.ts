@@ -1,0 +1,51 @@
+/** Errors in the form of RFC 6749 5.2 and RFC 7591 3.2.2, which these servers keep. */
+import { json } from "../base/members.ts";
+
+const STATUS: Readonly<Record<string, number>> = {
+  invalid_client: 401,
+  invalid_token: 401,
+  server_error: 500,
+  temporarily_unavailable: 503,
+  too_many_requests: 429,
+};
+
+export const TOKEN_ERRORS = [
+  "invalid_request",
+  "invalid_client",
+  "invalid_grant",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_scope",
+  "invalid_target",
+  "too_many_requests",
+  "server_error",
+  "temporarily_unavailable",
+];
+
+export const CALLBACK_ERRORS = [
+  "access_denied",
+  "invalid_request",
+  "invalid_scope",
+  "invalid_target",
+  "unauthorized_client",
+  "unsupported_response_type",
+  "server_error",
+  "temporarily_unavailable",
+];
+
+export const REGISTRATION_ERRORS = [
+  "invalid_redirect_uri",
+  "invalid_client_metadata",
+  "too_many_requests",
+  "server_error",
+];
+
+export const REVOCATION_ERRORS = ["invalid_client", "unsupported_token_type", "temporarily_unavailable"];
+
+/** Status by code, 400 unless listed. */
+export function oauthError(error: string, description?: string): Response {
+  const body = { error, ...(description === undefined ? {} : { error_description: description }) };
+  const retry = error === "too_many_requests" || error === "temporarily_unavailable" ? { "Retry-After": "30" } : {};
+  const challenge = error === "invalid_client" ? { "WWW-Authenticate": 'Basic realm="token"' } : {};
+  return json(body, STATUS[error] ?? 400, { ...retry, ...challenge });
+}

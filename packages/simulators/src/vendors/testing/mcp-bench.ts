@@ -1,0 +1,74 @@
+/** The bench of the tests of MCP authorization servers: registered clients and the calls they make. */
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { AuthMethod, McpSimulator } from "../mcp/rules.ts";
+import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
+
+export type Members = Record<string, string>;
+
+/** A client as registration answered it, with its own way to authenticate. */
+export interface Registered {
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly method: AuthMethod;
+}
+
+/** `code_challenge` and its method, S256. */
+export const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+
+export function mcpBench(vendor: McpSimulator) {
+  const { authorization_endpoint = "", token_endpoint = "", registration_endpoint = "" } = vendor.endpoints;
+  const register = async (method: AuthMethod = "none"): Promise<Registered> => {
+    const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: method, client_name: "Broker" };
+    const { body } = await postJson(registration_endpoint, metadata);
+    return { clientId: String(body["client_id"]), clientSecret: body["client_secret"] as string | undefined, method };
+  };
+  /** A form to the token address, with the client's credentials where it registered them. */
+  const post = (
+    client: Registered,
+    members: Members,
+    as: AuthMethod = client.method,
+    path?: string,
+  ): Promise<Answer> => {
+    const secret = client.clientSecret ?? "none";
+    const body = as === "client_secret_basic" ? {} : { client_id: client.clientId };
+    const inBody = as === "client_secret_post" ? { client_secret: secret } : {};
+    const headers = as === "client_secret_basic" ? basic(client.clientId, secret) : {};
+    return postForm(path ?? token_endpoint, { ...body, ...inBody, ...members }, headers);
+  };
+  const authorize = (client: Pick<Registered, "clientId">, more: Members = {}, options: Browse = {}) => {
+    const query = { response_type: "code", client_id: client.clientId, redirect_uri: CALLBACK, state: "s1" };
+    return browse(authorization_endpoint, { ...query, ...PKCE, ...more }, options);
+  };
+  const redeem = (client: Registered, code: string, more: Members = {}) =>
+    post(client, { grant_type: "authorization_code", code, redirect_uri: CALLBACK, code_verifier: VERIFIER, ...more });
+  const connect = async (client: Registered, more: Members = {}, options: Browse = {}) => {
+    const { code = "" } = await authorize(client, more, options);
+    const { body } = await redeem(client, code);
+    return body as { readonly access_token: string; readonly refresh_token: string; readonly scope: string };
+  };
+  const refresh = (client: Registered, refreshToken: string) =>
+    post(client, { grant_type: "refresh_token", refresh_token: refreshToken });
+  const revoke = (client: Registered, token: string) => post(client, { token });
+  return { vendor, register, post, authorize, redeem, connect, refresh, revoke };
+}
+
+/** Serves one JSON document on loopback, which may change; `address` is a client id. */
+export async function serveDocument(initial: (address: string) => object) {
+  const server = createServer((_request, response) => {
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify(document.current));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client.json`;
+  const document = { current: initial(address) };
+  const close = async (): Promise<void> => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { address, document, close };
+}
