@@ -22,3 +22,6 @@ export { startNotion } from "./notion.ts";
 export type { NotionSimulator } from "./notion.ts";
 export type { NotionClient } from "./notion-api.ts";
 export type { McpClient, McpSimulator } from "./mcp/rules.ts";
+export { startMicrosoftAgent365 } from "./microsoft.ts";
+export type { MicrosoftSimulator } from "./microsoft.ts";
+export type { MicrosoftClient, MicrosoftSettings, MicrosoftTenant } from "./microsoft-settings.ts";

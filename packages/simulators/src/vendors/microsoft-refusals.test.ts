@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createCookieJar } from "../cookie-jar.ts";
+import type { MicrosoftSimulator } from "./microsoft.ts";
+import type { MicrosoftTenant } from "./microsoft-settings.ts";
+import { MAIL, MICROSOFT_CLIENT, startMicrosoftBench, type MicrosoftBench } from "./testing/microsoft-bench.ts";
+import { CALLBACK, goThrough, pageOf, pkcePair, postJson, withQuery } from "./testing/raw-http.ts";
+
+let bench: MicrosoftBench;
+let microsoft: MicrosoftSimulator;
+let ready: MicrosoftTenant;
+let other: MicrosoftTenant;
+beforeEach(async () => {
+  bench = await startMicrosoftBench();
+  ({ microsoft } = bench);
+  [ready, other] = microsoft.settings.tenants as [MicrosoftTenant, MicrosoftTenant];
+});
+afterEach(() => microsoft.close());
+
+const described = (code: string) => ({ error_description: expect.stringContaining(code), state: "s1" });
+
+describe("a tenant without consent", () => {
+  it("sends a user back with 90094, or 900941 for a risky app", async () => {
+    microsoft.settings.homeTenant = other.id;
+    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+      error: "access_denied",
+      ...described("AADSTS90094:"),
+    });
+    other.isAppRisky = true;
+    expect(await goThrough(bench.authorizeUrl({}, other.id))).toMatchObject(described("AADSTS900941:"));
+    expect(microsoft.liveTokens()).toEqual([]);
+  });
+
+  it("is let in by an administrator who consents at the flow, for himself", async () => {
+    microsoft.settings.homeTenant = other.id;
+    const cookieJar = createCookieJar();
+    expect(await bench.connect({}, { account: "operator", cookieJar })).toHaveProperty("refresh_token");
+    expect(await goThrough(bench.authorizeUrl())).toMatchObject(described("AADSTS90094:"));
+  });
+
+  it("stops users at prompt=consent although the administrator has consented", async () => {
+    expect(await goThrough(bench.authorizeUrl({ prompt: "consent" }))).toMatchObject(described("AADSTS90094:"));
+    expect(await goThrough(bench.authorizeUrl({ prompt: "select_account" }))).toHaveProperty("code");
+  });
+
+  it.each([
+    ["documented", { error: "consent_required" }],
+    ["observed", { error: "invalid_grant", suberror: "consent_required" }],
+  ] as const)("answers refreshing with 65001 once consent is gone, as %s", async (tokenErrors, body) => {
+    microsoft.settings.tokenErrors = tokenErrors;
+    const { refresh_token: refreshToken } = await bench.connect({}, {}, ready.id);
+    expect((await bench.refresh(refreshToken)).status).toBe(200);
+    ready.adminConsent = false;
+    expect(await bench.refresh(refreshToken)).toMatchObject({ status: 400, body: { ...body, error_codes: [65001] } });
+  });
+});
+
+describe("admin consent", () => {
+  const ask = (tenant: string, query: Record<string, string> = {}, version = "") =>
+    withQuery(`${microsoft.url}/${tenant}${version}/adminconsent`, {
+      client_id: MICROSOFT_CLIENT.client_id,
+      redirect_uri: CALLBACK,
+      state: "s1",
+      ...query,
+    });
+
+  it("comes back with the tenant when the administrator accepts, and lets its users in", async () => {
+    expect(microsoft.adminConsentUrl(other.id)).toBe(`${microsoft.url}/${other.id}/adminconsent`);
+    const callback = await goThrough(ask(other.id), { account: "operator" });
+    expect(callback).toEqual({ admin_consent: "True", tenant: other.id, state: "s1" });
+    expect(await bench.connect({}, {}, other.id)).toHaveProperty("refresh_token");
+  });
+
+  it("comes back with AADSTS65004 when the administrator cancels, 90094 for anyone else", async () => {
+    const cancelled = await goThrough(ask(other.id), { account: "operator", decision: "cancel" });
+    expect(cancelled).toMatchObject({ error: "access_denied", admin_consent: "True", ...described("AADSTS65004") });
+    expect(await goThrough(ask(other.id))).toMatchObject(described("AADSTS90094"));
+    expect(other.adminConsent).toBe(false);
+  });
+
+  it("has the v2.0 form, which wants scopes and says consent_required", async () => {
+    expect(await pageOf(ask("organizations", {}, "/v2.0"))).toMatchObject({ status: 400 });
+    microsoft.settings.homeTenant = other.id;
+    const url = ask("organizations", { scope: MAIL }, "/v2.0");
+    expect(await goThrough(url, { account: "operator", decision: "cancel" })).toMatchObject({
+      error: "consent_required",
+    });
+    const callback = await goThrough(url, { account: "operator" });
+    expect(callback).toEqual({ admin_consent: "True", tenant: other.id, scope: MAIL, state: "s1" });
+  });
+});
+
+describe("refusals at the callback", () => {
+  it("says access_denied when it is cancelled before sign-in", async () => {
+    expect(await goThrough(bench.authorizeUrl(), { decision: "cancel-sign-in" })).toEqual({
+      error: "access_denied",
+      error_description: "the user canceled the authentication",
+      state: "s1",
+    });
+  });
+
+  it("does not let in who is not assigned, and needs the resource in the tenant", async () => {
+    ready.unassigned = ["user"];
+    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+      error: "access_denied",
+      ...described("AADSTS50105"),
+    });
+    ready.unassigned = [];
+    ready.hasTools = false;
+    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+      error: "invalid_resource",
+      ...described("AADSTS500011"),
+    });
+  });
+
+  it.each([
+    ["invalid_target", "AADSTS9010010", { resource: "https://tool.example/mcp" }],
+    ["invalid_request", "AADSTS901002", { resource: "https://tool.example/mcp", scope: "openid" }],
+    ["invalid_scope", "AADSTS70011", { scope: "everything" }],
+    ["invalid_request", "AADSTS900144", { scope: undefined }],
+    ["invalid_request", "AADSTS900144", { code_challenge_method: "S512" }],
+    ["login_required", "AADSTS50058", { prompt: "none" }],
+  ])("says %s with %s for %j", async (error, code, query) => {
+    expect(await goThrough(bench.authorizeUrl(query))).toMatchObject({ error, ...described(`${code}:`) });
+  });
+
+  it.each([
+    ["AADSTS700016", { client_id: "unknown" }, "organizations"],
+    ["AADSTS50011", { redirect_uri: `${CALLBACK}/other` }, "organizations"],
+    ["AADSTS90002", {}, "dddddddd-0000-4000-8000-000000000009"],
+    ["AADSTS90002", {}, "consumers"],
+  ])("shows %s on a page for %j at %s", async (code, query, tenant) => {
+    expect(await pageOf(bench.authorizeUrl(query, tenant))).toMatchObject({
+      status: 400,
+      text: expect.stringContaining(code),
+    });
+  });
+
+  it("lets a single-tenant app in by a tenant's path only", async () => {
+    const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
+    microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], isMultitenant: false });
+    expect((await pageOf(bench.authorizeUrl())).text).toContain("AADSTS50194");
+    expect(await goThrough(bench.authorizeUrl({}, ready.id))).toHaveProperty("code");
+  });
+
+  it("has every listed error on demand", async () => {
+    for (const code of microsoft.errors.authorization!) {
+      microsoft.refuseNext("authorization", code);
+      expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+        error: expect.any(String),
+        ...described(`${code}:`),
+      });
+    }
+    expect(await goThrough(bench.authorizeUrl())).toHaveProperty("code");
+  });
+});
+
+describe("refusals at the token endpoint", () => {
+  it("have the members of Microsoft's errors", async () => {
+    const { body } = await bench.redeem("none");
+    expect(body).toEqual({
+      error: "invalid_grant",
+      error_description: expect.stringMatching(/^AADSTS9002313: .+ Trace ID: .+ Correlation ID: .+ Timestamp: .+Z$/),
+      error_codes: [9002313],
+      timestamp: "2023-11-14 22:13:20Z",
+      trace_id: expect.any(String),
+      correlation_id: expect.any(String),
+      error_uri: `${microsoft.url}/error?code=9002313`,
+    });
+  });
+
+  it.each([
+    [400, "invalid_grant", 501481, { code_verifier: pkcePair().verifier }],
+    [400, "invalid_grant", 501481, { code_verifier: "" }],
+    [400, "invalid_client", 500112, { redirect_uri: `${CALLBACK}/other` }],
+    [400, "unauthorized_client", 700016, { client_id: "unknown" }],
+    [401, "invalid_client", 7000215, { client_secret: "wrong" }],
+    [400, "unsupported_grant_type", 70003, { grant_type: "password" }],
+    [400, "invalid_target", 9010010, { resource: "https://tool.example/mcp" }],
+    [400, "invalid_request", 901002, { resource: "https://tool.example/mcp", scope: "openid" }],
+    [400, "invalid_scope", 70011, { scope: "everything" }],
+    [400, "consent_required", 65001, { scope: MAIL.replace("Mail", "Teams") }],
+  ])("%i %s %i for %j, and the code stays good once", async (status, error, number, form) => {
+    const { code } = await goThrough(bench.authorizeUrl());
+    expect(await bench.redeem(code, form)).toMatchObject({ status, body: { error, error_codes: [number] } });
+    expect((await bench.redeem(code)).status).toBe(200);
+    expect((await bench.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [54005] });
+  });
+
+  it("70008 for an expired code, 90002 for no tenant, and a form is needed", async () => {
+    const { code } = await goThrough(bench.authorizeUrl());
+    bench.advance(600);
+    expect((await bench.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [70008] });
+    expect((await bench.redeem(code, {}, "none")).body).toMatchObject({ error_codes: [90002] });
+    const asJson = await postJson(microsoft.endpoints["token_endpoint"]!, { code: "none" });
+    expect(asJson.body).toMatchObject({ error_codes: [900144] });
+  });
+
+  it.each([
+    ["documented", { error: "interaction_required" }],
+    ["observed", { error: "invalid_grant", suberror: "basic_action" }],
+  ] as const)("50076 with claims once MFA is wanted, as %s; signing in again passes", async (tokenErrors, body) => {
+    microsoft.settings.tokenErrors = tokenErrors;
+    const { refresh_token: refreshToken, access_token: accessToken } = await bench.connect();
+    microsoft.settings.mfaRequired = true;
+    const refused = await bench.refresh(refreshToken);
+    expect(refused).toMatchObject({ status: 400, body: { ...body, error_codes: [50076] } });
+    const claims = String(refused.body!["claims"]);
+    const challenge = (await bench.call(accessToken)).headers.get("WWW-Authenticate");
+    expect(challenge).toContain(`error="insufficient_claims", claims="${Buffer.from(claims).toString("base64")}"`);
+    const again = await bench.connect({ claims });
+    expect((await bench.call(again["access_token"])).status).toBe(200);
+    expect((await bench.refresh(again["refresh_token"])).status).toBe(200);
+  });
+
+  it("has every listed error on demand", async () => {
+    const { refresh_token: refreshToken } = await bench.connect();
+    for (const code of microsoft.errors.token!) {
+      microsoft.refuseNext("token", code);
+      expect((await bench.refresh(refreshToken)).body).toMatchObject({ error_codes: [Number(code.slice(6))] });
+    }
+    expect((await bench.refresh(refreshToken)).status).toBe(200);
+  });
+});

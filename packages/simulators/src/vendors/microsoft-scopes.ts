@@ -1,0 +1,51 @@
+/**
+ * Scopes at Microsoft: each belongs to a resource app, and one token is for one resource.
+ *
+ * Seen 2026-11: the GUID of "Agent 365 Tools" and its scopes (vendors/README.md 7), `/.default`.
+ * Recalled: that the answer names the resource's scopes alone.
+ */
+export const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
+
+const NAMES = [
+  "Mail",
+  "Calendar",
+  "Teams",
+  "Me",
+  "OneDriveSharepoint",
+  "SharepointLists",
+  "Word",
+  "CopilotMCP",
+  "M365Admin",
+  "Dataverse",
+  "Management",
+];
+const ALL = NAMES.map((name) => `${AGENT_365_TOOLS}/McpServers.${name}.All`);
+const GRAPH = "https://graph.microsoft.com/User.Read";
+const SIGN_IN: ReadonlySet<string> = new Set(["openid", "profile", "email", "offline_access"]);
+
+/** @returns undefined when one of them is not known */
+export function readScopes(text: string): readonly string[] | undefined {
+  const scopes = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
+  const isKnown = (scope: string) =>
+    SIGN_IN.has(scope) || ALL.includes(scope) || scope === GRAPH || scope === `${AGENT_365_TOOLS}/.default`;
+  return scopes.every(isKnown) ? scopes : undefined;
+}
+
+/** What of these a token is for; `.default` stands for all of its resource. */
+export function resourceScopes(scopes: readonly string[]): readonly string[] {
+  if (scopes.includes(`${AGENT_365_TOOLS}/.default`)) return ALL;
+  return scopes.filter((scope) => !SIGN_IN.has(scope));
+}
+
+/** Ids or URLs of the resources these belong to. */
+export function resourcesOf(scopes: readonly string[]): readonly string[] {
+  return [...new Set(resourceScopes(scopes).map((scope) => scope.slice(0, scope.lastIndexOf("/"))))];
+}
+
+/** What a person reads on the consent page. */
+export function microsoftScopeText(scope: string): string {
+  if (scope === "offline_access") return "Stay connected while you are away";
+  if (SIGN_IN.has(scope)) return "Sign you in and read your profile";
+  const name = /McpServers\.(\w+)\.All$/.exec(scope)?.[1];
+  return name === undefined ? "Use everything the app is registered for" : `Use the ${name} tools as you`;
+}

@@ -1,0 +1,121 @@
+/** What can be set at the simulated Microsoft, and what an app, a tenant, a grant and a code are there. */
+import type { JWK } from "jose";
+import type { AccountId } from "../vendor-pages.ts";
+import type { Codes } from "./base/codes.ts";
+import type { VendorHost } from "./base/host.ts";
+import type { Challenge } from "./base/pkce.ts";
+import type { SimulatedClient } from "./base/simulator.ts";
+import type { Grant, HeldToken } from "./base/tokens.ts";
+import type { IdTokenSigner } from "./id-tokens.ts";
+
+export interface MicrosoftClient extends SimulatedClient {
+  /** When `clientSecret` ends, seconds since 1970; `olderSecrets` do not end. Default never. */
+  readonly secretExpiresAt?: number;
+  /** Public keys of its certificates, for a client assertion. */
+  readonly certificates?: readonly JWK[];
+  /** Default true; false is refused outside of a tenant's own path. */
+  readonly isMultitenant?: boolean;
+}
+
+/** An organization's directory. The sample operator is its administrator, the sample user is not. Read at every request. */
+export interface MicrosoftTenant {
+  readonly id: string;
+  readonly name: string;
+  /** An administrator has allowed the app for everyone. */
+  adminConsent: boolean;
+  /** Users may allow an app themselves. */
+  usersMayConsent: boolean;
+  /** The app counts as risky: AADSTS900941 in place of 90094. */
+  isAppRisky: boolean;
+  /** Users who are not assigned to the app. */
+  unassigned: readonly AccountId[];
+  /** The service principal of "Agent 365 Tools" exists. */
+  hasTools: boolean;
+  /** In the Frontier preview; otherwise the MCP servers answer 403. */
+  inPreview: boolean;
+  /** Environment ids, each a GUID or `Default-<tenant id>`. */
+  environments: readonly string[];
+}
+
+/** Read at every request; set at the start or while it runs. */
+export interface MicrosoftSettings {
+  tenants: readonly MicrosoftTenant[];
+  /** Id of the tenant people belong to who sign in at `organizations` or `common`; default the first. */
+  homeTenant: string | undefined;
+  /** Grants from before end in AADSTS50076 with `claims`; signing in again passes. */
+  mfaRequired: boolean;
+  /** As the documentation says, or as seen in public threads: microsoft-errors.ts. */
+  tokenErrors: "documented" | "observed";
+}
+
+export interface MicrosoftGrant extends Grant {
+  readonly tenantId: string;
+  /** Multi-factor authentication was part of the sign-in. */
+  readonly mfa: boolean;
+}
+
+/** What an authorization code stands for. */
+export interface MicrosoftCode {
+  readonly grant: MicrosoftGrant;
+  readonly redirectUri: string;
+  readonly challenge: Challenge | undefined;
+  readonly nonce: string | undefined;
+}
+
+/** Users who have allowed an app themselves. */
+export type UserConsents = Set<string>;
+
+export interface MicrosoftParts {
+  readonly host: VendorHost<MicrosoftClient>;
+  readonly settings: MicrosoftSettings;
+  readonly codes: Codes<MicrosoftCode>;
+  readonly consents: UserConsents;
+  readonly signer: IdTokenSigner;
+}
+
+export function microsoftDefaults(): MicrosoftSettings {
+  const [first, second] = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"];
+  const ready = { usersMayConsent: false, isAppRisky: false, unassigned: [], hasTools: true };
+  return {
+    tenants: [
+      {
+        ...ready,
+        id: first,
+        name: "Ready organization",
+        adminConsent: true,
+        inPreview: true,
+        environments: [`Default-${first}`, "eeeeeeee-0000-4000-8000-000000000001"],
+      },
+      {
+        ...ready,
+        id: second,
+        name: "New organization",
+        adminConsent: false,
+        inPreview: false,
+        environments: [`Default-${second}`],
+      },
+    ],
+    homeTenant: undefined,
+    mfaRequired: false,
+    tokenErrors: "documented",
+  };
+}
+
+/** @param path the first segment: `organizations`, `common`, or a tenant id @returns undefined for any other */
+export function tenantAt(settings: MicrosoftSettings, path: string | undefined): MicrosoftTenant | undefined {
+  const id = isSharedPath(path) ? (settings.homeTenant ?? settings.tenants[0]?.id) : path;
+  return settings.tenants.find((tenant) => tenant.id === id);
+}
+
+export function isSharedPath(path: string | undefined): boolean {
+  return path === "organizations" || path === "common";
+}
+
+export function consentKey(tenantId: string, user: string, clientId: string): string {
+  return JSON.stringify([tenantId, user, clientId]);
+}
+
+/** Every grant of this vendor is one of its own making. */
+export function grantOf(token: HeldToken): MicrosoftGrant {
+  return token.grant as MicrosoftGrant;
+}
