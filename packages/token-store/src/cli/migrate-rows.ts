@@ -65,6 +65,7 @@ export function migrateRows(
         if (wanted === "unreadable") return unreadable;
         if (!wanted) return undefined;
       }
+      //= bar#TS-15
       const read = await lanes[lane]?.read({ ...names, issuer });
       if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
       if (read?.record === "unreadable") return unreadable;

@@ -56,6 +56,32 @@ describe("migrate", () => {
     expect(read?.stored.tokens.accessToken.reveal()).toBe("plain-at-newer");
   });
 
+  it("bar#TS-15 loses nothing that others write between its read and its write", async () => {
+    const bench = cliBench();
+    await olderRows(bench, 40);
+    const change = bench.rows.change;
+    const racing = new Set<string>();
+    vi.spyOn(bench.rows, "change").mockImplementation(async (key, what, expected) => {
+      const user = key.pk.slice("USER#".length);
+      if (Object.hasOwn(what.set, "data_key") && !racing.has(user)) {
+        racing.add(user);
+        // Half of them an older build changes, the others a server.
+        if (racing.size % 2 === 0) await change(key, { set: olderRow(user, 2) }, {});
+        else await bench.records("bridge").replace(keyOf(user), TOKENS);
+      }
+      return change(key, what, expected);
+    });
+    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({ ending: "done" });
+    vi.restoreAllMocks();
+    const found = { older: 0, server: 0 };
+    for (let i = 0; i < 40; i += 1) {
+      const token = (await bench.records("bridge").read(keyOf(`u${i}`)))?.stored.tokens.accessToken.reveal();
+      if (token === `plain-at-u${i}-2`) found.older += 1;
+      if (token === "plain-at") found.server += 1;
+    }
+    expect(found).toEqual({ older: 20, server: 20 });
+  });
+
   it("goes over the table again for rows that older builds write meanwhile, but not for ever", async () => {
     const bench = cliBench();
     await olderRows(bench, 3);

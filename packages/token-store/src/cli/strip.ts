@@ -31,6 +31,7 @@ export async function strip(
     return { ...result, ending: "refused", counts, next };
   };
 
+  //= bar#TS-10
   const reasons = [...modeProblems(mode), ...(await olderReaderProblems(pace.patiently, deps))];
   if (reasons.length > 0) return refused(reasons);
   const startedAt = now();

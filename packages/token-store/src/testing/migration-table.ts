@@ -9,9 +9,9 @@ import { CANARY, keyOf, olderItem, tokensOf, userOf, type Write, writeIn } from 
 /** Plaintext only: 0 to 9,999. After them the other kinds. */
 export const OLDER_ROWS = 10_000;
 const OTHER_ROWS = 100;
-export const BOTH_FROM: number = OLDER_ROWS;
+const BOTH_FROM = OLDER_ROWS;
 export const ENCRYPTED_FROM: number = BOTH_FROM + OTHER_ROWS;
-export const CHANGED_FROM: number = ENCRYPTED_FROM + OTHER_ROWS;
+const CHANGED_FROM: number = ENCRYPTED_FROM + OTHER_ROWS;
 export const USERS: number = CHANGED_FROM + OTHER_ROWS;
 const EXPIRED = 50;
 const FOREIGN = 50;

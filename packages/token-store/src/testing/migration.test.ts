@@ -38,6 +38,8 @@ import {
 } from "./migration-table.ts";
 import { orderAll, startProcesses, stopProcess } from "./processes.ts";
 
+const SERVER = new URL("./migration-server.ts", import.meta.url).href;
+const OLDER_BUILD = new URL("./migration-older-build.ts", import.meta.url).href;
 const SEED = 20_261_103;
 const MIGRATE_KILLS = 20;
 const STRIP_KILLS = 20;
@@ -95,7 +97,7 @@ describe("a table with 10,000 users", () => {
         mode: "bridge" | "encrypted",
         index: number,
         last: FleetSettings["last"],
-      ): Promise<ChildProcess> => start("./migration-server.ts", { mode, server: index, last });
+      ): Promise<ChildProcess> => start(SERVER, { mode, server: index, last });
 
       const environment = {
         DB_TABLE_NAME: table,
@@ -115,7 +117,8 @@ describe("a table with 10,000 users", () => {
       /** One in four while it starts and counts, the others in the midst of the rows. */
       const killed = async (name: "migrate" | "strip", times: number): Promise<void> => {
         let longestMs = LONGEST_RUN_MS;
-        for (let kills = 0; kills < times;) {
+        for (let [kills, runs] = [0, 0]; kills < times; runs += 1) {
+          expect(runs).toBeLessThan(5 * times);
           const kill = random() < 0.25 ? { afterStartMs: 1500 * random() } : { afterWorkMs: longestMs * random() };
           const { signal, code, stderr } = await command(name, kill);
           if (signal === "SIGKILL") kills += 1;
@@ -128,7 +131,7 @@ describe("a table with 10,000 users", () => {
       };
 
       // First deployment: mode bridge, older builds still there.
-      const older = await start("./migration-older-build.ts", { mode: "bridge", server: 0, last: [] });
+      const older = await start(OLDER_BUILD, { mode: "bridge", server: 0, last: [] });
       const servers = await Promise.all([server("bridge", 0, []), server("bridge", 1, [])]);
       expect((await command("audit")).code).toBe(3);
       await killed("migrate", MIGRATE_KILLS);
