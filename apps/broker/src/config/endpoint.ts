@@ -14,14 +14,19 @@ export function checkVendorId(value: string): string | undefined {
     : "must be a vendor id: lower case letters, digits and -";
 }
 
-/** An endpoint, judged by the same rules as every outbound call. */
+/**
+ * An endpoint, judged by the same rules as every outbound call.
+ *
+ * @param filledLater the placeholders it may hold all the same: what a vendor's dialect fills in itself
+ */
 //= bar#EG-7
-export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
+export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">, filledLater: RegExp = /(?!)/) {
   const type = "absolute https URL on port 443 (other ports and http only where egress allows it)";
   return text({ type, ...meta }, (value) => {
+    const judged = value.replace(filledLater, "placeholder");
     // They would go to the browser as they stand.
-    if (/[{}]/.test(value))
+    if (/[{}]/.test(judged))
       return "has braces: {placeholders} are not available in this release, so write the whole address";
-    return problemOfThrown(() => void requireEgressUrl(value, rules))?.replace(/^An endpoint /, "");
+    return problemOfThrown(() => void requireEgressUrl(judged, rules))?.replace(/^An endpoint /, "");
   });
 }

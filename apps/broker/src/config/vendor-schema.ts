@@ -28,7 +28,8 @@ const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 export function vendorSchema(rules: UrlRules) {
-  const url = (description: string, example: string) => endpoint(rules, { description, example }).optional();
+  const url = (description: string, example: string, filledLater?: RegExp) =>
+    endpoint(rules, { description, example }, filledLater).optional();
   return section({
     name: text(
       { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
@@ -44,7 +45,11 @@ export function vendorSchema(rules: UrlRules) {
       "Where tokens are refreshed, when that is not the token endpoint.",
       "https://vendor.example/refresh",
     ),
-    revocation_endpoint: url("Where tokens are revoked.", "https://vendor.example/revoke"),
+    revocation_endpoint: url(
+      "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
+      "https://vendor.example/revoke",
+      /(?<=\/)\{client_id\}(?=\/|$)/,
+    ),
     registration_endpoint: url(
       "Where POST /register registers clients; absent, its metadata says so.",
       "https://vendor.example/register",

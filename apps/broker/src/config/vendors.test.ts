@@ -222,6 +222,21 @@ describe("endpoints", () => {
   );
 });
 
+describe("a revocation endpoint", () => {
+  it("may hold our client id as a segment of its path, and no other endpoint may", () => {
+    const url = "https://vendor.example/apps/{client_id}/token";
+    expect(ownVendor({ revocation_endpoint: url })?.vendor.revocationEndpoint).toBe(url);
+    for (const fields of [
+      { revocation_endpoint: "https://{client_id}.vendor.example/token" },
+      { revocation_endpoint: "https://vendor.example/{client_id}token" },
+      { revocation_endpoint: "https://vendor.example/{user}/token" },
+      { token_endpoint: url },
+    ]) {
+      expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("has braces")]);
+    }
+  });
+});
+
 describe("a vendor of the registry", () => {
   it("is there without being named", () => {
     const { vendors } = load(MINIMAL, { registry: REGISTRY });

@@ -94,9 +94,8 @@ async function acceptIdToken(
   await requireConforming(answer, { issuer }, acceptance, deps);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
-  // Of several spellings one is handed on, so that a refreshed ID token in another is still the same user's.
-  const isAlias = vendor.issuerAliases.includes(issuer);
-  return { raw, issuer: isAlias ? (vendor.issuer ?? issuer) : issuer, subject };
+  // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same user's.
+  return { raw, issuer: vendor.issuerSpelling === "bare" ? (vendor.issuer ?? issuer) : issuer, subject };
 }
 
 async function jwksUriOf(

@@ -38,7 +38,7 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   addExtra(parameters, request.extra);
   add(parameters, "login_hint", request.loginHint);
   add(parameters, "prompt", request.prompt);
-  if (vendor.resource === "send") add(parameters, "resource", request.resource);
+  add(parameters, "resource", askedResource(vendor, request.resource));
   //= rfc6749#4.1.1
   add(parameters, "response_type", "code");
   add(parameters, "client_id", request.clientId);
@@ -75,6 +75,15 @@ export function askedScope(
   scope: readonly string[],
 ): readonly string[] {
   return [...scope, ...offlineScopes.filter((offline) => !scope.includes(offline))];
+}
+
+/** @returns the resource for both legs; undefined where the vendor gets none */
+//= rfc8707#2
+export function askedResource(
+  { resource, defaultResource }: Pick<ResolvedVendor, "resource" | "defaultResource">,
+  wished: string | undefined,
+): string | undefined {
+  return resource === "omit" ? undefined : (wished ?? defaultResource);
 }
 
 /** @returns what the vendor calls a parameter; empty where it wants none of it */

@@ -37,7 +37,11 @@ describe("the authorization request", () => {
     expect(sent({ offlineScopes }, []).scope).toBe("offline_access");
   });
 
-  it("leaves resource out where the vendor refuses it", () => {
+  it("rfc8707#2 leaves resource out where the vendor refuses it, and has one where the vendor insists", () => {
+    const without = { clientId: "us", redirectUri: "https://b.example/cb", state: "s", scope: [], codeChallenge: "c" };
+    const insisting = vendor({ defaultResource: "https://default.example" });
+    expect(new URL(authorizationUrl(insisting, without)).searchParams.get("resource")).toBe("https://default.example");
+    expect(sent({ defaultResource: "https://default.example" }).resource).toBe("https://mcp.v.example");
     expect(sent({})).toHaveProperty("resource", "https://mcp.v.example");
     expect(sent({ resource: "omit" })).not.toHaveProperty("resource");
   });
@@ -83,14 +87,17 @@ describe("a token request", () => {
 });
 
 describe("oidc-core#3.1.3.7 an ID token", () => {
-  it("may name its issuer in another spelling that the entry knows; one is handed on", async () => {
+  it("may leave out the scheme of its issuer where the entry says so; what is handed on has it", async () => {
     const lab = await openLab();
     try {
-      const entry = { issuerAliases: ["v.example"] };
-      await lab.vendor.grant({ claims: { iss: "v.example" } });
+      const entry = { issuerSpelling: "bare" } as const;
+      const bare = lab.vendor.issuer.replace("http://", "");
+      await lab.vendor.grant({ claims: { iss: bare } });
       const { idToken } = await lab.redeem({ entry });
       expect(idToken).toMatchObject({ issuer: lab.vendor.issuer });
-      await lab.vendor.grant({ claims: { iss: "https://v.example" } });
+      await lab.vendor.grant({ claims: { iss: bare } });
+      await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+      await lab.vendor.grant({ claims: { iss: `https://${bare}` } });
       await expect(lab.redeem({ entry })).rejects.toMatchObject({ code: "vendor_response_invalid" });
     } finally {
       await lab.close();
@@ -203,7 +210,7 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
 });
 
 describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
-  const aliased = vendor({ issuer: "https://v.example", issuerAliases: ["v.example"] });
+  const aliased = vendor({ issuer: "https://v.example", issuerSpelling: "bare" });
   const tenants = vendor({
     issuer: "https://v.example/{tenant}/v2.0",
     issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}" },

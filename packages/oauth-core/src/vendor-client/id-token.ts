@@ -83,16 +83,19 @@ export async function verifySignature(
 
 /** @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that the token says */
 export function expectedIssuer(
-  { issuer = "", issuerAliases, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerAliases" | "issuerTemplate">,
+  { issuer = "", issuerSpelling, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerSpelling" | "issuerTemplate">,
   claims: JsonObject,
 ): string {
-  const alias = issuerAliases.find((spelling) => spelling === claims.iss);
-  if (alias !== undefined) return alias;
+  if (issuerSpelling === "bare" && claims.iss === withoutScheme(issuer)) return withoutScheme(issuer);
   if (issuerTemplate === undefined) return issuer;
   const { placeholder, claim, pattern } = issuerTemplate;
   const value = claims[claim];
   if (typeof value !== "string" || !new RegExp(`^(?:${pattern})$`).test(value)) throw refused(`${claim} is no tenant`);
   return issuer.replace(`{${placeholder}}`, value);
+}
+
+export function withoutScheme(issuer: string): string {
+  return issuer.replace(/^https?:\/\//, "");
 }
 
 /** @throws OAuthError vendor_response_invalid unless `iss` is the expected one, byte for byte */

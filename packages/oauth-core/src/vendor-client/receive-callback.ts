@@ -6,6 +6,7 @@
 import { OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
 import type { CallbackErrors } from "../vendors/dialect.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
+import { withoutScheme } from "./id-token.ts";
 import { safeVendorCode } from "./vendor-error.ts";
 
 /**
@@ -33,14 +34,14 @@ export function requireIssuer(
   }
 }
 
-type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerAliases" | "issuerTemplate">>;
+type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerSpelling" | "issuerTemplate">>;
 
-/** An alias, or one of the tenants behind a template. */
+/** Without its scheme, or of one of the tenants behind a template. */
 function isSpellingOf(
-  { issuer, issuerAliases = [], issuerTemplate }: IssuerSpellings & { readonly issuer: string },
+  { issuer, issuerSpelling, issuerTemplate }: IssuerSpellings & { readonly issuer: string },
   iss: string,
 ): boolean {
-  if (issuerAliases.includes(iss)) return true;
+  if (issuerSpelling === "bare" && iss === withoutScheme(issuer)) return true;
   if (issuerTemplate === undefined) return false;
   const [before = "", after] = issuer.split(`{${issuerTemplate.placeholder}}`);
   if (after === undefined || !iss.startsWith(before) || !iss.endsWith(after)) return false;

@@ -5,6 +5,7 @@
 import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { type AcceptDeps, acceptTokens } from "./accept-tokens.ts";
+import { askedResource } from "./authorization-url.ts";
 import { requireIssuer } from "./receive-callback.ts";
 import { discardTokens } from "./revoke-tokens.ts";
 import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./token-response.ts";
@@ -65,6 +66,7 @@ async function requestTokens(
 ): Promise<TokenAnswer> {
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);
+  const asked = askedResource(vendor, resource);
   try {
     const callback = validateAuthResponse(server, client, new URLSearchParams({ code }), skipStateCheck);
     const response = await authorizationCodeGrantRequest(
@@ -80,7 +82,7 @@ async function requestTokens(
         ...options(vendor.tokenEndpoint),
         signal,
         //= rfc8707#2.2
-        ...(resource === undefined || vendor.resource === "omit" ? {} : { additionalParameters: { resource } }),
+        ...(asked === undefined ? {} : { additionalParameters: { resource: asked } }),
       },
     );
     return await readTokenAnswer(response, vendor, call, now);

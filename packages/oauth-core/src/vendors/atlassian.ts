@@ -9,6 +9,8 @@ import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
 
 const ISSUER = "https://auth.atlassian.com/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3";
+/** `https://mcp.atlassian.com/v2/mcp` follows it on 2027-03-01, with the same authorization server. */
+const SERVER_URL = "https://mcp.atlassian.com/v1/mcp/authv2";
 
 export const atlassian: RegistryEntry = {
   vendor: defineVendor({
@@ -24,13 +26,19 @@ export const atlassian: RegistryEntry = {
     tokenEndpointAuthMethod: "client_secret_post",
     issuesIdTokens: false,
     rotatesRefreshTokens: true,
+    // Without a resource the authorization endpoint answers with a page and nothing else.
+    defaultResource: SERVER_URL,
+    tokenErrors: {
+      // What it says of wrong credentials, and, with 403, of a refresh token that is dead.
+      access_denied: "vendor_credentials_rejected",
+      unauthorized_client: "invalid_grant",
+    },
     revocationHelp: "Open id.atlassian.com, look under Connected apps, and remove this app there",
   }),
   placeholders: {},
   setup: "none",
   byoc: false,
-  // `https://mcp.atlassian.com/v2/mcp` follows it (2027-03-01), with the same authorization server.
-  serverUrl: "https://mcp.atlassian.com/v1/mcp/authv2",
+  serverUrl: SERVER_URL,
   verification: {
     status: "first-class",
     checkedOn: "2026-11-21",

@@ -15,7 +15,7 @@ export const googleWorkspace: RegistryEntry = {
     id: "google-workspace",
     name: "Google Workspace",
     issuer: "https://accounts.google.com",
-    issuerAliases: ["accounts.google.com"],
+    issuerSpelling: "bare",
     authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
     tokenEndpoint: "https://oauth2.googleapis.com/token",
     jwksUri: "https://www.googleapis.com/oauth2/v3/certs",
@@ -33,6 +33,9 @@ export const googleWorkspace: RegistryEntry = {
     authorizationParams: { access_type: "offline", prompt: "consent", include_granted_scopes: "true" },
     tokenEndpointAuthMethod: "client_secret_post",
     rotatesRefreshTokens: false,
+    // The organization's session policy: a reason of its own for an invalid_grant.
+    classifyError: ({ error_subtype: subtype }) => (subtype === "invalid_rapt" ? subtype : undefined),
+    tokenErrors: { invalid_rapt: "invalid_grant", admin_policy_enforced: "invalid_grant" },
   }),
   placeholders: { service: { values: ["gmailmcp", "drivemcp", "calendarmcp", "chatmcp", "people"] } },
   setup: "vendor_approval",

@@ -47,6 +47,7 @@ export const slack: RegistryEntry = {
       invalid_client_id: "vendor_credentials_rejected",
       invalid_scope: "invalid_scope",
       ratelimited: "temporarily_unavailable",
+      internal_error: "temporarily_unavailable",
     },
   }),
   placeholders: {},

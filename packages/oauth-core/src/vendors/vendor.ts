@@ -22,8 +22,8 @@ export interface Vendor {
   readonly name: string;
   /** The vendor's issuer, compared byte for byte. Endpoints that are absent below are discovered from it. */
   readonly issuer?: string;
-  /** Other spellings of it in ID tokens and on the callback; what is handed on is the first. */
-  readonly issuerAliases: readonly string[];
+  /** `bare`: ID tokens and callbacks may leave its scheme out; what is handed on has it. */
+  readonly issuerSpelling: "exact" | "bare";
   readonly issuerTemplate?: IssuerTemplate;
   /** `false`: an `id_token` of it is none and is dropped. Unset: it has them when it has an issuer. */
   readonly issuesIdTokens?: boolean;
@@ -50,6 +50,8 @@ export interface Vendor {
   readonly offlineScopes: readonly string[];
   /** `omit`: the vendor refuses requests with rfc8707's parameter. */
   readonly resource: "send" | "omit";
+  /** Sent where the caller names none: the vendor answers no request without. */
+  readonly defaultResource?: string;
   /** Our parameters by another name, in authorization and token requests: `client_id: "client_key"`. Empty: left out. */
   readonly parameterNames: Readonly<Record<string, string>>;
   /** Fixed parameters of every authorization request. */
@@ -133,7 +135,7 @@ export const DEFAULT_ID_TOKEN_ALGS: readonly string[] = ["RS256", "ES256", "PS25
 export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name">): Vendor {
   return {
     pkce: "S256",
-    issuerAliases: [],
+    issuerSpelling: "exact",
     revokes: "either",
     scopeSeparator: " ",
     scopeParameter: "scope",

@@ -1,0 +1,77 @@
+/** The error table of one vendor, row by row: what it says, and what a platform hears. Every error its simulator has is in it. */
+import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
+import { describe, expect, it } from "vitest";
+import { expectError } from "./expectations.ts";
+import { browse } from "./platform.ts";
+import type { VendorStage } from "./vendor-stage.ts";
+
+/** Status and `error` of our answer. */
+export type TokenRow = readonly [number, string];
+
+export interface ErrorTable {
+  /** By the vendor's code at its token endpoint. */
+  readonly token: Readonly<Record<string, TokenRow>>;
+  /** By its code at the authorization endpoint; `page`: the vendor shows one, and nobody comes back. */
+  readonly authorization: Readonly<Record<string, string>>;
+  /** By its code, or status, at the revocation endpoint: our answer to /v1/revoke. */
+  readonly revocation?: Readonly<Record<string, TokenRow | "already">>;
+  /** What `vendor_error` is where that is not the code itself. */
+  readonly vendorError?: Readonly<Record<string, string>>;
+}
+
+export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, table: ErrorTable): void {
+  const told = (code: string): string => table.vendorError?.[code] ?? code;
+
+  describe("errors", () => {
+    it("are all in the table", () => {
+      const { errors } = stageOf().vendor;
+      expect(Object.keys(table.token).toSorted()).toEqual([...(errors.token ?? [])].toSorted());
+      expect(Object.keys(table.authorization).toSorted()).toEqual([...(errors.authorization ?? [])].toSorted());
+      expect(Object.keys(table.revocation ?? {}).toSorted()).toEqual([...(errors.revocation ?? [])].toSorted());
+    });
+
+    it.each(Object.entries(table.token))("bar#VR-9 at the token endpoint: %s is %j", async (code, [status, error]) => {
+      const { vendor, platform, form } = stageOf();
+      const flow = await platform.toPlatform({ form });
+      vendor.refuseNext("token", code);
+      const answer = await platform.redeem(flow);
+      expectError(answer, status, error);
+      // An answer of 429 or 5xx is not read.
+      if (status !== 503) expect(answer.body["vendor_error"]).toBe(told(code));
+      if (error === "vendor_credentials_rejected") expect(answer.body["credentials_source"]).toBe("shared");
+    });
+
+    it.each(Object.entries(table.authorization))("at the authorization endpoint: %s is %s", async (code, expected) => {
+      const { vendor, platform, form } = stageOf();
+      vendor.refuseNext("authorization", code);
+      const journey = platform.toCallback({ form });
+      if (expected === "page") {
+        await expect(journey).rejects.toThrow(/has no form to go on with|answered 4/);
+        return;
+      }
+      const { callback, jar } = await journey;
+      const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
+      expect(returned.get("error")).toBe(expected);
+      expect(returned.get("vendor_error")).toBe(told(code));
+    });
+
+    it.each(Object.entries(table.revocation ?? {}))("bar#RV-2 at revocation: %s is %j", async (code, expected) => {
+      const stage = stageOf();
+      const grant = await stage.connect();
+      stage.vendor.refuseNext("revocation", code);
+      const answer = await stage.revoke(grant.accessToken, grant);
+      if (expected === "already") expect(answer.body).toEqual({ revoked: "already" });
+      else expectError(answer, ...expected);
+    });
+  });
+}
+
+/** The person says no, at either of the places where one can. */
+export function describeCancel(stageOf: () => VendorStage<VendorSimulator>): void {
+  it.each(["cancel", "cancel-sign-in"] as const)("tells the platform that the user said no: %s", async (decision) => {
+    const { platform, form } = stageOf();
+    const { callback, jar, state } = await platform.toCallback({ form, decision });
+    const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
+    expect(Object.fromEntries(returned)).toMatchObject({ error: "access_denied", state });
+  });
+}
