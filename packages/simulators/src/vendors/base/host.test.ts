@@ -16,7 +16,7 @@ afterEach(async () => {
   open = undefined;
 });
 
-async function start(options: { isAllowedBefore?: boolean } = {}) {
+async function start(options: { isAllowedBefore?: boolean; selectAccount?: boolean } = {}) {
   let now = 1_700_000_000;
   const host = await startVendorHost({ id: "example", brand: "Example" }, { now: () => now });
   host.app.get("/authorize", (c) =>
@@ -24,6 +24,7 @@ async function start(options: { isAllowedBefore?: boolean } = {}) {
       app: "<App>",
       permissions: [{ scope: "read", text: "Read" }],
       questions: (user) => html`<input type="hidden" name="site" value="${user.id}-site" />`,
+      ...options,
       isAllowedBefore: () => options.isAllowedBefore === true,
       onAllow: (user, form) => ({ redirect: callbackUrl(CALLBACK, { user: user.id, site: form.get("site") ?? "" }) }),
       onCancel: () => ({ redirect: callbackUrl(CALLBACK, { error: "access_denied" }) }),
@@ -58,6 +59,15 @@ it("an app that was allowed before gets no consent page", async () => {
   const { simulator } = await start({ isAllowedBefore: true });
   const allowed = await driveConsent(`${simulator.url}/authorize`, { stopAt: isCallback });
   expect(Object.fromEntries(allowed.searchParams)).toEqual({ user: "user", site: "" });
+});
+
+it("a request that wants the account chosen asks again, also a browser that is signed in", async () => {
+  const { simulator } = await start({ selectAccount: true });
+  const cookieJar = createCookieJar();
+  for (const account of ["operator", "user"] as const) {
+    const allowed = await driveConsent(`${simulator.url}/authorize`, { account, cookieJar, stopAt: isCallback });
+    expect(allowed.searchParams.get("user")).toBe(account);
+  }
 });
 
 it("the consent form works once and only in the browser that was asked; the app's name is escaped", async () => {

@@ -21,6 +21,7 @@ export interface ConsentView {
 }
 
 const MISSING_TEXT = "Use a permission of this vendor";
+const WHO_YOU_ARE: Permission = { scope: "", text: "See who you are" };
 
 export function signInPage(brand: string, app: string, ask: string): Markup {
   return html`<section class="card">
@@ -40,7 +41,8 @@ export function signInPage(brand: string, app: string, ask: string): Markup {
 }
 
 export function consentPage(view: ConsentView, user: Account, ask: string): Markup {
-  const { app, brand, permissions, questions } = view;
+  const { app, brand, questions } = view;
+  const permissions = view.permissions.length === 0 ? [WHO_YOU_ARE] : view.permissions;
   return html`<section class="card">
     <h1>Allow ${app} to use your ${brand} account?</h1>
     <p>You are signed in as <strong>${user.name}</strong> (${user.email}). It asks to:</p>
