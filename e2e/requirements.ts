@@ -5,6 +5,7 @@
  */
 
 import { elsewhere, type Requirement, row, twin } from "./requirement.ts";
+import { REGISTRATION } from "./requirements-registration.ts";
 import { TOKEN_STORE } from "./requirements-token-store.ts";
 
 const ATTACKS = "e2e/attacks";
@@ -247,5 +248,6 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...ID_TOKENS,
   ...SURFACE,
   ...SCRIPTS,
+  ...REGISTRATION,
   ...TOKEN_STORE,
 ];

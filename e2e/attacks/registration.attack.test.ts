@@ -105,7 +105,7 @@ describe("bar#HT-3 a vendor named twice, past a gateway that reads the first nam
   });
 });
 
-describe("bar#DC-8 credentials that were made for one caller", () => {
+describe("credentials that were made for one caller", () => {
   async function registerTwo() {
     const { register, outbound, world } = await setUpRegistration();
     const made = [await register({ vendor: "honest" }), await register({ vendor: "honest" }, "other")];
@@ -122,7 +122,7 @@ describe("bar#DC-8 credentials that were made for one caller", () => {
     expect(outbound).toHaveLength(2);
   });
 
-  it("bar#DC-8 twin: with a registration that is kept, the second caller has the first one's secret", async () => {
+  it("twin: with a registration that is kept, the second caller has the first one's secret", async () => {
     await without(off, "registerClient", async () => {
       expect((await registerTwo()).secrets).toEqual(["made-s3cret-1", "made-s3cret-1"]);
     });
