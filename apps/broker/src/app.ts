@@ -8,6 +8,7 @@ import { createRateLimit } from "./clients/limits.ts";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import { isLoopbackName } from "./config/source.ts";
 import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
@@ -70,6 +71,11 @@ export async function createBroker(
       createVendorClient({ fetch: egress.fetch, now, allowLoopback, allowCidrs }),
       metrics,
     ),
+    untrustedVendorClient: countedVendorClient(
+      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback }),
+      metrics,
+    ),
+    allowLoopback,
   };
   let isDraining = false;
   const limit = { bodyBytes: config.limits.bodyBytes };
@@ -112,7 +118,8 @@ export async function createBroker(
   };
 }
 
-/** Endpoints from request parameters never lead back to ourselves. */
+/** Endpoints from request parameters never lead back to ourselves. On loopback, others of this machine share our name. */
 function guardedEgress({ egress, baseUrl }: Config): Egress {
-  return createEgress({ ...egress, refusedHosts: [new URL(baseUrl).hostname] });
+  const { hostname } = new URL(baseUrl);
+  return createEgress({ ...egress, refusedHosts: egress.allowLoopback && isLoopbackName(hostname) ? [] : [hostname] });
 }

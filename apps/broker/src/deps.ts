@@ -22,7 +22,12 @@ export interface Deps {
   readonly clients: ClientRegistry<ClientConfig>;
   readonly remoteKeys: AssertionDeps["remoteKeys"];
   readonly vendors: ReadonlyMap<string, VendorConfig>;
+  /** For vendors whose hosts the operator or the registry vouches for. */
   readonly vendorClient: VendorClient;
+  /** For hosts a request named: public addresses only, and never a private network of the operator's. */
+  readonly untrustedVendorClient: VendorClient;
+  /** Requests may name http endpoints on loopback too. */
+  readonly allowLoopback: boolean;
 }
 
 /** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */

@@ -40,7 +40,14 @@ export {
   requireS256Challenge,
   verifyCodeVerifier,
 } from "./protocol/pkce.ts";
-export { placeholderNames, type PlaceholderSpec, type PlaceholderSpecs } from "./protocol/placeholders.ts";
+export {
+  expandTemplate,
+  fillsRegistrableDomain,
+  placeholderNames,
+  type PlaceholderSpec,
+  type PlaceholderSpecs,
+  requireKnownPlaceholders,
+} from "./protocol/placeholders.ts";
 export { randomToken } from "./protocol/random.ts";
 export {
   redirectUrl,

@@ -5,12 +5,16 @@
 import { OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import type { VendorChoice } from "./vendor-choice.ts";
+import { targetFields, type VendorTarget } from "./vendor-target.ts";
 
-export interface Connection {
+export interface Connection extends VendorTarget {
   readonly v: 1;
-  readonly vendor: string;
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
+  /** BYOC: the client's own id at the vendor, and whether there was a secret. The secret itself is never kept. */
+  readonly vendorClientId?: string;
+  readonly hadSecret?: boolean;
   /** The vendor's hosts for tokens, refresh and revocation: what was minted is never sent to another (bar BY-4). */
   readonly hosts: readonly string[];
   /** Issuer and subject of the first ID token; a refreshed one must name the same. */
@@ -19,17 +23,17 @@ export interface Connection {
 }
 
 export function connectionOf(
-  {
-    vendor,
-    credentials,
-  }: { vendor: ResolvedVendor; credentials: { id: string; source: Connection["credentialsSource"] } },
+  { vendor, credentials, target }: Pick<VendorChoice, "vendor" | "credentials" | "target">,
   idToken: VendorTokens["idToken"],
 ): Connection {
+  const { id, source, clientId, clientSecret } = credentials;
   return {
     v: 1,
     vendor: vendor.id,
-    credentialsId: credentials.id,
-    credentialsSource: credentials.source,
+    ...targetFields(target),
+    credentialsId: id,
+    credentialsSource: source,
+    ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
     hosts: hostsOf(vendor),
     ...(idToken === undefined ? {} : { iss: idToken.issuer, sub: idToken.subject }),
   };

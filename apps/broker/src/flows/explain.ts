@@ -1,25 +1,24 @@
 /**
  * POST /v1/explain: as /v1/par, but nothing is stored and nobody is sent anywhere. Shows what the broker would do:
- * the resolved endpoints, the redirect URI to register at the vendor, each parameter and where it came from.
+ * the resolved endpoints, the redirect URI to register at the vendor, each value and where it came from.
  */
 import {
   type Parameters,
   refuseWhatNoPushedRequestMayHold,
   requireS256Challenge,
-  type ResolvedVendor,
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
+import { credentialsSourceOf, endpointsOf, placeholdersOf, type Source, sourcesOf } from "./explain-sources.ts";
 import { isIdTokenDue } from "./flow-secrets.ts";
 import { readGrantContext } from "./grant-context.ts";
-import { type AuthorizationWishes, chooseVendor, readWishes, type VendorChoice } from "./vendor-choice.ts";
-
-type Source = "vendor" | "request" | "broker" | "configuration" | "connection";
+import { chooseVendor, type VendorChoice } from "./vendor-choice.ts";
+import { type AuthorizationWishes, readWishes } from "./wishes.ts";
 
 interface Explained {
   readonly value: string;
-  readonly source: Source;
+  readonly source: Source | "vendor" | "broker";
 }
 
 /** @throws OAuthError where /v1/par would, except that what only a flow needs may be left out */
@@ -37,18 +36,20 @@ export async function explain(
   }
   const byConnection = parameters.has("connection");
   const choice = byConnection
-    ? await readGrantContext(parameters, client, deps, trace)
+    ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
     : await chooseVendor(parameters, client, deps);
-  const { vendor, credentials } = choice;
+  const { vendor, credentials, tier } = choice;
   trace.vendor = vendor.id;
+  const manual = byConnection ? "connection" : "request";
   const wishes = readWishes(parameters, vendor);
-  const callback = `${deps.issuer}/v1/callback`;
   return {
     vendor: vendor.id,
     name: vendor.name,
-    tier: 1,
-    redirect_uri: callback,
-    endpoints: endpointsOf(vendor),
+    tier,
+    redirect_uri: choice.redirectUri,
+    endpoints: endpointsOf(choice),
+    placeholders: placeholdersOf(choice),
+    //= bar#BY-1
     credentials: {
       source: credentials.source,
       id: credentials.id,
@@ -61,34 +62,21 @@ export async function explain(
       redeem_at: vendor.redeemAt,
     },
     callback: { iss_required: vendor.issExpected, passed_on: vendor.callbackParams },
-    authorization_parameters: authorizationParameters(
-      parameters,
-      { vendor, credentials, redirectUri: callback },
-      wishes,
-    ),
-  };
-}
-
-function endpointsOf(vendor: ResolvedVendor): Record<string, string | null> {
-  return {
-    issuer: vendor.issuer ?? null,
-    authorization_endpoint: vendor.authorizationEndpoint,
-    token_endpoint: vendor.tokenEndpoint,
-    refresh_endpoint: vendor.refreshEndpoint ?? null,
-    revocation_endpoint: vendor.revocationEndpoint ?? null,
-    jwks_uri: vendor.jwksUri ?? null,
+    authorization_parameters: authorizationParameters(parameters, choice, wishes, credentialsSourceOf(choice, manual)),
+    sources: sourcesOf(choice, manual),
   };
 }
 
 function authorizationParameters(
   parameters: Parameters,
-  { vendor, credentials, redirectUri }: Pick<VendorChoice, "vendor" | "credentials" | "redirectUri">,
+  { vendor, credentials, redirectUri }: VendorChoice,
   wishes: AuthorizationWishes,
+  credentialsSource: Source,
 ): Record<string, Explained> {
   const made = (value: string): Explained => ({ value, source: "broker" });
   const asked = (name: string, value: string | undefined): Record<string, Explained> =>
     value === undefined ? {} : { [name]: { value, source: "request" } };
-  const fixed = (values: Readonly<Record<string, string>>, source: Source): Record<string, Explained> =>
+  const fixed = (values: Readonly<Record<string, string>>, source: Explained["source"]): Record<string, Explained> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source }]));
   const scope: Explained = {
     value: wishes.scope.join(vendor.scopeSeparator),
@@ -98,7 +86,7 @@ function authorizationParameters(
     ...fixed(vendor.authorizationParams, "vendor"),
     ...fixed(wishes.vendorParams ?? {}, "request"),
     response_type: made("code"),
-    client_id: { value: credentials.clientId, source: "configuration" },
+    client_id: { value: credentials.clientId, source: credentialsSource },
     redirect_uri: made(redirectUri),
     ...(wishes.scope.length === 0 ? {} : { scope }),
     ...asked("login_hint", wishes.loginHint),

@@ -18,14 +18,18 @@ import {
 import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "@oauth-broker/oauth-core/hono";
 import type { Deps, Trace } from "../deps.ts";
 import { clearBindingCookie, readBindingCookie } from "./browser-binding.ts";
+import { requireArrivalPath } from "./callback-path.ts";
 import { asData, asFlow, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { codeLifetimeSeconds, parkVendorCode, parkVendorTokens } from "./parking.ts";
 import { refusePage } from "./refusal.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
+import { openVendorSecret } from "./vendor-secret.ts";
 
 export interface CallbackRequest {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;
+  /** Last segment of `/v1/callback/{context}`; absent where the answer came to the callback itself. */
+  readonly context?: string;
 }
 
 /** A live flow, started in this very browser, and everything needed to end it. */
@@ -70,7 +74,7 @@ async function verifyState(parameters: Parameters, { state }: Pick<Deps, "state"
 //= bar#CB-7
 async function findStartedFlow(
   claims: StateClaims,
-  { cookieHeader }: CallbackRequest,
+  { cookieHeader, context }: CallbackRequest,
   { records, issuer, now }: Pick<Deps, "records" | "issuer" | "now">,
   trace: Trace,
 ): Promise<{ flow: Flow; expect: Record<string, string> }> {
@@ -80,6 +84,7 @@ async function findStartedFlow(
   const flow = asFlow(record);
   trace.clientId = flow.clientId;
   trace.vendor = flow.vendor;
+  requireArrivalPath(flow, context, trace);
   if (record.expiresAt <= now() && record.stage === "started") throw refusePage(trace, "flow_unknown");
   const cookie = readBindingCookie(cookieHeader, issuer, claims.jti);
   const isForeign = flow.binding === "browser" && (cookie === undefined || cookie.hash !== flow.cookieHash);
@@ -99,7 +104,8 @@ async function reopen(
   const client = await deps.clients.find(flow.clientId);
   if (client === undefined) throw refusePage(trace, "client_unknown");
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
-  const choice = await rechooseVendor(flow, client, deps);
+  const vendorSecret = await openVendorSecret(claims.jti, flow, deps);
+  const choice = await rechooseVendor(flow, client, vendorSecret, deps);
   trace.credentialsId = choice.credentials.id;
   //= bar#XA-5
   if (claims.contextHash !== flow.contextHash || choice.contextHash !== flow.contextHash) {

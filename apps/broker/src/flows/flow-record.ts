@@ -26,6 +26,18 @@ export interface Flow {
   readonly vendor: string;
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
+  /** BYOC: the client's own id at the vendor … */
+  readonly vendorClientId?: string;
+  /** … and its secret, sealed under the keyset (vendor-secret.ts). */
+  readonly vendorSecret?: string;
+  /** What filled the vendor's {placeholders}. */
+  readonly placeholders?: Readonly<Record<string, string>>;
+  /** Manual mode, as the client wrote it. */
+  readonly issuer?: string;
+  readonly authorizationEndpoint?: string;
+  readonly tokenEndpoint?: string;
+  /** The last segment of the one path its answer may arrive at; absent: the callback itself. */
+  readonly context?: string;
   readonly redirectUri: string;
   /** The client's own `state`. */
   readonly state?: string;
@@ -75,6 +87,6 @@ export function asData(flow: Partial<Flow>): JsonObject {
 }
 
 /** Personal or one-time values that nobody needs once the browser is back … */
-export const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams"] as const;
+export const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams", "vendorSecret"] as const;
 /** … and once the flow has ended; the timeline keeps the rest. */
 export const FORGOTTEN_AT_END = ["sealed", ...FORGOTTEN_WHEN_PARKED] as const;

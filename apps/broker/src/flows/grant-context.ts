@@ -1,47 +1,100 @@
 /**
- * Refresh and revoke name what minted the token: by `connection`, or by `vendor` for callers that kept only that.
- * With `connection` nothing is guessed; with `vendor` the active credentials are meant.
+ * Refresh, revoke and explain name what minted the token: by `connection`, or by `vendor` (and the parameters of BYOC and manual
+ * mode) for callers that kept only that. With `connection` nothing is guessed; with `vendor` the active credentials are meant.
+ * BYOC credentials come with each call: what they were is in the connection, the secret is not.
  */
-import { OAuthError, type Parameters, type ResolvedVendor, type VendorCredentials } from "@oauth-broker/oauth-core";
-import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import { OAuthError, type Parameters, type VendorCredentials } from "@oauth-broker/oauth-core";
+import type { ClientConfig, VendorConfig } from "../config.ts";
+import type { Trace } from "../deps.ts";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
-import { findCredentials, refuseOwnCredentialsAndEndpoints, requireUsableVendor } from "./vendor-choice.ts";
+import {
+  type ChoiceDeps,
+  chosenVendor,
+  findCredentials,
+  requireActiveCredentials,
+  requireUsable,
+  type VendorChoice,
+} from "./vendor-choice.ts";
+import {
+  ownCredentials,
+  readOwnCredentials,
+  readPlaceholders,
+  readTarget,
+  targetFields,
+  type VendorTarget,
+} from "./vendor-target.ts";
 
-export interface GrantContext {
-  readonly vendor: ResolvedVendor;
-  readonly credentials: VendorCredentials;
+export interface GrantContext extends VendorChoice {
   readonly connection: Connection;
   /** As the caller sent it; absent where the caller named only the vendor. */
   readonly presented: string | undefined;
 }
 
-/** @throws OAuthError invalid_request, unauthorized_client, invalid_grant, vendor_credentials_rejected; 502/503 of discovery */
+/**
+ * @param options.asksVendor `false`: the vendor will not be asked, so that no secret is needed
+ * @throws OAuthError invalid_request, unauthorized_client, invalid_grant, vendor_credentials_rejected; 502/503 of discovery
+ */
 export async function readGrantContext(
   parameters: Parameters,
   client: ClientConfig,
-  deps: Pick<Deps, "keyset" | "vendors" | "vendorClient">,
+  deps: ChoiceDeps,
   trace: Trace,
+  { asksVendor }: { readonly asksVendor: boolean } = { asksVendor: true },
 ): Promise<GrantContext> {
-  refuseOwnCredentialsAndEndpoints(parameters);
   const presented = parameters.get("connection");
+  const own = readOwnCredentials(parameters);
   const connection = presented === undefined ? undefined : await openConnection(presented, client.clientId, deps);
-  const vendorId = connection?.vendor ?? parameters.require("vendor");
-  if (vendorId !== (parameters.get("vendor") ?? vendorId)) {
-    throw new OAuthError("invalid_request", "vendor and connection name different vendors");
-  }
-  const entry = requireUsableVendor(vendorId, client, deps);
-  trace.vendor = vendorId;
+  const target = connection === undefined ? readTarget(parameters) : sameTarget(connection, parameters);
+  const entry = requireUsable(target, client, deps);
+  trace.vendor = target.vendor;
   const credentials =
     connection === undefined
-      ? entry.credentials[0]
-      : findCredentials(entry, connection.credentialsId, connection.credentialsSource);
-  if (credentials === undefined) {
-    throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor");
+      ? (own ?? requireActiveCredentials(entry))
+      : credentialsOf(connection, own, entry, { asksVendor });
+  const choice = await chosenVendor(target, entry, credentials, client, deps);
+  trace.credentialsId = choice.credentials.id;
+  return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
+}
+
+/** What is said beside a connection must say the same: which of the two was meant is not for us to choose. */
+function sameTarget(connection: Connection, parameters: Parameters): VendorTarget {
+  const { vendor, placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = connection;
+  if (vendor !== (parameters.get("vendor") ?? vendor)) {
+    throw new OAuthError("invalid_request", "vendor and connection name different vendors");
   }
-  trace.credentialsId = credentials.id;
-  const vendor = await deps.vendorClient.resolve(entry.vendor);
-  return { vendor, credentials, connection: connection ?? connectionOf({ vendor, credentials }, undefined), presented };
+  const given = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+  for (const [name, value] of Object.entries(given)) {
+    if (parameters.has(name) && parameters.get(name) !== value) {
+      throw new OAuthError("unauthorized_client", `${name} is not the one of the connection`);
+    }
+  }
+  for (const [name, value] of Object.entries(readPlaceholders(parameters) ?? {})) {
+    if (!Object.hasOwn(placeholders, name) || placeholders[name] !== value) {
+      throw new OAuthError("invalid_request", "placeholders and connection differ");
+    }
+  }
+  return { vendor, ...targetFields(connection) };
+}
+
+/** Those it was made with: the operator's by their id, the client's own as they come with this call. */
+//= bar#BY-4
+function credentialsOf(
+  { credentialsId, credentialsSource, vendorClientId = "", hadSecret = false }: Connection,
+  own: VendorCredentials | undefined,
+  entry: VendorConfig | undefined,
+  { asksVendor }: { readonly asksVendor: boolean },
+): VendorCredentials {
+  if (own !== undefined && (credentialsSource !== "byoc" || own.clientId !== vendorClientId)) {
+    throw new OAuthError("invalid_request", "vendor_client_id is not the one of the connection");
+  }
+  if (credentialsSource !== "byoc") return findCredentials(entry, credentialsId, credentialsSource);
+  if (own?.clientSecret === undefined && hadSecret && asksVendor) {
+    throw new OAuthError(
+      "invalid_request",
+      "This connection was made with credentials of your own: send vendor_client_id and vendor_client_secret again",
+    );
+  }
+  return own ?? ownCredentials(vendorClientId, undefined);
 }
 
 /** A token and our secret go to hosts that were the vendor's when it was issued, whatever the configuration says today. */

@@ -19,6 +19,7 @@ import { asData, asFlow, type Flow, FLOW_SECONDS, flowKey } from "./flow-record.
 import { flowSecrets } from "./flow-secrets.ts";
 import { refusePage } from "./refusal.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
+import { openVendorSecret } from "./vendor-secret.ts";
 
 /** @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures are redirects */
 export async function openVendor(
@@ -36,7 +37,7 @@ export async function openVendor(
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
   const to = { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId };
   // 3  vendor, endpoints and credentials as pushed; nothing is spent yet
-  const choice = await sameContext(flow, client, deps).catch((error: unknown) => toOAuthError(error));
+  const choice = await sameContext(handle.flowId, flow, client, deps).catch((error: unknown) => toOAuthError(error));
   if (choice instanceof OAuthError) return refuseToClient(choice, to, trace);
   // 4  single use
   const record = await startOnce(handle, flow.clientId, cookie, deps, trace);
@@ -80,8 +81,8 @@ async function requireClient(flow: Flow, { clients }: Pick<Deps, "clients">, tra
 }
 
 //= bar#XA-5
-async function sameContext(flow: Flow, client: ClientConfig, deps: Deps): Promise<VendorChoice> {
-  const choice = await rechooseVendor(flow, client, deps);
+async function sameContext(flowId: string, flow: Flow, client: ClientConfig, deps: Deps): Promise<VendorChoice> {
+  const choice = await rechooseVendor(flow, client, await openVendorSecret(flowId, flow, deps), deps);
   if (choice.contextHash === flow.contextHash) return choice;
   throw new OAuthError("temporarily_unavailable", "The vendor's configuration changed: start again", {
     reason: "context_changed",
@@ -123,8 +124,8 @@ function requireUnusedOrSameBrowser(record: StoredRecord, cookie: BindingCookie,
 
 async function vendorUrl(
   record: StoredRecord,
-  { vendor, credentials, redirectUri, contextHash }: VendorChoice,
-  { keyset, state, vendorClient }: Pick<Deps, "keyset" | "state" | "vendorClient">,
+  { vendor, credentials, redirectUri, contextHash, vendorClient }: VendorChoice,
+  { keyset, state }: Pick<Deps, "keyset" | "state">,
 ): Promise<string> {
   const flow = asFlow(record);
   const key = await keyset.find("flow", flow.kid ?? "");

@@ -18,9 +18,13 @@ export interface VendorAnswer {
   readonly callbackData: Readonly<Record<string, string>>;
 }
 
-export type Parked =
+export type Parked = {
+  /** Of BYOC: from here on only the broker's code opens it. */
+  readonly vendorSecret?: string;
+} & (
   | ({ readonly kind: "code" } & VendorAnswer)
-  | { readonly kind: "tokens"; readonly tokens: VendorTokens; readonly callbackData: Readonly<Record<string, string>> };
+  | { readonly kind: "tokens"; readonly tokens: VendorTokens; readonly callbackData: Readonly<Record<string, string>> }
+);
 
 interface ToPark {
   readonly flowId: string;
@@ -43,11 +47,11 @@ export function codeLifetimeSeconds(vendor: Pick<ResolvedVendor, "authorizationC
 
 /** started → parked. @throws OAuthError for the 400 page when another answer was faster */
 export async function parkVendorCode(
-  { flowId, expect, answer, code, lifetimeSeconds }: ToPark & { readonly lifetimeSeconds: number },
+  { flowId, expect, choice, answer, code, lifetimeSeconds }: ToPark & { readonly lifetimeSeconds: number },
   { records, now }: Pick<Deps, "records" | "now">,
   trace: Trace,
 ): Promise<void> {
-  const parked: Parked = { kind: "code", ...answer };
+  const parked: Parked = { kind: "code", ...answer, ...secretOf(choice) };
   const at = now();
   const set: Partial<Flow> = {
     codeHash: code.hash,
@@ -71,7 +75,7 @@ export async function parkVendorCode(
 //= bar#CB-17
 export async function parkVendorTokens(
   { flowId, flow, expect, choice, answer, code }: ToPark,
-  deps: Pick<Deps, "records" | "now" | "keyset" | "vendorClient">,
+  deps: Pick<Deps, "records" | "now" | "keyset">,
   trace: Trace,
 ): Promise<void> {
   const { records, now, keyset } = deps;
@@ -79,7 +83,7 @@ export async function parkVendorTokens(
   if (spent.outcome !== "moved") throw refusePage(trace, "state_replayed");
   const tokens = await redeemAtVendor({ flowId, flow, choice, answer }, deps);
   const { kid, key } = keyset.active(PARKED_TOKENS);
-  const parked: Parked = { kind: "tokens", tokens, callbackData: answer.callbackData };
+  const parked: Parked = { kind: "tokens", tokens, callbackData: answer.callbackData, ...secretOf(choice) };
   const at = now();
   const set: Partial<Flow> = {
     codeHash: code.hash,
@@ -95,15 +99,14 @@ export async function parkVendorTokens(
     )
     .catch(() => undefined);
   if (stored?.outcome === "moved") return;
-  await discardTokens(tokens, choice, deps);
+  await discardTokens(tokens, choice);
   throw new OAuthError("temporarily_unavailable", "The tokens could not be kept: start again", { retry: "restart" });
 }
 
 /** Tokens nobody will come for are ended at the vendor, best effort: the refresh token first, it ends most (bar XA-7). */
 export async function discardTokens(
   tokens: VendorTokens,
-  { vendor, credentials }: Pick<VendorChoice, "vendor" | "credentials">,
-  { vendorClient }: Pick<Deps, "vendorClient">,
+  { vendor, credentials, vendorClient }: Pick<VendorChoice, "vendor" | "credentials" | "vendorClient">,
 ): Promise<void> {
   const token = tokens.refreshToken ?? tokens.accessToken;
   await vendorClient.revokeToken(vendor, credentials, { token }).catch(() => undefined);
@@ -134,13 +137,13 @@ export async function openParked(
 /** The one place where a vendor's code is spent. @throws OAuthError as VendorClient.redeemCode */
 export async function redeemAtVendor(
   { flowId, flow, choice, answer }: Pick<ToPark, "flowId" | "flow" | "choice"> & { readonly answer: VendorAnswer },
-  { keyset, vendorClient }: Pick<Deps, "keyset" | "vendorClient">,
+  { keyset }: Pick<Deps, "keyset">,
 ): Promise<VendorTokens> {
   const key = await keyset.find("flow", flow.kid ?? "");
   if (key === undefined)
     throw new OAuthError("invalid_grant", "The code cannot be redeemed", { detail: "flow key is gone" });
   const { codeVerifier, nonce } = flowSecrets(key, flowId, choice.vendor, flow.scope);
-  return vendorClient.redeemCode(choice.vendor, choice.credentials, {
+  return choice.vendorClient.redeemCode(choice.vendor, choice.credentials, {
     code: answer.code,
     redirectUri: choice.redirectUri,
     scope: flow.scope,
@@ -149,6 +152,10 @@ export async function redeemAtVendor(
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     ...(nonce === undefined ? {} : { nonce }),
   });
+}
+
+function secretOf({ credentials: { source, clientSecret } }: VendorChoice): Pick<Parked, "vendorSecret"> {
+  return source === "byoc" && clientSecret !== undefined ? { vendorSecret: clientSecret.reveal() } : {};
 }
 
 function parse(plaintext: Buffer): Parked {

@@ -6,7 +6,10 @@ import { createFlowId, createRequestUri, type Parameters, readPushedRequest } fr
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
 import { asData, flowKey, REQUEST_URI_SECONDS, TIMELINE_SECONDS } from "./flow-record.ts";
-import { chooseVendor, readWishes } from "./vendor-choice.ts";
+import { chooseVendor } from "./vendor-choice.ts";
+import { sealVendorSecret } from "./vendor-secret.ts";
+import { targetFields } from "./vendor-target.ts";
+import { readWishes } from "./wishes.ts";
 
 /** The client is authenticated and under its rate limit. @throws OAuthError with a JSON status */
 export async function pushRequest(
@@ -25,6 +28,8 @@ export async function pushRequest(
   trace.vendor = choice.vendor.id;
   trace.credentialsId = choice.credentials.id;
 
+  const { credentials, context } = choice;
+  const vendorSecret = sealVendorSecret(flowId, credentials, deps);
   const at = deps.now();
   await deps.records.create({
     key: flowKey(flowId),
@@ -36,8 +41,12 @@ export async function pushRequest(
       v: 1,
       clientId: client.clientId,
       vendor: choice.vendor.id,
-      credentialsId: choice.credentials.id,
-      credentialsSource: choice.credentials.source,
+      ...targetFields(choice.target),
+      credentialsId: credentials.id,
+      credentialsSource: credentials.source,
+      ...(credentials.source === "byoc" ? { vendorClientId: credentials.clientId } : {}),
+      ...(vendorSecret === undefined ? {} : { vendorSecret }),
+      ...(context === undefined ? {} : { context }),
       redirectUri: request.redirect.uri,
       ...(request.state === undefined ? {} : { state: request.state }),
       codeChallenge: request.codeChallenge,

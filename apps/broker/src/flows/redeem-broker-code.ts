@@ -33,8 +33,8 @@ export async function redeemBrokerCode(
   requireSameRedirectUri(flow, parameters); //                                  3  wrong: the code stays usable
   await requireCodeVerifier(parameters, code, flow, client, deps); //           4  malformed: stays usable; wrong: burned
   await requireInTime(code, record, flow, client, deps); //                     5  the vendor's code may be dead by now
-  const choice = await requireSameContext(flow, client, deps); //               6  same vendor, endpoints, credentials
-  const parked = await openParked(code.flowId, flow, code.value, deps); //      7  sealed under the code just presented
+  const parked = await openParked(code.flowId, flow, code.value, deps); //      6  sealed under the code just presented
+  const choice = await requireSameContext(flow, parked, client, deps); //       7  same vendor, endpoints, credentials
   await spendOnce(code, client, deps); //                                       8  of any number of tries one goes on
   const tokens = await redeem(parked, { code, record, flow, choice }, deps); // 9  the vendor's tokens, verified
   const minted = connectionOf(choice, tokens.idToken); //                       10 names what minted them
@@ -112,15 +112,21 @@ async function requireInTime(
 async function discardParked(code: Handle, flow: Flow, client: ClientConfig, deps: Deps): Promise<void> {
   try {
     const parked = await openParked(code.flowId, flow, code.value, deps);
-    if (parked.kind === "tokens") await discardTokens(parked.tokens, await rechooseVendor(flow, client, deps), deps);
+    if (parked.kind !== "tokens") return;
+    await discardTokens(parked.tokens, await rechooseVendor(flow, client, parked.vendorSecret, deps));
   } catch {
     // Best effort: what the caller must hear is why the code ended.
   }
 }
 
 //= bar#XA-5
-async function requireSameContext(flow: Flow, client: ClientConfig, deps: Deps): Promise<VendorChoice> {
-  const choice = await rechooseVendor(flow, client, deps);
+async function requireSameContext(
+  flow: Flow,
+  { vendorSecret }: Parked,
+  client: ClientConfig,
+  deps: Deps,
+): Promise<VendorChoice> {
+  const choice = await rechooseVendor(flow, client, vendorSecret, deps);
   if (choice.contextHash === flow.contextHash) return choice;
   throw new OAuthError("invalid_grant", "The vendor's configuration changed: start again", {
     reason: "context_changed",

@@ -22,7 +22,7 @@ export async function refresh(
   const scope = parameters.get("scope");
   // 1  by which vendor, endpoints and credentials it was minted
   const context = await readGrantContext(parameters, client, deps, trace);
-  const { vendor, credentials, connection } = context;
+  const { vendor, credentials, connection, vendorClient } = context;
   // 2  never to a host it does not know
   requireKnownHost(connection, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
   // 3  one vendor call for all equal requests
@@ -34,7 +34,7 @@ export async function refresh(
     ...(expected === undefined ? {} : { expected }),
   };
   const tokens = await singleFlight.run(id, refreshToken, () =>
-    deps.vendorClient.refreshTokens(vendor, credentials, request),
+    vendorClient.refreshTokens(vendor, credentials, request),
   );
   // 4  for each caller again: the one whose call it was may have named the vendor only
   requireSameSubject(tokens.idToken, expected);

@@ -14,9 +14,9 @@ export async function revoke(
 ): Promise<{ revoked: "token" | "grant" | "already" }> {
   const token = parameters.require("token");
   const tokenTypeHint = readHint(parameters.get("token_type_hint"));
-  const { vendor, credentials, connection } = await readGrantContext(parameters, client, deps, trace);
+  const { vendor, credentials, connection, vendorClient } = await readGrantContext(parameters, client, deps, trace);
   requireKnownHost(connection, vendor.revocationEndpoint);
-  const revoked = await deps.vendorClient.revokeToken(vendor, credentials, {
+  const revoked = await vendorClient.revokeToken(vendor, credentials, {
     token,
     ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),
   });

@@ -43,8 +43,8 @@ describe("leg 1, POST /v1/par", () => {
   it.each([
     ["an unknown vendor", { vendor: "nobody" }, "invalid_request"],
     ["no vendor", { vendor: "" }, "invalid_request"],
-    ["own credentials", { vendor_client_id: "mine" }, "unauthorized_client"],
     ["a secret without its client id", { vendor_client_secret: "s" }, "invalid_request"],
+    ["a client id with a line break", { vendor_client_id: "a\nb" }, "invalid_request"],
     ["an override", { token_endpoint: "https://evil.example/token" }, "unauthorized_client"],
     ["an issuer", { vendor: "", issuer: "https://other.example" }, "unauthorized_client"],
     ["a scope with a quote", { scope: 'read "all"' }, "invalid_scope"],

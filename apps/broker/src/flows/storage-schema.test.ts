@@ -14,7 +14,15 @@ function documented(kind: string): Set<string> {
 }
 
 it("lists every field a flow ever has", async () => {
-  const broker = await testBroker();
+  const metadata = {
+    issuer: "https://issuer.example",
+    authorization_endpoint: "https://issuer.example/authorize",
+    token_endpoint: "https://issuer.example/token",
+    response_types_supported: ["code"],
+  };
+  const broker = await testBroker({
+    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", ...metadata }),
+  });
   const seen = new Set<string>();
   const { records } = broker.deps;
   const { create, advance } = records;
@@ -27,8 +35,16 @@ it("lists every field a flow ever has", async () => {
     advance: (...args: Parameters<typeof advance>) => note(args[2].set, advance(...args)),
   } satisfies Partial<RecordStore>);
   const wishes = { login_hint: "user", prompt: "consent", resource: "https://api.example", vendor_params: '{"a":"b"}' };
-  const code = await broker.park(wishes);
+  const own = { vendor_client_id: "mine", vendor_client_secret: "s" };
+  const code = await broker.park({ ...wishes, ...own });
   await broker.redeem(code);
+  const endpoints = {
+    authorization_endpoint: "https://{tenant}.example/authorize",
+    token_endpoint: "https://{tenant}.example/token",
+    placeholders: '{"tenant":"t"}',
+  };
+  await broker.push({ vendor: "", ...own, ...endpoints });
+  await broker.push({ vendor: "", ...own, issuer: "https://issuer.example" });
   await broker.redeem(await broker.park(), { code_verifier: "a".repeat(43) });
   expect(seen).toEqual(documented("flow"));
 });

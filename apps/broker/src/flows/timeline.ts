@@ -34,7 +34,7 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
     stage: record.stage,
     clientId: flow.clientId,
     vendor: flow.vendor,
-    credentials: `${flow.credentialsSource} (${flow.credentialsId})`,
+    credentials: `${flow.credentialsSource} (${flow.vendorClientId ?? flow.credentialsId})`,
     scope: flow.scope,
     expiresAt: record.expiresAt,
     legs: [
@@ -69,9 +69,10 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
 
 const SAME_CONTEXT = "same client, vendor, endpoints and credentials";
 
-function callbackChecks({ binding, issVerified }: Flow): string[] {
+function callbackChecks({ binding, issVerified, context }: Flow): string[] {
   return [
     "state signature and lifetime",
+    ...(context === undefined ? [] : ["arrived at the callback path of its own"]),
     binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
     SAME_CONTEXT,
     issVerified === true ? "iss names this vendor" : "no iss expected from this vendor",

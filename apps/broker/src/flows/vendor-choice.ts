@@ -1,89 +1,147 @@
 /**
- * Which vendor, whose credentials, which endpoints: the decisions a pushed request and an explanation share.
- * Order matters: nothing is sent anywhere before the caller may use the vendor at all.
+ * Which vendor, whose credentials, which endpoints: the decisions all legs, refresh, revoke and explain share.
+ * Order matters: nothing is sent anywhere before the caller may use the vendor, and those credentials there, at all.
  */
 import {
   connectionContext,
-  isReservedAuthorizationParameter,
   OAuthError,
   type Parameters,
-  parseScope,
-  parseStringMap,
   type ResolvedVendor,
+  type VendorClient,
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { CALLBACK_PATH, callbackContext } from "./callback-path.ts";
 import type { Flow } from "./flow-record.ts";
-
-/** Parameters of BYOC and manual mode: the caller's own credentials or endpoints. Not offered yet. */
-const OWN_CREDENTIALS_AND_ENDPOINTS = [
-  "vendor_client_id",
-  "vendor_client_secret",
-  "authorization_endpoint",
-  "token_endpoint",
-  "issuer",
-  "placeholders",
-] as const;
+import { planVendor, requireOwnCredentials, resolvePlan, type Tier } from "./vendor-plan.ts";
+import {
+  CUSTOM_VENDOR,
+  isManual,
+  ownCredentials,
+  readOwnCredentials,
+  readTarget,
+  targetFields,
+  type VendorTarget,
+} from "./vendor-target.ts";
 
 export interface VendorChoice {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
+  /** What names the same vendor again. */
+  readonly target: VendorTarget;
+  /** The operator's entry; absent for a custom vendor. */
+  readonly entry: VendorConfig | undefined;
+  readonly tier: Tier;
+  /** Asks this vendor, and reaches what it may reach. */
+  readonly vendorClient: VendorClient;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;
+  /** Last segment of that address at tier 3. */
+  readonly context?: string;
   readonly contextHash: string;
 }
+
+export type ChoiceDeps = Pick<
+  Deps,
+  "vendors" | "vendorClient" | "untrustedVendorClient" | "issuer" | "allowLoopback" | "keyset"
+>;
 
 /** @throws OAuthError invalid_request, unauthorized_client; 502/503 when discovery fails */
 export async function chooseVendor(
   parameters: Parameters,
   client: ClientConfig,
-  deps: Pick<Deps, "vendors" | "vendorClient" | "issuer">,
+  deps: ChoiceDeps,
 ): Promise<VendorChoice> {
-  refuseOwnCredentialsAndEndpoints(parameters);
-  const entry = requireUsableVendor(parameters.require("vendor"), client, deps);
-  requireNewAuthorizationsAllowed(entry, client);
-  const credentials = requireActiveCredentials(entry);
-  return chosenVendor(entry, credentials, client, deps);
+  const own = readOwnCredentials(parameters);
+  const target = readTarget(parameters);
+  const entry = requireUsable(target, client, deps);
+  if (entry !== undefined) requireNewAuthorizationsAllowed(entry, client, own);
+  return chosenVendor(target, entry, own ?? requireActiveCredentials(entry), client, deps);
 }
 
-/** The same vendor again on a later leg: with the credentials the flow began with, resolved from today's configuration. */
+/**
+ * The same vendor again on a later leg: with the credentials the flow began with, resolved from today's configuration.
+ *
+ * @param clientSecret of BYOC, from where the flow keeps it on this leg
+ */
 export async function rechooseVendor(
-  flow: Pick<Flow, "vendor" | "credentialsId" | "credentialsSource">,
+  flow: Pick<Flow, "vendor" | "credentialsId" | "credentialsSource" | "vendorClientId"> & VendorTarget,
   client: ClientConfig,
-  deps: Pick<Deps, "vendors" | "vendorClient" | "issuer">,
+  clientSecret: string | undefined,
+  deps: ChoiceDeps,
 ): Promise<VendorChoice> {
-  const entry = requireUsableVendor(flow.vendor, client, deps);
-  const credentials = findCredentials(entry, flow.credentialsId, flow.credentialsSource);
-  return chosenVendor(entry, credentials, client, deps);
+  const target = { vendor: flow.vendor, ...targetFields(flow) };
+  const entry = requireUsable(target, client, deps);
+  const credentials =
+    flow.credentialsSource === "byoc"
+      ? ownCredentials(flow.vendorClientId ?? "", clientSecret)
+      : findCredentials(entry, flow.credentialsId, flow.credentialsSource);
+  return chosenVendor(target, entry, credentials, client, deps);
 }
 
-async function chosenVendor(
-  entry: VendorConfig,
+/** @throws OAuthError as `planVendor`, `requireOwnCredentials` and `resolvePlan` */
+export async function chosenVendor(
+  target: VendorTarget,
+  entry: VendorConfig | undefined,
   credentials: VendorCredentials,
   client: ClientConfig,
-  { vendorClient, issuer }: Pick<Deps, "vendorClient" | "issuer">,
+  deps: ChoiceDeps,
 ): Promise<VendorChoice> {
-  const vendor = await vendorClient.resolve(entry.vendor);
-  const redirectUri = `${issuer}/v1/callback`;
+  const plan = planVendor(target, entry, deps);
+  if (credentials.source !== "byoc") requireOwnCredentials(plan);
+  const { vendor, tier, vendorClient } = await resolvePlan(plan, credentials, deps);
+  const context =
+    tier === 3
+      ? callbackContext(
+          {
+            clientId: client.clientId,
+            vendor: vendor.id,
+            authorizationEndpoint: vendor.authorizationEndpoint,
+            tokenEndpoint: vendor.tokenEndpoint,
+            vendorClientId: credentials.clientId,
+          },
+          deps.keyset.contextKey(),
+        )
+      : undefined;
+  const redirectUri = `${deps.issuer}${CALLBACK_PATH}${context === undefined ? "" : `/${context}`}`;
   const { hash } = connectionContext({
     vendor,
     clientId: credentials.clientId,
     credentialsId: credentials.id,
     platformClientId: client.clientId,
     redirectUri,
+    placeholders: plan.target.placeholders ?? {},
   });
-  return { vendor, credentials, redirectUri, contextHash: hash };
+  return {
+    vendor,
+    credentials,
+    target: plan.target,
+    entry,
+    tier,
+    vendorClient,
+    redirectUri,
+    ...(context === undefined ? {} : { context }),
+    contextHash: hash,
+  };
 }
 
-export function refuseOwnCredentialsAndEndpoints(parameters: Parameters): void {
-  if (parameters.has("vendor_client_secret") && !parameters.has("vendor_client_id")) {
-    throw new OAuthError("invalid_request", "vendor_client_secret needs vendor_client_id");
+/**
+ * @returns undefined for a custom vendor
+ * @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for one not allowed
+ */
+export function requireUsable(
+  target: VendorTarget,
+  client: ClientConfig,
+  { vendors }: Pick<Deps, "vendors">,
+): VendorConfig | undefined {
+  const { vendor: id } = target;
+  const entry = id === CUSTOM_VENDOR ? undefined : requireUsableVendor(id, client, { vendors });
+  if (entry === undefined) requireListed(id, client);
+  if (isManual(target) && !client.allowOverrides) {
+    throw new OAuthError("unauthorized_client", "This client may not name endpoints of its own");
   }
-  const used = OWN_CREDENTIALS_AND_ENDPOINTS.find((name) => parameters.has(name));
-  if (used !== undefined) {
-    throw new OAuthError("unauthorized_client", `${used} is not available to this client`);
-  }
+  return entry;
 }
 
 /** @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for one not allowed */
@@ -93,18 +151,28 @@ export function requireUsableVendor(
   { vendors }: Pick<Deps, "vendors">,
 ): VendorConfig {
   const entry = vendors.get(id);
+  //= bar#BY-5
   if (entry === undefined || !entry.vendor.enabled) {
     throw new OAuthError("invalid_request", "vendor is not known here: see /v1/vendors");
   }
-  if (client.vendors !== undefined && !client.vendors.includes(id)) {
-    throw new OAuthError("unauthorized_client", "This client may not use this vendor");
-  }
+  requireListed(id, client);
   return entry;
 }
 
-function requireNewAuthorizationsAllowed({ vendor, setup, needsOwnerPage }: VendorConfig, client: ClientConfig): void {
+/** A client with a list may use what is on it and nothing else, `custom` included. */
+function requireListed(id: string, { vendors }: ClientConfig): void {
+  if (vendors !== undefined && !vendors.includes(id)) {
+    throw new OAuthError("unauthorized_client", "This client may not use this vendor");
+  }
+}
+
+function requireNewAuthorizationsAllowed(
+  { vendor, setup, needsOwnerPage }: VendorConfig,
+  client: ClientConfig,
+  own: VendorCredentials | undefined,
+): void {
   //= bar#XA-9
-  if (needsOwnerPage) {
+  if (needsOwnerPage && own === undefined) {
     throw new OAuthError(
       "unauthorized_client",
       "Clients of several owners share the credentials of this vendor; the page that names the client comes with a later release",
@@ -122,79 +190,23 @@ function requireNewAuthorizationsAllowed({ vendor, setup, needsOwnerPage }: Vend
   }
 }
 
-function requireActiveCredentials({ vendor, credentials }: VendorConfig): VendorCredentials {
-  const active = credentials[0];
+export function requireActiveCredentials(entry: VendorConfig | undefined): VendorCredentials {
+  const active = entry?.credentials[0];
   if (active !== undefined) return active;
-  throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor", {
-    detail: `configure vendors.${vendor.id}.credentials`,
+  throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor: send vendor_client_id", {
+    detail: entry === undefined ? "a custom vendor" : `configure vendors.${entry.vendor.id}.credentials`,
   });
 }
 
 /** @throws OAuthError vendor_credentials_rejected when the operator has removed them since */
 export function findCredentials(
-  { credentials }: VendorConfig,
+  entry: VendorConfig | undefined,
   id: string,
   credentialsSource: VendorCredentials["source"],
 ): VendorCredentials {
-  const found = credentials.find((entry) => entry.id === id);
+  const found = entry?.credentials.find((one) => one.id === id);
   if (found !== undefined) return found;
   throw new OAuthError("vendor_credentials_rejected", "The credentials this began with are no longer configured", {
     credentialsSource,
   });
-}
-
-/** What the caller wants in the authorization request beyond the vendor itself. */
-export interface AuthorizationWishes {
-  readonly scope: readonly string[];
-  readonly loginHint?: string;
-  readonly prompt?: string;
-  readonly resource?: string;
-  readonly vendorParams?: Readonly<Record<string, string>>;
-}
-
-/** @throws OAuthError invalid_request, invalid_scope */
-export function readWishes(parameters: Parameters, vendor: Pick<ResolvedVendor, "defaultScopes">): AuthorizationWishes {
-  const scope = parameters.get("scope");
-  const loginHint = parameters.get("login_hint");
-  const prompt = parameters.get("prompt");
-  const resource = parameters.get("resource");
-  const vendorParams = parameters.get("vendor_params");
-  return {
-    scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
-    ...(loginHint === undefined ? {} : { loginHint }),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(resource === undefined ? {} : { resource: requireResource(resource) }),
-    ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams) }),
-  };
-}
-
-//= rfc8707#2
-function requireResource(resource: string): string {
-  if (!URL.canParse(resource) || resource.includes("#")) {
-    throw new OAuthError("invalid_request", "resource must be an absolute URI without fragment");
-  }
-  return resource;
-}
-
-/** Parameters with a place of their own in the pushed request: twice would be ambiguous. */
-const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
-
-/** Visible ASCII: what cuts a name short at one reader (NUL, a line break) would make it another parameter there. */
-const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
-
-//= bar#ST-4
-function requireVendorParams(json: string): Record<string, string> {
-  const wished = parseStringMap(json, "vendor_params");
-  if (!Object.keys(wished).every((name) => PARAMETER_NAME.test(name))) {
-    throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
-  }
-  const reserved = Object.keys(wished).find(
-    (name) => isReservedAuthorizationParameter(name) || HAVE_THEIR_OWN_PLACE.has(name),
-  );
-  if (reserved !== undefined) {
-    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {
-      reason: "reserved_parameter",
-    });
-  }
-  return wished;
 }

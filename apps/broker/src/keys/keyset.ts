@@ -9,7 +9,7 @@ import { deriveKey } from "@oauth-broker/token-store";
 import type { KeysetStorage } from "./keyset-storage.ts";
 
 /** What a key is for. A value made under one purpose never opens under another. */
-export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens";
+export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens" | "vendor-secret";
 
 export interface PurposeKey {
   readonly kid: string;
@@ -46,6 +46,8 @@ export interface Keyset {
   active(purpose: KeyPurpose): PurposeKey;
   /** An unknown kid re-reads the storage once, because another process may have rotated. */
   find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined>;
+  /** The key of `{context}` paths, the same for ever. @throws OAuthError as `active` */
+  contextKey(): Buffer;
   /** Adds a generation. Safe against a second rotation at the same moment. @returns its kid and when it takes over */
   rotate(): Promise<{ kid: string; activeFrom: EpochSeconds }>;
   /** For `broker keys list`: no secrets. */
@@ -54,6 +56,7 @@ export interface Keyset {
 
 export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Clock }): Keyset {
   let document: KeysetDocument | undefined;
+  let contextKey: Buffer | undefined;
   let lastReadAt = 0;
   const derived = new Map<string, Buffer>();
 
@@ -116,6 +119,10 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
       if (generation === undefined) return undefined;
       if (purpose === "state" && isRetired(generation, loaded().generations)) return undefined;
       return keyOf(purpose, generation);
+    },
+    contextKey() {
+      contextKey ??= deriveKey(Buffer.from(loaded().contextSecret, "base64url"), "oauth-broker/callback-context");
+      return contextKey;
     },
     async rotate() {
       for (let attempt = 0; attempt < 5; attempt++) {

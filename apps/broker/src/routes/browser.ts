@@ -3,12 +3,11 @@ import { OAuthError, type Parameters, parseParameters } from "@oauth-broker/oaut
 import { type BodyLimit, readForm, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
 import type { Deps, Trace } from "../deps.ts";
+import { CALLBACK_PATH as CALLBACK, isContext } from "../flows/callback-path.ts";
 import { finishCallback } from "../flows/finish-callback.ts";
 import { openVendor } from "../flows/open-vendor.ts";
 import { refusePage } from "../flows/refusal.ts";
 import type { Route } from "./rim.ts";
-
-const CALLBACK = "/v1/callback";
 
 export interface BrowserDeps extends Deps {
   readonly limit: BodyLimit;
@@ -28,19 +27,26 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       surface: "browser",
       handle: (c, trace) => finishCallback({ parameters: query(c), cookieHeader: c.req.header("cookie") }, deps, trace),
     },
-    { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, deps, trace) },
-    // Contexts belong to custom vendors; no flow of ours ever names one, so every arrival is a mix-up.
+    { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, CALLBACK, deps, trace) },
+    // Vendors nobody vouches for have a path of their own each.
     {
       method: "GET",
       path: `${CALLBACK}/:context`,
       surface: "browser",
-      handle: (c, trace) => wrongPath(query(c), deps, trace),
+      handle: async (c, trace) => {
+        const parameters = query(c);
+        const context = await requireContext(c, parameters, deps, trace);
+        return finishCallback({ parameters, cookieHeader: c.req.header("cookie"), context }, deps, trace);
+      },
     },
     {
       method: "POST",
       path: `${CALLBACK}/:context`,
       surface: "browser",
-      handle: async (c, trace) => wrongPath(await readForm(c, deps.limit), deps, trace),
+      handle: async (c, trace) => {
+        const context = await requireContext(c, parseParameters(""), deps, trace);
+        return formPost(c, `${CALLBACK}/${context}`, deps, trace);
+      },
     },
   ];
 }
@@ -51,16 +57,20 @@ function query(c: Context) {
   return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
 }
 
-/** A cross-site POST carries no Lax cookie; the GET it becomes does. */
+/**
+ * A cross-site POST carries no Lax cookie; the GET it becomes does.
+ *
+ * @param path the one it came to
+ */
 //= bar#CB-12
-async function formPost(c: Context, deps: BrowserDeps, trace: Trace) {
+async function formPost(c: Context, path: string, deps: BrowserDeps, trace: Trace) {
   const parameters = await readForm(c, deps.limit);
   await nameFlow(parameters, deps, trace);
   const answer = new URLSearchParams();
   for (const name of parameters.names()) answer.append(name, parameters.require(name));
   const iss = parameters.sent("iss");
   if (iss === "") answer.append("iss", iss);
-  const location = `${CALLBACK}?${answer.toString()}`;
+  const location = `${path}?${answer.toString()}`;
   if (location.length > MAX_LOCATION) throw new OAuthError("invalid_request", "The response is too large");
   return redirectAnswer(location);
 }
@@ -68,8 +78,11 @@ async function formPost(c: Context, deps: BrowserDeps, trace: Trace) {
 /** Node refuses longer request lines on the way back in. */
 const MAX_LOCATION = 12_000;
 
+/** A segment that no context ever is. Whether it is the flow's own, finish-callback.ts asks the record. */
 //= bar#XA-1
-async function wrongPath(parameters: Parameters, deps: BrowserDeps, trace: Trace): Promise<never> {
+async function requireContext(c: Context, parameters: Parameters, deps: BrowserDeps, trace: Trace): Promise<string> {
+  const context = c.req.param("context") ?? "";
+  if (isContext(context)) return context;
   await nameFlow(parameters, deps, trace);
   throw refusePage(trace, "path_mismatch");
 }

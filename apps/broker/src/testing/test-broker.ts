@@ -30,6 +30,9 @@ export interface TestBrokerOptions {
 export interface VendorRequest {
   readonly url: string;
   readonly form: URLSearchParams;
+  readonly authorization: string | null;
+  /** It went through the egress for hosts that requests name. */
+  readonly isUntrusted: boolean;
 }
 
 export type TestBroker = Awaited<ReturnType<typeof testBroker>>;
@@ -40,12 +43,15 @@ export async function testBroker(options: TestBrokerOptions = {}) {
   const seen: VendorRequest[] = [];
   const vendorAnswers: Fetch =
     options.vendorAnswers ?? (async () => Response.json({ access_token: "at", token_type: "bearer" }));
-  const fetch: Fetch = async (input, init) => {
-    seen.push({ url: String(input), form: formOf(init?.body) });
-    return vendorAnswers(input, init);
-  };
+  const fetchAs =
+    (isUntrusted: boolean): Fetch =>
+    async (input, init) => {
+      const authorization = new Headers(init?.headers).get("authorization");
+      seen.push({ url: String(input), form: formOf(init?.body), authorization, isUntrusted });
+      return vendorAnswers(input, init);
+    };
   const log = createLog({ write: (line) => void lines.push(line) });
-  const egress = { fetch, fetchUntrusted: fetch, close: async () => {} };
+  const egress = { fetch: fetchAs(false), fetchUntrusted: fetchAs(true), close: async () => {} };
   const broker = await createBroker(configuration(options), { now, log, egress });
   await broker.deps.keyset.load();
   return { ...broker, ...requests(broker), now, lines, seen };
@@ -142,12 +148,13 @@ function requests({ app }: Broker) {
     const state = location?.searchParams.get("state") ?? "";
     return { path, location, cookie, state };
   };
-  const callback = (parameters: Record<string, string>, cookie?: string) =>
-    get(`/v1/callback?${new URLSearchParams(parameters).toString()}`, cookie);
+  const callback = (parameters: Record<string, string>, cookie?: string, path = "/v1/callback") =>
+    get(`${path}?${new URLSearchParams(parameters).toString()}`, cookie);
   /** Legs 1 to 3: the broker's code, at the platform. */
   const park = async (form: Record<string, string> = {}) => {
-    const { state, cookie } = await start(form);
-    const { location } = await callback({ state, code: "vendor-code" }, cookie);
+    const { state, cookie, location: atVendor } = await start(form);
+    const { pathname } = new URL(atVendor?.searchParams.get("redirect_uri") ?? ISSUER);
+    const { location } = await callback({ state, code: "vendor-code" }, cookie, pathname);
     return location?.searchParams.get("code") ?? "";
   };
   const redeem = (code: string, form: Record<string, string> = {}, clientId?: string) =>

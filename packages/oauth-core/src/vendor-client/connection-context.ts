@@ -14,6 +14,8 @@ export interface ConnectionContextInput {
   readonly platformClientId: string;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;
+  /** What filled the templates of the entry. */
+  readonly placeholders?: Readonly<Record<string, string>>;
 }
 
 /** @returns SHA-256 over the fields, each with its length before it, base64url, 43 characters */
@@ -37,6 +39,10 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     input.credentialsId,
     input.platformClientId,
     input.redirectUri,
+    // After the fields that are always there, so that a flow without any keeps the hash of earlier releases.
+    ...Object.entries(input.placeholders ?? {})
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .flat(),
   ]) {
     // An absent field is not an empty one.
     text += field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`;

@@ -1,0 +1,163 @@
+/** BYOC: the client's own credentials at a vendor travel with each call, and are kept only where the flow must wait. */
+import { describe, expect, it } from "vitest";
+import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import { asFlow } from "./flow-record.ts";
+
+const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
+const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+
+async function connected(form: Record<string, string> = OWN) {
+  let n = 0;
+  const vendorAnswers = async () =>
+    Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
+  const broker = await testBroker({ vendorAnswers, vendor: { revocationEndpoint: "https://acme.example/revoke" } });
+  const { body } = await broker.redeem(await broker.park(form));
+  const connection = String(body["connection"]);
+  const refresh = (more: Record<string, string>) =>
+    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", ...more });
+  const revoke = (more: Record<string, string>) => broker.post("/v1/revoke", { token: "at-1", ...more });
+  return { ...broker, body, connection, refresh, revoke };
+}
+
+describe("a flow with credentials of the client's own", () => {
+  it("goes to the vendor as that client, and redeems as that client", async () => {
+    const { start, callback, redeem, seen } = await testBroker();
+    const { location, state, cookie } = await start(OWN);
+    expect(location?.searchParams.get("client_id")).toBe("mine");
+    expect(location?.searchParams.get("redirect_uri")).toBe(`${ISSUER}/v1/callback`);
+    const back = await callback({ state, code: "vendor-code" }, cookie);
+    const { response, body } = await redeem(back.location?.searchParams.get("code") ?? "");
+    expect({ status: response.status, vendor: body["vendor"] }).toEqual({ status: 200, vendor: "acme" });
+    expect(seen.map(({ authorization }) => authorization)).toEqual([basic("mine", OWN.vendor_client_secret)]);
+  });
+
+  it("works without credentials of ours, and without a secret as a public client", async () => {
+    const entry = { ...testVendor(), credentials: [] };
+    const { park, redeem, seen } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
+    expect((await redeem(await park({ vendor_client_id: "mine" }))).response.status).toBe(200);
+    expect(seen.map(({ authorization, form }) => [authorization, form.get("client_id")])).toEqual([[null, "mine"]]);
+  });
+
+  it("uses its secret where the entry is one of a public client, and where tokens are fetched at the callback", async () => {
+    const vendor = { tokenEndpointAuthMethod: "none", redeemAt: "callback" } as const;
+    const { park, redeem, seen } = await testBroker({ vendor });
+    expect((await redeem(await park(OWN))).response.status).toBe(200);
+    expect(seen[0]?.authorization).toBe(basic("mine", OWN.vendor_client_secret));
+  });
+
+  it("bar#XA-9 is nobody's shared client: several owners may use the vendor so", async () => {
+    const entry = { ...testVendor(), needsOwnerPage: true };
+    const { push } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
+    expect((await push(OWN)).response.status).toBe(201);
+    expect((await push()).body["error"]).toBe("unauthorized_client");
+  });
+
+  it("bar#BY-1 keeps the secret sealed until the browser is back, then under the broker's code, then not at all", async () => {
+    const { start, callback, redeem, deps, lines } = await testBroker();
+    const { state, cookie } = await start(OWN);
+    const flowId = /flow-([^=]+)=/.exec(cookie)?.[1] ?? "";
+    const stored = async () => (await deps.records.get({ kind: "flow", id: flowId }, { includeExpired: true }))?.data;
+    const started = await stored();
+    expect(started).toMatchObject({ vendorClientId: "mine", vendorSecret: expect.stringMatching(/^[\w-]+\.[\w-]+$/) });
+    const back = await callback({ state, code: "vendor-code" }, cookie);
+    const parked = await stored();
+    expect(parked).toHaveProperty("sealed");
+    expect(parked).not.toHaveProperty("vendorSecret");
+    await redeem(back.location?.searchParams.get("code") ?? "");
+    const spent = await stored();
+    expect(spent).not.toHaveProperty("sealed");
+    expect(JSON.stringify([started, parked, spent]) + lines.join("")).not.toContain(OWN.vendor_client_secret);
+    expect(lines.join("")).not.toContain('"mine"');
+  });
+
+  it("bar#BY-1 opens a sealed secret in its own flow only", async () => {
+    const { start, callback, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
+    const [one, two] = [await start(OWN), await start({ ...OWN, vendor_client_secret: "another" })];
+    const idOf = (cookie: string) => ({ kind: "flow", id: /flow-([^=]+)=/.exec(cookie)?.[1] ?? "" });
+    const sealedIn = async (cookie: string) => {
+      const record = await deps.records.get(idOf(cookie));
+      return record === undefined ? "" : (asFlow(record).vendorSecret ?? "");
+    };
+    const from = { stage: "started", expect: { vendorSecret: await sealedIn(one.cookie) } };
+    const moved = { stage: "started", set: { vendorSecret: await sealedIn(two.cookie) } };
+    expect(await deps.records.advance(idOf(one.cookie), from, moved)).toMatchObject({ outcome: "moved" });
+    const { response } = await callback({ state: one.state, code: "c" }, one.cookie);
+    expect(response.status).toBe(500);
+  });
+
+  it("says whose credentials the vendor refused", async () => {
+    const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
+    const { start, callback, park, redeem } = await testBroker({ vendorAnswers });
+    const refused = { error: "vendor_credentials_rejected", credentials_source: "byoc" };
+    expect((await redeem(await park(OWN))).body).toMatchObject(refused);
+    const { state, cookie } = await start(OWN);
+    const { location } = await callback({ state, error: "unauthorized_client" }, cookie);
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject(refused);
+  });
+});
+
+describe("after a flow with credentials of the client's own", () => {
+  it("bar#BY-4 refresh and revoke want them again, and nobody else's", async () => {
+    const { connection, refresh, revoke, seen } = await connected();
+    const before = seen.length;
+    for (const ask of [refresh, revoke]) {
+      for (const wrong of [
+        {},
+        { vendor_client_id: "mine" },
+        { vendor_client_id: "theirs", vendor_client_secret: "x" },
+        { vendor_client_secret: "x" },
+      ]) {
+        expect((await ask({ connection, ...wrong })).body["error"]).toBe("invalid_request");
+      }
+    }
+    expect(seen).toHaveLength(before);
+    const { body } = await refresh({ connection, ...OWN });
+    expect(body).toMatchObject({ access_token: "at-2", connection });
+    expect((await revoke({ connection, ...OWN })).body).toEqual({ revoked: "token" });
+    expect(seen.slice(before).map(({ authorization }) => authorization)).toEqual([
+      basic("mine", OWN.vendor_client_secret),
+      basic("mine", OWN.vendor_client_secret),
+    ]);
+  });
+
+  it("a public client is named by its connection", async () => {
+    const { connection, refresh, seen } = await connected({ vendor_client_id: "mine" });
+    expect((await refresh({ connection })).response.status).toBe(200);
+    expect(seen.at(-1)?.form.get("client_id")).toBe("mine");
+  });
+
+  it("bar#BY-4 a connection of our credentials takes no others", async () => {
+    const { connection, refresh, seen } = await connected({});
+    expect((await refresh({ connection, ...OWN })).body["error"]).toBe("invalid_request");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("takes the vendor with credentials in place of a connection", async () => {
+    const { refresh, seen } = await connected();
+    expect((await refresh({ vendor: "acme", ...OWN })).body["access_token"]).toBe("at-2");
+    expect(seen.at(-1)?.authorization).toBe(basic("mine", OWN.vendor_client_secret));
+  });
+
+  it("bar#BY-5 is refused once the vendor was disabled or taken from the client", async () => {
+    const vendors = new Map([["acme", testVendor()]]);
+    const { park, redeem, post } = await testBroker({ config: { vendors } });
+    const { body } = await redeem(await park(OWN));
+    const form = { token: "at", connection: String(body["connection"]), ...OWN };
+    vendors.set("acme", testVendor({ enabled: false }));
+    expect((await post("/v1/revoke", form)).body["error"]).toBe("invalid_request");
+  });
+
+  it("bar#BY-1 /v1/explain names the client and hides the secret, with and without a connection", async () => {
+    const { post, connection } = await connected();
+    for (const form of [{ vendor: "acme", ...OWN }, { connection }, { connection, ...OWN }]) {
+      const { response, body } = await post("/v1/explain", form);
+      expect(response.status).toBe(200);
+      expect(body).toMatchObject({
+        tier: 1,
+        credentials: { source: "byoc", vendor_client_id: "mine" },
+        sources: { vendor_client_id: "connection" in form ? "connection" : "request", token_endpoint: "configuration" },
+      });
+      expect(JSON.stringify(body)).not.toContain(OWN.vendor_client_secret);
+    }
+  });
+});

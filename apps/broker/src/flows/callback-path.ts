@@ -1,0 +1,53 @@
+/**
+ * Where a vendor sends the browser back. Vendors nobody vouches for (tier 3) get a path of their own: an honest vendor knows
+ * only the path it was given, so its code cannot arrive in a flow of theirs (design §3).
+ * Called by vendor-choice.ts when a flow starts, and by finish-callback.ts when the browser arrives.
+ */
+import { createHmac } from "node:crypto";
+import type { Trace } from "../deps.ts";
+import type { Flow } from "./flow-record.ts";
+import { refusePage } from "./refusal.ts";
+
+export const CALLBACK_PATH = "/v1/callback";
+
+export interface CallbackContext {
+  /** The client of ours that asks. */
+  readonly clientId: string;
+  readonly vendor: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly vendorClientId: string;
+}
+
+/** 128 bits, so that it stays short in the forms of vendors. */
+const BYTES = 16;
+const CONTEXT = /^[\w-]{22}$/;
+
+/** @param key never rotates: with another one every custom vendor would have to be registered anew */
+export function callbackContext(context: CallbackContext, key: Buffer): string {
+  const { clientId, vendor, authorizationEndpoint, tokenEndpoint, vendorClientId } = context;
+  const mac = createHmac("sha256", key).update("callback-context-1");
+  for (const field of [clientId, vendor, authorizationEndpoint, tokenEndpoint, vendorClientId]) {
+    mac.update(`${Buffer.byteLength(field)}:${field}`);
+  }
+  return mac.digest().subarray(0, BYTES).toString("base64url");
+}
+
+/** Whether a path segment may be a context at all. */
+export function isContext(segment: string): boolean {
+  return CONTEXT.test(segment);
+}
+
+/**
+ * @param arrived the last segment of the path the answer came to; undefined where that is the callback itself
+ * @throws OAuthError for the 400 page
+ */
+//= bar#XA-1
+//= bar#XA-4
+export function requireArrivalPath(
+  { context }: Pick<Flow, "context">,
+  arrived: string | undefined,
+  trace: Trace,
+): void {
+  if (context !== arrived) throw refusePage(trace, "path_mismatch");
+}

@@ -1,0 +1,331 @@
+/** Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes with them (design §3, tiers). */
+import { describe, expect, it } from "vitest";
+import { ISSUER, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+
+const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+const ENDPOINTS = {
+  authorization_endpoint: "https://tenant.example/authorize",
+  token_endpoint: "https://tenant.example/token",
+};
+const BOTH = { vendor: "", ...ENDPOINTS, ...OWN };
+const THEIR_ISSUER = "https://issuer.example";
+
+/** An issuer whose metadata may change; tokens at every other path. */
+function issuer(metadata: () => Record<string, unknown> = () => ({})) {
+  return async (input: string | URL) => {
+    const { origin, pathname } = new URL(input);
+    if (!pathname.startsWith("/.well-known/")) {
+      return Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+    }
+    return Response.json({
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      revocation_endpoint: `${origin}/revoke`,
+      response_types_supported: ["code"],
+      authorization_response_iss_parameter_supported: true,
+      ...metadata(),
+    });
+  };
+}
+
+/** Where the vendor sends the browser back, as the vendor is told. */
+async function pathAtVendor(broker: Awaited<ReturnType<typeof testBroker>>, form: Record<string, string>) {
+  const { location, state, cookie } = await broker.start(form);
+  return { state, cookie, path: new URL(location?.searchParams.get("redirect_uri") ?? "").pathname, location };
+}
+
+async function connected(form: Record<string, string>, options: TestBrokerOptions = {}) {
+  const broker = await testBroker({ vendorAnswers: issuer(), ...options });
+  const { body } = await broker.redeem(await broker.park(form));
+  const connection = String(body["connection"]);
+  const refresh = (more: Record<string, string>) =>
+    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...more });
+  return { ...broker, body, connection, refresh };
+}
+
+describe("both endpoints of the request's own", () => {
+  it("bar#XA-4 go with a callback path of their own, shown beforehand and the same every time", async () => {
+    const broker = await testBroker();
+    const { body } = await broker.post("/v1/explain", { ...BOTH, vendor: "custom" });
+    expect(body).toMatchObject({
+      vendor: "custom",
+      tier: 3,
+      redirect_uri: expect.stringMatching(/^https:\/\/broker\.example\/v1\/callback\/[\w-]{22}$/),
+      endpoints: ENDPOINTS,
+      sources: { authorization_endpoint: "request", token_endpoint: "request", pkce: "default" },
+    });
+    const { path, location } = await pathAtVendor(broker, BOTH);
+    expect(`${ISSUER}${path}`).toBe(body["redirect_uri"]);
+    expect(location?.href).toMatch(/^https:\/\/tenant\.example\/authorize\?/);
+    await broker.deps.keyset.rotate();
+    broker.now.advance(100);
+    expect((await pathAtVendor(broker, BOTH)).path).toBe(path);
+  });
+
+  it("redeem, refresh and explain there: connection alone is enough but for the secret, and nothing trusted is used", async () => {
+    const { body, connection, refresh, post, seen } = await connected(BOTH);
+    expect(body["vendor"]).toBe("custom");
+    expect((await refresh({ connection, ...OWN })).body).toMatchObject({ vendor: "custom", connection });
+    expect((await refresh({ ...BOTH, refresh_token: "rt-2" })).body).toMatchObject({ vendor: "custom" });
+    expect((await refresh({ ...BOTH, vendor: "custom", refresh_token: "rt-3" })).response.status).toBe(200);
+    expect(seen.map(({ url, isUntrusted }) => [url, isUntrusted])).toEqual(
+      Array.from({ length: 4 }, () => [ENDPOINTS.token_endpoint, true]),
+    );
+    const explained = await post("/v1/explain", { connection });
+    expect(explained.body).toMatchObject({ tier: 3, endpoints: ENDPOINTS, sources: { token_endpoint: "connection" } });
+  });
+
+  it.each([
+    ["another client", {}, "other"],
+    ["another vendor client", { vendor_client_id: "theirs" }, "platform"],
+    ["another authorization endpoint", { authorization_endpoint: "https://tenant.example/other" }, "platform"],
+    ["another token endpoint", { token_endpoint: "https://tenant.example/other" }, "platform"],
+  ])("bar#XA-5 bar#XA-4 have another path for %s", async (_, form, clientId) => {
+    const { post } = await testBroker();
+    const ask = async (more: object, id?: string) => (await post("/v1/explain", { ...BOTH, ...more }, id)).body;
+    expect((await ask(form, clientId))["redirect_uri"]).not.toBe((await ask({}))["redirect_uri"]);
+  });
+
+  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, which spends nothing, and take it on theirs, posted too", async () => {
+    const broker = await testBroker();
+    const { path, state, cookie } = await pathAtVendor(broker, BOTH);
+    const other = await pathAtVendor(broker, { ...BOTH, vendor_client_id: "theirs" });
+    for (const wrong of [
+      "/v1/callback",
+      other.path,
+      `${path}x`,
+      path.toLowerCase(),
+      `/v1/callback/${"x".repeat(22)}`,
+    ]) {
+      const { response, html } = await broker.callback({ state, code: "c" }, cookie, wrong);
+      expect({ status: response.status, html }).toMatchObject({
+        status: 400,
+        html: expect.stringContaining("path_mismatch"),
+      });
+    }
+    expect(broker.seen).toEqual([]);
+    const posted = await broker.app.request(`${ISSUER}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ state, code: "vendor-code" }).toString(),
+    });
+    expect(posted.headers.get("location")).toMatch(new RegExp(`^${path}\\?`));
+    const back = await broker.get(posted.headers.get("location") ?? "", cookie);
+    expect(back.location?.searchParams.get("code")).not.toBeNull();
+  });
+
+  it.each([
+    ["http", { token_endpoint: "http://tenant.example/token" }],
+    ["a port", { token_endpoint: "https://tenant.example:8443/token" }],
+    ["userinfo", { token_endpoint: "https://acme.example@tenant.example/token" }],
+    ["a fragment", { authorization_endpoint: "https://tenant.example/a#x" }],
+    ["a private address", { token_endpoint: "https://10.0.0.1/token" }],
+    ["loopback", { token_endpoint: "https://127.0.0.1/token" }],
+    ["a metadata service", { token_endpoint: "https://169.254.169.254/token" }],
+    ["a private name", { token_endpoint: "https://vault.internal/token" }],
+    ["this very broker", { authorization_endpoint: `${ISSUER}/v1/authorize` }],
+    ["no URL", { token_endpoint: "tenant" }],
+    ["braces", { token_endpoint: "https://tenant.example/{}" }],
+    ["an issuer on loopback", { authorization_endpoint: "", token_endpoint: "", issuer: "http://127.0.0.1:9" }],
+  ])("bar#EG-7 refuse %s, and nobody is asked", async (_, form) => {
+    // What the operator permits himself counts for nothing here.
+    const egress = { allowLoopback: false, allowCidrs: ["10.0.0.0/8"], timeoutMs: 10_000 };
+    const { push, seen } = await testBroker({ config: { egress } });
+    const { response, body } = await push({ ...BOTH, ...form });
+    expect({ status: response.status, error: body["error"] }).toEqual({ status: 400, error: "invalid_request" });
+    expect(seen).toEqual([]);
+  });
+
+  it("may be http on loopback where the operator permits it", async () => {
+    const egress = { allowLoopback: true, allowCidrs: [], timeoutMs: 10_000 };
+    const { push } = await testBroker({ config: { egress } });
+    const local = { authorization_endpoint: "http://127.0.0.1:9/a", token_endpoint: "http://127.0.0.1:9/t" };
+    expect((await push({ ...BOTH, ...local })).response.status).toBe(201);
+  });
+
+  it.each([
+    ["without credentials of one's own", { vendor_client_id: "", vendor_client_secret: "" }, "unauthorized_client"],
+    ["beside an issuer", { issuer: THEIR_ISSUER }, "unauthorized_client"],
+    ["with one of them empty", { token_endpoint: "" }, "invalid_request"],
+    ["as custom with one of them", { vendor: "custom", token_endpoint: "" }, "invalid_request"],
+  ])("bar#XA-2 bar#XA-3 are refused %s, and nobody is asked", async (_, form, error) => {
+    const { push, seen } = await testBroker();
+    expect((await push({ ...BOTH, ...form })).body["error"]).toBe(error);
+    expect(seen).toEqual([]);
+  });
+
+  it("are refused to clients without allow_overrides, also later, and to clients whose vendors do not name custom", async () => {
+    const strict = await testBroker({ client: { allowOverrides: false } });
+    for (const form of [BOTH, { vendor: "", issuer: THEIR_ISSUER, ...OWN }, { vendor: "acme", ...ENDPOINTS, ...OWN }]) {
+      expect((await strict.push(form)).body["error"]).toBe("unauthorized_client");
+    }
+    expect((await strict.push(OWN)).response.status).toBe(201);
+    const listed = await testBroker({ client: { vendors: ["acme"] } });
+    expect((await listed.push(BOTH)).body["error"]).toBe("unauthorized_client");
+    const named = await testBroker({ client: { vendors: ["custom"] } });
+    expect((await named.push(BOTH)).response.status).toBe(201);
+  });
+});
+
+describe("an issuer alone", () => {
+  const FORM = { vendor: "", issuer: THEIR_ISSUER, ...OWN };
+
+  it("bar#XA-3 is tier 2 where it advertises iss: the callback itself, and iss mandatory and equal", async () => {
+    const broker = await testBroker({ vendorAnswers: issuer() });
+    const { body } = await broker.post("/v1/explain", FORM);
+    expect(body).toMatchObject({
+      vendor: "custom",
+      tier: 2,
+      redirect_uri: `${ISSUER}/v1/callback`,
+      callback: { iss_required: true },
+      sources: { issuer: "request", token_endpoint: "discovery" },
+    });
+    for (const [iss, reason] of [
+      [{}, "missing_issuer"],
+      [{ iss: "https://evil.example" }, "issuer_mismatch"],
+    ] as const) {
+      const { state, cookie } = await pathAtVendor(broker, FORM);
+      expect((await broker.callback({ state, code: "c", ...iss }, cookie)).html).toContain(reason);
+    }
+    const { state, cookie } = await pathAtVendor(broker, FORM);
+    const back = await broker.callback({ state, code: "c", iss: THEIR_ISSUER }, cookie);
+    const { body: tokens } = await broker.redeem(back.location?.searchParams.get("code") ?? "");
+    expect(tokens["vendor"]).toBe("custom");
+    expect(broker.seen.every(({ isUntrusted }) => isUntrusted)).toBe(true);
+  });
+
+  it("is tier 3 where it does not", async () => {
+    const silent = { authorization_response_iss_parameter_supported: false };
+    const broker = await testBroker({ vendorAnswers: issuer(() => silent) });
+    expect((await pathAtVendor(broker, FORM)).path).toMatch(/^\/v1\/callback\/[\w-]{22}$/);
+  });
+
+  it("bar#DI-3 ends flows under way when its metadata names other endpoints, or no longer says who it is", async () => {
+    for (const change of [
+      { token_endpoint: "https://evil.example/token" },
+      { authorization_response_iss_parameter_supported: false },
+    ]) {
+      let current: Record<string, unknown> = {};
+      const broker = await testBroker({ vendorAnswers: issuer(() => current) });
+      // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
+      await broker.push(FORM);
+      broker.now.advance(400);
+      const { state, cookie } = await broker.start(FORM);
+      current = change;
+      broker.now.advance(300);
+      const { html } = await broker.callback({ state, code: "c", iss: THEIR_ISSUER }, cookie);
+      expect(html).toContain("context_mismatch");
+      expect(broker.seen.filter(({ url }) => url.endsWith("/token"))).toEqual([]);
+    }
+  });
+
+  it("bar#BY-4 sends no refresh token and no secret to a host its metadata names later", async () => {
+    let current: Record<string, unknown> = {};
+    const silent = { authorization_response_iss_parameter_supported: false };
+    const options = { vendorAnswers: issuer(() => ({ ...silent, ...current })) };
+    const { refresh, connection, now, seen } = await connected(FORM, options);
+    current = { token_endpoint: "https://evil.example/token" };
+    now.advance(3600);
+    expect((await refresh({ connection, ...OWN })).body).toMatchObject({ reason: "connection_endpoint_changed" });
+    expect(seen.filter(({ url }) => url.startsWith("https://evil.example"))).toEqual([]);
+  });
+
+  it("is a 502 or 503 at /v1/par when it cannot be discovered", async () => {
+    const lost = await testBroker({ vendorAnswers: async () => Response.json({}, { status: 404 }) });
+    expect((await lost.push(FORM)).response.status).toBe(502);
+    const down = await testBroker({
+      vendorAnswers: async () => {
+        throw new Error("down");
+      },
+    });
+    expect((await down.push(FORM)).response.status).toBe(503);
+    const foreign = await testBroker({ vendorAnswers: issuer(() => ({ issuer: "https://other.example" })) });
+    expect((await foreign.push(FORM)).body["error"]).toBe("vendor_response_invalid");
+  });
+});
+
+describe("an endpoint beside a vendor of the configuration", () => {
+  it.each([
+    ["a token endpoint elsewhere", { token_endpoint: "https://evil.example/token" }],
+    ["another token endpoint at the vendor", { token_endpoint: "https://acme.example/other" }],
+    ["an authorization endpoint elsewhere", { authorization_endpoint: "https://evil.example/authorize" }],
+    ["an issuer that is not its own", { issuer: "https://evil.example" }],
+  ])("bar#XA-2 never gets credentials of ours: %s", async (_, form) => {
+    const { push, seen } = await testBroker();
+    expect((await push(form)).body).toMatchObject({ error: "unauthorized_client", reason: "override_not_allowed" });
+    expect(seen).toEqual([]);
+    const environment = { id: "environment", source: "environment", clientId: "ours" } as const;
+    const vendors = new Map([["acme", { ...testVendor(), credentials: [environment] }]]);
+    expect((await (await testBroker({ config: { vendors } })).push(form)).body["error"]).toBe("unauthorized_client");
+  });
+
+  it("is none where it is the vendor's own, and may be another page of the vendor's for the browser", async () => {
+    const { post } = await testBroker();
+    const own = {
+      authorization_endpoint: "https://acme.example/authorize",
+      token_endpoint: "https://acme.example/token",
+    };
+    const page = { authorization_endpoint: "https://acme.example/v2/authorize" };
+    for (const form of [own, page]) {
+      const { body } = await post("/v1/explain", { vendor: "acme", ...form });
+      expect(body).toMatchObject({ tier: 1, credentials: { source: "shared" }, endpoints: form });
+    }
+  });
+
+  it("is tier 1 with credentials of one's own at the vendor's hosts, tier 3 elsewhere; the other one is the vendor's", async () => {
+    const vendor = {
+      revocationEndpoint: "https://acme.example/revoke",
+      refreshEndpoint: "https://acme.example/refresh",
+    };
+    const { post } = await testBroker({ vendor });
+    const ask = async (form: object) => (await post("/v1/explain", { vendor: "acme", ...OWN, ...form })).body;
+    expect(await ask({ token_endpoint: "https://acme.example/eu/token" })).toMatchObject({
+      tier: 1,
+      endpoints: { token_endpoint: "https://acme.example/eu/token", revocation_endpoint: vendor.revocationEndpoint },
+    });
+    expect(await ask({ token_endpoint: "https://eu.acme.example/token" })).toMatchObject({
+      vendor: "acme",
+      tier: 3,
+      endpoints: {
+        authorization_endpoint: "https://acme.example/authorize",
+        token_endpoint: "https://eu.acme.example/token",
+        refresh_endpoint: null,
+        revocation_endpoint: null,
+      },
+      sources: { authorization_endpoint: "configuration", token_endpoint: "request" },
+    });
+  });
+
+  it("leaves issuer and keys of the vendor behind where users are sent elsewhere, and never fetches at the callback", async () => {
+    const vendor = {
+      issuer: "https://acme.example",
+      jwksUri: "https://acme.example/jwks",
+      redeemAt: "callback",
+    } as const;
+    const { post } = await testBroker({ vendor: { ...vendor, issRequired: true } });
+    const { body } = await post("/v1/explain", { ...OWN, vendor: "acme", ...ENDPOINTS });
+    expect(body).toMatchObject({
+      endpoints: { issuer: null, jwks_uri: null },
+      callback: { iss_required: false },
+      token_request: { redeem_at: "token" },
+    });
+  });
+
+  it("keeps operators' private networks out of reach", async () => {
+    const { park, redeem, seen } = await testBroker();
+    const form = { ...OWN, token_endpoint: "https://acme.example/eu/token" };
+    expect((await redeem(await park(form))).response.status).toBe(200);
+    expect(seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
+  });
+
+  it("is no longer accepted beside a connection that says another", async () => {
+    const { connection, refresh, seen } = await connected(BOTH);
+    const before = seen.length;
+    const other = { connection, ...OWN, token_endpoint: "https://evil.example/token" };
+    expect((await refresh(other)).body["error"]).toBe("unauthorized_client");
+    expect((await refresh({ connection, ...OWN, vendor: "acme" })).body["error"]).toBe("invalid_request");
+    expect((await refresh({ connection, ...OWN, ...ENDPOINTS })).response.status).toBe(200);
+    expect(seen).toHaveLength(before + 1);
+  });
+});

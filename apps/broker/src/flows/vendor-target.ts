@@ -1,0 +1,113 @@
+/**
+ * Which vendor a request means, and as whom: an entry's id, values for its {placeholders}, endpoints of the caller's own
+ * (manual mode), the caller's own credentials there (BYOC). Reads and refuses; asks nobody.
+ * After it: vendor-plan.ts. The target is kept in the flow record and in `connection`; a secret is in neither in plaintext.
+ */
+import { OAuthError, type Parameters, parseStringMap, Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
+
+/** The id of a vendor that no entry describes. */
+export const CUSTOM_VENDOR = "custom";
+
+export interface VendorTarget {
+  /** An entry's id, or `custom`. */
+  readonly vendor: string;
+  readonly placeholders?: Readonly<Record<string, string>>;
+  /** Manual mode: as the caller wrote them, {placeholders} included. Never an issuer beside an endpoint. */
+  readonly issuer?: string;
+  readonly authorizationEndpoint?: string;
+  readonly tokenEndpoint?: string;
+}
+
+/** What of it is kept: the fields alone, whatever else the object has. */
+export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor"> {
+  const { placeholders, issuer, authorizationEndpoint, tokenEndpoint } = target;
+  return {
+    ...(placeholders === undefined || Object.keys(placeholders).length === 0 ? {} : { placeholders }),
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),
+    ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
+  };
+}
+
+/** Whether it names more than an entry: then only clients with `allow_overrides` may use it. */
+export function isManual(target: VendorTarget): boolean {
+  const { vendor, issuer, authorizationEndpoint, tokenEndpoint } = target;
+  return vendor === CUSTOM_VENDOR || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
+}
+
+/**
+ * An empty parameter is an absent one. `vendor` may be left out where an issuer or both endpoints say who it is.
+ *
+ * @throws OAuthError invalid_request; unauthorized_client for an issuer beside an endpoint
+ */
+export function readTarget(parameters: Parameters): VendorTarget {
+  const issuer = parameters.get("issuer");
+  const authorizationEndpoint = parameters.get("authorization_endpoint");
+  const tokenEndpoint = parameters.get("token_endpoint");
+  //= bar#XA-3
+  if (issuer !== undefined && (authorizationEndpoint ?? tokenEndpoint) !== undefined) {
+    throw new OAuthError(
+      "unauthorized_client",
+      "With an issuer, endpoints come from its metadata alone: leave out either the issuer or the endpoints",
+      { reason: "endpoint_not_from_issuer" },
+    );
+  }
+  const saysWho = issuer !== undefined || (authorizationEndpoint !== undefined && tokenEndpoint !== undefined);
+  const vendor = parameters.get("vendor") ?? (saysWho ? CUSTOM_VENDOR : parameters.require("vendor"));
+  if (vendor === CUSTOM_VENDOR && !saysWho) {
+    throw new OAuthError(
+      "invalid_request",
+      "A custom vendor needs an issuer, or authorization_endpoint and token_endpoint",
+    );
+  }
+  const placeholders = readPlaceholders(parameters);
+  return {
+    vendor,
+    ...targetFields({
+      vendor,
+      ...(placeholders === undefined ? {} : { placeholders }),
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),
+      ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
+    }),
+  };
+}
+
+/** An empty value is an absent one here too. */
+export function readPlaceholders(parameters: Parameters): Record<string, string> | undefined {
+  const json = parameters.get("placeholders");
+  if (json === undefined) return undefined;
+  return Object.fromEntries(Object.entries(parseStringMap(json, "placeholders")).filter(([, value]) => value !== ""));
+}
+
+/** As an operator's credentials are checked: no vendor issues control characters. */
+const CREDENTIAL = /^[^\p{Cc}]{1,2048}$/u;
+
+/**
+ * @returns the caller's own credentials; without a secret, a public client
+ * @throws OAuthError invalid_request for a secret without its client id
+ */
+export function readOwnCredentials(parameters: Parameters): VendorCredentials | undefined {
+  const clientId = parameters.get("vendor_client_id");
+  const clientSecret = parameters.get("vendor_client_secret");
+  if (clientId === undefined) {
+    if (clientSecret === undefined) return undefined;
+    throw new OAuthError("invalid_request", "vendor_client_secret needs vendor_client_id");
+  }
+  for (const [name, value] of Object.entries({ vendor_client_id: clientId, vendor_client_secret: clientSecret })) {
+    if (value !== undefined && !(CREDENTIAL.test(value) && value.isWellFormed())) {
+      throw new OAuthError("invalid_request", `${name} has too many characters, or a control character`);
+    }
+  }
+  return ownCredentials(clientId, clientSecret);
+}
+
+export function ownCredentials(clientId: string, clientSecret: string | undefined): VendorCredentials {
+  return {
+    // Their client id is the caller's text, and ids of credentials stand in the log.
+    id: "byoc",
+    source: "byoc",
+    clientId,
+    ...(clientSecret === undefined ? {} : { clientSecret: new Secret(clientSecret) }),
+  };
+}

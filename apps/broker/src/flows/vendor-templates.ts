@@ -1,0 +1,65 @@
+/**
+ * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
+ * What a value may be is protocol/placeholders.ts. Called by vendor-plan.ts.
+ */
+import { expandTemplate, placeholderNames, type PlaceholderSpecs, type Vendor } from "@oauth-broker/oauth-core";
+
+type Values = Readonly<Record<string, string>>;
+
+const FILLED = [
+  "authorizationEndpoint",
+  "tokenEndpoint",
+  "refreshEndpoint",
+  "registrationEndpoint",
+  "jwksUri",
+  "userinfoEndpoint",
+] as const;
+/** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
+const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
+
+/** Those whose placeholders a request may fill. */
+export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
+  return [
+    ...FILLED.map((field) => vendor[field]),
+    ...FILLED_WHERE_KNOWN.map((field) => (isOfSpecs(vendor[field], specs) ? vendor[field] : undefined)),
+  ].filter((template) => template !== undefined);
+}
+
+function isOfSpecs(template: string | undefined, specs: PlaceholderSpecs): boolean {
+  return template !== undefined && placeholderNames(template).every((name) => Object.hasOwn(specs, name));
+}
+
+/**
+ * The same object where there is nothing to fill: what was learned about it is kept by it.
+ *
+ * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
+ */
+export function expandVendor(vendor: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
+  const filled: Record<string, string> = {};
+  const fill = (field: (typeof FILLED)[number] | (typeof FILLED_WHERE_KNOWN)[number]): void => {
+    const template = vendor[field];
+    if (template?.includes("{") === true) filled[field] = expandTemplate(template, values, specs);
+  };
+  FILLED.forEach(fill);
+  FILLED_WHERE_KNOWN.filter((field) => isOfSpecs(vendor[field], specs)).forEach(fill);
+  return Object.keys(filled).length === 0 ? vendor : { ...vendor, ...filled };
+}
+
+export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<string, string> {
+  const defaults = Object.entries(specs).flatMap(([name, spec]) =>
+    spec.default === undefined || spec.default === "" ? [] : [[name, spec.default] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...given };
+}
+
+/** Values that no endpoint uses (the server's URL may) must fit all the same: they are kept, and may be used one day. */
+export function requireFit(values: Values, templates: readonly string[], specs: PlaceholderSpecs): void {
+  const used = new Set(templates.flatMap(placeholderNames));
+  for (const name of Object.keys(values)) {
+    if (!used.has(name)) expandTemplate(`https://vendor.example/{${name}}`, values, specs);
+  }
+}
+
+export function namesInHost(template: string): string[] {
+  return placeholderNames(template.split("/", 3)[2] ?? "");
+}
