@@ -91,6 +91,8 @@ describe("bar#OB-2 a canary in every input", () => {
         await world.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
       };
       for (const name of [...Object.keys(form), ...EVERYWHERE]) {
+        // What /v1/explain is for: it says as whom we would go to the vendor.
+        if (path === "/v1/explain" && name === "vendor_client_id") continue;
         await send({ [name]: plant(`${name} at ${path}`) });
         await send({ [name]: plant(`${name} at ${path} without credentials`) }, { authorization: "" });
         await send({ [name]: plant(`${name} at ${path}, as a URL`, (canary) => `https://evil.example/${canary}#x`) });

@@ -164,10 +164,7 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
   });
 });
 
-/** Public: it is in every URL that the honest vendor's users see. */
-const ANOTHERS_CLIENT = { authorization_endpoint: `${HONEST}/authorize`, vendor_client_id: VENDOR_CLIENT.clientId };
-
-describe("X-2 X-3 X-4 endpoints of the attacker's choice beside credentials that are not his", () => {
+describe("X-2 X-3 endpoints of the attacker's choice beside credentials that are not his", () => {
   it.each([
     ["bar#XA-2 X-2 a token endpoint", { token_endpoint: `${EVIL}/token` }],
     ["bar#XA-2 X-2 an authorization endpoint", { authorization_endpoint: `${EVIL}/authorize` }],
@@ -175,10 +172,6 @@ describe("X-2 X-3 X-4 endpoints of the attacker's choice beside credentials that
     [
       "bar#XA-3 X-3 the same without naming a vendor",
       { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` },
-    ],
-    [
-      "bar#XA-4 X-4 another's client id with the attacker's token endpoint",
-      { vendor: undefined, ...ANOTHERS_CLIENT, token_endpoint: `${EVIL}/token` },
     ],
   ])("%s is refused, and nobody is asked", async (_name, form) => {
     const { world } = await setUp();

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { atCallback, awayFromBroker, createBackend, createBrowser, type Form, parameter } from "./support/people.ts";
 import { createWorld } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -126,14 +126,22 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
 });
 
 describe("X-12 the vendor's metadata names other endpoints between start and callback", () => {
-  async function flip() {
+  const ENTRY = {};
+  const ISSUER_ALONE = {
+    vendor: undefined,
+    issuer: "https://honest.example",
+    vendor_client_id: VENDOR_CLIENT.clientId,
+    vendor_client_secret: VENDOR_CLIENT.clientSecret,
+  };
+
+  async function flip(form: Form) {
     let current: Record<string, string> = {};
     const { world, evil, victim } = await setUp(() => current);
     const backend = createBackend(world);
     // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
-    await backend.push();
+    await backend.push(form);
     world.now.advance(400);
-    const flow = await backend.push();
+    const flow = await backend.push(form);
     const { url } = await victim.visit(backend.startUrl(flow), atCallback);
     current = { token_endpoint: `${EVIL}/token` };
     world.now.advance(300);
@@ -143,16 +151,26 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
     return { evil, arrived, redeemed: isBack ? await backend.redeem(code, flow.codeVerifier) : undefined };
   }
 
-  it("bar#DI-3 bar#XA-5 X-12 V-67 is refused, and the new endpoint hears nothing", async () => {
-    const { evil, arrived } = await flip();
+  it.each([
+    ["an entry", ENTRY],
+    ["an issuer a request names", ISSUER_ALONE],
+  ])("bar#DI-3 bar#XA-5 X-12 V-67 is refused for %s, and the new endpoint hears nothing", async (_, form) => {
+    const { evil, arrived } = await flip(form);
     expectRefusalPage(arrived.page, "context_mismatch");
     expect(evil.tokenRequests).toEqual([]);
   });
 
-  it("X-12 twin: without connectionContext code and secret go to the new endpoint", async () => {
+  it.each([
+    ["an entry", ENTRY],
+    ["an issuer a request names", ISSUER_ALONE],
+  ])("X-12 twin: without connectionContext code and secret of %s go to the new endpoint", async (_, form) => {
     await without(off, "connectionContext", async () => {
-      const { evil } = await flip();
-      expect(ownerOf(evil.tokenRequests[0]?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+      const { evil } = await flip(form);
+      const [asked] = evil.tokenRequests;
+      expect(ownerOf(asked?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+      expect(atob(asked?.headers.get("authorization")?.replace("Basic ", "") ?? "")).toContain(
+        VENDOR_CLIENT.clientSecret,
+      );
     });
   });
 });

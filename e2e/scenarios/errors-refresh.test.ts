@@ -66,7 +66,7 @@ describe.each([
     ["refuses a vendor that contradicts the connection", { vendor: "keeps" }, "invalid_request"],
     ["refuses a vendor nobody knows", { connection: undefined, vendor: REFLECTED }, "invalid_request"],
     ["refuses a vendor this client may not use", { connection: undefined, vendor: "foreign" }, "unauthorized_client"],
-    ["refuses credentials of the caller's own", { vendor_client_id: "r3flect" }, "unauthorized_client"],
+    ["refuses credentials of the caller's own", { vendor_client_id: "r3flect" }, "invalid_request"],
     ["refuses an endpoint", { token_endpoint: "https://r3flect.example" }, "unauthorized_client"],
     ["refuses an issuer", { issuer: "https://r3flect.example" }, "unauthorized_client"],
     ["refuses a secret without its id", { vendor_client_secret: "r3flect" }, "invalid_request"],

@@ -1,0 +1,277 @@
+/**
+ * Who attacks: a client of the broker that may name endpoints of its own, with a vendor it runs itself and a person who has an
+ * account at another platform. Client ids are public, his own credentials are whatever he says. What he wants: a code of an
+ * honest vendor that belongs to somebody else, or a secret of the operator's, at his token endpoint.
+ * What stops him: the operator's credentials go to the operator's endpoints only (requireOwnCredentials), an issuer comes with
+ * its own endpoints (readTarget), and his vendor has a callback path of its own that an honest vendor never heard of
+ * (callbackContext, requireArrivalPath).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/broker/src/flows/vendor-plan.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/vendor-plan.ts")>();
+  const requireOwnCredentials: typeof actual.requireOwnCredentials = (plan) =>
+    off.has("requireOwnCredentials") ? undefined : actual.requireOwnCredentials(plan);
+  return { ...actual, requireOwnCredentials };
+});
+
+vi.mock("../../apps/broker/src/flows/vendor-target.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/vendor-target.ts")>();
+  const readTarget: typeof actual.readTarget = (parameters) =>
+    off.has("readTarget")
+      ? { vendor: "custom", issuer: parameters.require("issuer"), tokenEndpoint: parameters.require("token_endpoint") }
+      : actual.readTarget(parameters);
+  return { ...actual, readTarget };
+});
+
+vi.mock("../../apps/broker/src/flows/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/callback-path.ts")>();
+  const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
+    off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
+  // One path for all, whoever asks.
+  const callbackContext: typeof actual.callbackContext = (context, key) =>
+    off.has("callbackContext") ? ONE_FOR_ALL : actual.callbackContext(context, key);
+  return { ...actual, requireArrivalPath, callbackContext };
+});
+
+const HONEST = "https://honest.example";
+const EVIL = "https://evil.example";
+const ONE_FOR_ALL = "A".repeat(22);
+
+/** The attacker's own registration: at his own vendor anything is one. */
+const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
+const EVIL_ENDPOINTS = { authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` };
+/** Public: it is in every URL that the honest vendor's users see. */
+const ANOTHERS = { authorization_endpoint: `${HONEST}/authorize`, vendor_client_id: VENDOR_CLIENT.clientId };
+
+interface Stage {
+  /** Where the honest vendor sends people of the client the attacker names. */
+  readonly registered?: string;
+  readonly sendsIss?: boolean;
+}
+
+async function setUp({ registered = CALLBACK, sendsIss = false }: Stage = {}) {
+  const plan = { codeChallenge: "" };
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: registered, sendsIss });
+  const evil: FakeVendor = createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: EVIL,
+    redirectUri: CALLBACK,
+    // On to the honest vendor, as the client everybody knows, with the state of the attacker's flow.
+    authorize: (url) =>
+      withParameters(`${HONEST}/authorize`, {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: CALLBACK,
+        scope: "read",
+        state: parameter(url, "state"),
+        code_challenge: plan.codeChallenge,
+        code_challenge_method: "S256",
+      }),
+    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+  const entries = { honest: { name: "Honest", issuer: HONEST, iss_required: sendsIss } };
+  const world = await createWorld({ vendors: [honest, evil], entries });
+  const [attacker, victim] = [createBrowser(world, "attacker"), createBrowser(world, "victim")];
+  return {
+    world,
+    honest,
+    evil,
+    plan,
+    attacker,
+    victim,
+    platform: createBackend(world),
+    foe: createBackend(world, "other"),
+  };
+}
+
+/** What the evil token endpoint was given, if anything. */
+const stolenBy = (evil: FakeVendor): string | undefined => evil.tokenRequests[0]?.form.get("code") ?? undefined;
+const whose = (code: string | undefined): string | undefined => ownerOf(code?.replace("code-", "token-"));
+
+describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () => {
+  /** The classic of cross-app.attack.test.ts, with an evil vendor no operator ever saw, and an honest one that sends no `iss`. */
+  async function crossApp() {
+    const stage = await setUp();
+    const { world, plan, attacker, victim, platform, foe, evil } = stage;
+    const own = await platform.push();
+    const { url: ownVendorUrl } = await attacker.visit(platform.startUrl(own), awayFromBroker);
+    plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
+    const lured = await foe.push({ vendor: undefined, ...EVIL_ENDPOINTS, ...ATTACKERS });
+    const { url: answer } = await victim.visit(foe.startUrl(lured), atCallback);
+    const arrived = await victim.visit(answer);
+    const code = arrived.url.searchParams.get("code");
+    if (code !== null) await foe.redeem(code, lured.codeVerifier);
+    const redeemStolen = async () => {
+      const state = parameter(ownVendorUrl, "state");
+      const back = await attacker.visit(withParameters(CALLBACK, { code: stolenBy(evil) ?? "", state }));
+      return platform.redeem(parameter(back.url, "code"), own.codeVerifier);
+    };
+    return { ...stage, world, arrived, answer, redeemStolen };
+  }
+
+  it("bar#XA-1 X-1 X-13 is refused by the path it arrives on, and the evil token endpoint hears nothing", async () => {
+    const { arrived, answer, evil, world } = await crossApp();
+    expect(whose(parameter(answer, "code"))).toBe("victim");
+    expectRefusalPage(arrived.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
+    expect(evil.tokenRequests).toEqual([]);
+    expect(world.logLines.join("")).not.toContain(parameter(answer, "code"));
+  });
+
+  it("X-1 X-13 twin: without requireArrivalPath the attacker redeems the victim's code with the challenge he relayed", async () => {
+    await without(off, "requireArrivalPath", async () => {
+      const { evil, redeemStolen } = await crossApp();
+      expect(whose(stolenBy(evil))).toBe("victim");
+      // PKCE alone does not help. Of our own secrets none was there all the same.
+      const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+      expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
+      expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
+    });
+  });
+});
+
+describe("X-2 a token endpoint of the attacker's beside credentials of the operator", () => {
+  async function ask() {
+    const stage = await setUp();
+    const answer = await stage.foe.par({ token_endpoint: `${EVIL}/token` });
+    return { ...stage, answer };
+  }
+
+  it("bar#XA-2 X-2 is refused, and nobody is asked", async () => {
+    const { answer, world } = await ask();
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: "unauthorized_client", reason: "override_not_allowed" },
+    });
+    expect(world.outbound).toEqual([]);
+  });
+
+  it("X-2 twin: without requireOwnCredentials the operator's secret goes to the evil token endpoint", async () => {
+    await without(off, "requireOwnCredentials", async () => {
+      await without(off, "callbackContext", async () => {
+        const { foe, victim, evil } = await setUp({ registered: `${CALLBACK}/${ONE_FOR_ALL}` });
+        const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
+        const { url } = await victim.visit(foe.startUrl(flow));
+        await foe.redeem(parameter(url, "code"), flow.codeVerifier);
+        const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+        expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
+      });
+    });
+  });
+});
+
+describe("X-3 the honest issuer with a token endpoint of the attacker's", () => {
+  const CLAIM = { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` };
+
+  it("bar#XA-3 X-3 is refused, with credentials of one's own too, and nobody is asked", async () => {
+    const { foe, world } = await setUp({ sendsIss: true });
+    for (const form of [
+      CLAIM,
+      { ...CLAIM, vendor: "honest" },
+      { ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId },
+    ]) {
+      expect(await foe.par(form)).toMatchObject({
+        status: 400,
+        body: { error: "unauthorized_client", reason: "endpoint_not_from_issuer" },
+      });
+    }
+    expect(world.outbound).toEqual([]);
+  });
+
+  it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
+    const { foe, victim, evil } = await setUp({ sendsIss: true });
+    await without(off, "readTarget", async () => {
+      const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
+      const { url } = await victim.visit(foe.startUrl(flow));
+      await foe.redeem(parameter(url, "code"), flow.codeVerifier);
+      expect(whose(stolenBy(evil))).toBe("victim");
+    });
+  });
+});
+
+describe("X-4 another's client id at the honest vendor with the attacker's token endpoint", () => {
+  const FORM = { vendor: undefined, ...ANOTHERS, token_endpoint: `${EVIL}/token` };
+
+  /** @param registered as the other tenant did: the callback, or the path of a custom vendor of his own */
+  async function lure(registered?: string) {
+    const stage = await setUp(registered === undefined ? {} : { registered });
+    const { foe, victim } = stage;
+    const flow = await foe.push(FORM);
+    const arrived = await victim.visit(foe.startUrl(flow)).catch((error: unknown) => error);
+    const code = arrived instanceof Error ? null : (arrived as { url: URL }).url.searchParams.get("code");
+    if (code !== null) await foe.redeem(code, flow.codeVerifier);
+    return { ...stage, arrived };
+  }
+
+  it("bar#XA-4 X-4 is refused by the honest vendor: it does not know the redirect URI", async () => {
+    const { arrived, evil } = await lure();
+    expect(String(arrived)).toContain("redirect_uri is not registered");
+    expect(evil.tokenRequests).toEqual([]);
+  });
+
+  it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
+    const { platform } = await setUp();
+    const theirs = await platform.post("/v1/explain", {
+      ...ANOTHERS,
+      token_endpoint: `${HONEST}/token`,
+      vendor_client_secret: VENDOR_CLIENT.clientSecret,
+    });
+    const { arrived, evil } = await lure(String(theirs.body["redirect_uri"]));
+    expect(String(arrived)).toContain("redirect_uri is not registered");
+    expect(evil.tokenRequests).toEqual([]);
+  });
+
+  it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
+    await without(off, "callbackContext", async () => {
+      const { evil } = await lure(`${CALLBACK}/${ONE_FOR_ALL}`);
+      expect(whose(stolenBy(evil))).toBe("victim");
+    });
+  });
+});
+
+describe("X-5 values of a custom vendor used on another", () => {
+  it("bar#XA-5 X-5 an answer counts on the path of its own flow only; the flow goes on", async () => {
+    const { world, foe, victim } = await setUp();
+    const forms = ["one", "two"].map((id) => ({ vendor: undefined, ...EVIL_ENDPOINTS, vendor_client_id: id }));
+    const flows = await Promise.all(forms.map((form) => foe.push(form)));
+    const at = await Promise.all(flows.map((flow) => victim.visit(foe.startUrl(flow), awayFromBroker)));
+    const [one, two] = at.map(({ url }) => ({ state: parameter(url, "state"), path: parameter(url, "redirect_uri") }));
+    const answer = { code: "c", state: one?.state ?? "" };
+    for (const path of [two?.path ?? "", CALLBACK]) {
+      expectRefusalPage((await victim.visit(withParameters(path, answer))).page, "path_mismatch", [answer.state]);
+    }
+    const { url } = await victim.visit(withParameters(one?.path ?? "", answer));
+    expect(url.href.startsWith(PLATFORMS.other.redirectUri)).toBe(true);
+    expect(world.outbound).toEqual([]);
+  });
+
+  it("bar#BY-4 X-5 a connection of one client's own credentials is no other client's, and takes no other credentials", async () => {
+    const { honest, platform, foe, victim, evil } = await setUp();
+    const own = { vendor_client_id: VENDOR_CLIENT.clientId, vendor_client_secret: VENDOR_CLIENT.clientSecret };
+    const flow = await platform.push(own);
+    const { url } = await victim.visit(platform.startUrl(flow));
+    const { body } = await platform.redeem(parameter(url, "code"), flow.codeVerifier);
+    const { connection = "", refresh_token = "" } = body as Record<string, string>;
+    const refresh = { grant_type: "refresh_token", refresh_token, connection };
+    const calls = honest.tokenRequests.length;
+    for (const answer of [
+      await foe.post("/v1/token", { ...refresh, ...own }),
+      await platform.post("/v1/token", { ...refresh, ...ATTACKERS }),
+      await platform.post("/v1/token", refresh),
+    ]) {
+      expect(answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    }
+    const elsewhere = { ...refresh, ...own, token_endpoint: `${EVIL}/token` };
+    expect((await platform.post("/v1/token", elsewhere)).status).toBe(400);
+    expect([honest.tokenRequests.length, evil.tokenRequests.length]).toEqual([calls, 0]);
+    expect((await platform.post("/v1/token", { ...refresh, ...own })).status).toBe(200);
+  });
+});
