@@ -1,6 +1,7 @@
 /** Records with an ear: which of their findings belong to the row in hand. One for each row that is worked on at a time. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
+import type { Row, TokenRows } from "../rows/token-rows.ts";
 import type { CurrentRecord, RecordEvent, TokenRecords } from "../token-records.ts";
 import type { TokenKey } from "../tokens.ts";
 import { isUnreadable } from "./inspect.ts";
@@ -9,8 +10,13 @@ import { type CommandDeps, LANES } from "./walk.ts";
 
 export interface Lane {
   readonly records: TokenRecords;
-  /** Reads the record, which seals what must be. */
-  read(key: TokenKey): Promise<LaneRead>;
+  /**
+   * Reads the record, which seals what must be.
+   *
+   * @param row as it was scanned a moment ago: it saves a read. All that is written is conditional on it, and where it has
+   *   changed, the row is read again
+   */
+  read(key: TokenKey, row?: Row): Promise<LaneRead>;
 }
 
 export interface LaneRead {
@@ -22,14 +28,24 @@ export interface LaneRead {
   readonly found: ReadonlySet<RecordEvent["name"]>;
 }
 
-export function lanesOf({ recordsFor }: Pick<CommandDeps, "recordsFor">, patiently: Patiently): readonly Lane[] {
+export function lanesOf(
+  { recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">,
+  patiently: Patiently,
+): readonly Lane[] {
   return Array.from({ length: LANES }, () => {
     let found = new Set<RecordEvent["name"]>();
-    const records = recordsFor(({ name }) => void found.add(name));
+    let scanned: Row | undefined;
+    const get: TokenRows["get"] = async (key) => {
+      const row = scanned;
+      scanned = undefined;
+      return row ?? rows.get(key);
+    };
+    const records = recordsFor({ ...rows, get }, ({ name }) => void found.add(name));
     return {
       records,
-      read: async (key) => {
+      read: async (key, row) => {
         found = new Set();
+        scanned = row;
         try {
           const record = await patiently(() =>
             records.read(key).catch((error: unknown) => {

@@ -66,7 +66,7 @@ export function migrateRows(
         if (!wanted) return undefined;
       }
       //= bar#TS-15
-      const read = await lanes[lane]?.read({ ...names, issuer });
+      const read = await lanes[lane]?.read({ ...names, issuer }, row);
       if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
       if (read?.record === "unreadable") return unreadable;
       if (read?.record === "in_use") return IN_USE;

@@ -93,8 +93,8 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
       rows,
       dataKeys,
       environment,
-      recordsFor: (onEvent) =>
-        createTokenRecords({ rows, dataKeys, mode: bridge, environment, now: systemClock, onEvent }),
+      recordsFor: (given, onEvent) =>
+        createTokenRecords({ rows: given, dataKeys, mode: bridge, environment, now: systemClock, onEvent }),
       now: systemClock,
       sleep: (ms) => wait(ms, undefined, { signal }).catch(() => undefined),
       elapsedMs,

@@ -54,13 +54,13 @@ export function stripRows(
     const lane = lanes[at];
     if (lane === undefined) throw new RangeError("there is no such lane");
     await works.take();
-    return removeCopy({ ...names, issuer }, lane);
+    return removeCopy({ ...names, issuer }, row, lane);
   };
 
-  const removeCopy = async (key: TokenKey, lane: Lane): Promise<Outcome | undefined> => {
+  const removeCopy = async (key: TokenKey, row: Row, lane: Lane): Promise<Outcome | undefined> => {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       // oxlint-disable-next-line no-await-in-loop
-      const { record, found } = await lane.read(key);
+      const { record, found } = await lane.read(key, tries === 0 ? row : undefined);
       if (record === undefined) return undefined;
       if (record === "unreadable") return UNREADABLE;
       if (record === "refused") return REFUSED;

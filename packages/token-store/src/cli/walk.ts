@@ -13,8 +13,8 @@ export interface CommandDeps {
   /** Absent for an audit that opens nothing. */
   readonly dataKeys: DataKeys | undefined;
   readonly environment: string;
-  /** Records in mode `bridge`, telling what they found to this listener. */
-  readonly recordsFor: (onEvent: (event: RecordEvent) => void) => TokenRecords;
+  /** Records in mode `bridge` over these rows, telling what they found to this listener. */
+  readonly recordsFor: (rows: TokenRows, onEvent: (event: RecordEvent) => void) => TokenRecords;
   readonly now: Clock;
   readonly sleep: Sleep;
   /** A clock that only goes forward. */

@@ -102,7 +102,7 @@ export function cliBench(options: { readonly rows?: TokenRows; readonly checkpoi
       ...common,
       dataKeys,
       checkpoint,
-      recordsFor: (onEvent) => createTokenRecords({ ...common, dataKeys, mode: bridge, onEvent }),
+      recordsFor: (given, onEvent) => createTokenRecords({ ...common, rows: given, dataKeys, mode: bridge, onEvent }),
       sleep: async (ms) => {
         elapsed += ms;
         clock.advance(Math.ceil(ms / 1000) * Number(ms >= 1000));

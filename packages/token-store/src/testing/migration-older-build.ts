@@ -14,7 +14,7 @@ import {
   writeIn,
 } from "./migration-fleet.ts";
 
-const STEPS_PER_SECOND = 40;
+const STEPS_PER_SECOND = 25;
 const BY = "older";
 
 if (import.meta.main) {

@@ -20,7 +20,7 @@ import {
   writeIn,
 } from "./migration-fleet.ts";
 
-const STEPS_PER_SECOND = 20;
+const STEPS_PER_SECOND = 15;
 
 if (import.meta.main) {
   const settings = JSON.parse(process.argv[2] ?? "") as FleetSettings;

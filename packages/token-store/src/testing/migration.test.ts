@@ -110,7 +110,7 @@ describe("a table with 10,000 users", () => {
       };
       const command = (name: "audit" | "migrate" | "strip", kill?: Kill): Promise<Ended> => {
         const issuer = ["--issuer", `${VENDOR}=${ISSUER}`, "--rate", "5000"];
-        const checkpoint = name === "audit" ? [] : ["--checkpoint", join(folder, `${name}.json`)];
+        const checkpoint = name === "audit" ? ["--verify"] : ["--checkpoint", join(folder, `${name}.json`)];
         const mode = name === "strip" ? "encrypted" : "bridge";
         return runToEnd([name, ...issuer, ...checkpoint], { ...environment, TOKEN_ENCRYPTION_MODE: mode }, kill);
       };
