@@ -16,15 +16,15 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../apps/broker/src/flows/vendor-plan.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/flows/vendor-plan.ts")>();
+vi.mock("@oauth-broker/broker/src/flows/vendor-plan.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/vendor-plan.ts")>();
   const requireOwnCredentials: typeof actual.requireOwnCredentials = (plan) =>
     off.has("requireOwnCredentials") ? undefined : actual.requireOwnCredentials(plan);
   return { ...actual, requireOwnCredentials };
 });
 
-vi.mock("../../apps/broker/src/flows/vendor-target.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/flows/vendor-target.ts")>();
+vi.mock("@oauth-broker/broker/src/flows/vendor-target.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/vendor-target.ts")>();
   const readTarget: typeof actual.readTarget = (parameters) =>
     off.has("readTarget")
       ? { vendor: "custom", issuer: parameters.require("issuer"), tokenEndpoint: parameters.require("token_endpoint") }
@@ -32,8 +32,8 @@ vi.mock("../../apps/broker/src/flows/vendor-target.ts", async (original) => {
   return { ...actual, readTarget };
 });
 
-vi.mock("../../apps/broker/src/flows/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/flows/callback-path.ts")>();
+vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
   const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
     off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
   // One path for all, whoever asks.

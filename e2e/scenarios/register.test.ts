@@ -1,6 +1,6 @@
 /**
  * Dynamic client registration through the built broker, at OpenID providers that are open to all, ask for an initial access token,
- * or are closed, and at servers that answer anything else. What it made is then used at the vendor.
+ * or are closed, and at servers that answer anything else. What it made is then used: at the vendor, and through the broker as BYOC.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -12,7 +12,16 @@ import { type ClientKeys, createClientKeys } from "../support/client-keys.ts";
 import { brokerYaml, createSecrets, REDIRECT_URI } from "../support/configuration.ts";
 import { expectError } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
-import { type Answer, basic, challengeOf, encode, random, send } from "../support/platform.ts";
+import {
+  type Answer,
+  basic,
+  challengeOf,
+  createPlatform,
+  encode,
+  random,
+  readTokens,
+  send,
+} from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 import { textMember } from "../support/text-member.ts";
 import { plantVendorSecrets, startVendor } from "../support/vendor.ts";
@@ -151,6 +160,31 @@ describe("at a vendor that is open to all", () => {
       }),
     });
     expect({ status: answer.status, type: answer.body["token_type"] }).toEqual({ status: 200, type: "Bearer" });
+  });
+
+  it("makes one that its caller brings: a user connects with it, its tokens are refreshed and end", async () => {
+    const { body } = await register({ vendor: "op" });
+    const own = {
+      vendor_client_id: textMember(body, "client_id"),
+      vendor_client_secret: textMember(body, "client_secret"),
+    };
+    const platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
+    const { connection, refreshToken, flow } = await platform.connect({ form: { ...own, scope: "openid api:read" } });
+    expect(flow.returned.href.startsWith(REDIRECT_URI)).toBe(true);
+    const granted = { grant_type: "refresh_token", refresh_token: refreshToken, connection };
+    const refreshed = await platform.post("/v1/token", { ...granted, ...own });
+    expect(refreshed.status, refreshed.text).toBe(200);
+    const { accessToken, connection: renewed } = readTokens(refreshed);
+    const revoked = await platform.post("/v1/revoke", { token: accessToken, connection: renewed, ...own });
+    expect(revoked.body).toEqual({ revoked: "token" });
+    // At the vendor it was this client each time, never the broker's own.
+    const users = open
+      .requests()
+      .filter(({ path }) => path.startsWith("/token"))
+      .slice(-3);
+    expect(users.map(({ headers }) => headers["authorization"])).toEqual(
+      Array(3).fill(basic(own.vendor_client_id, own.vendor_client_secret)),
+    );
   });
 
   it("takes a client assertion as bearer token, once", async () => {
