@@ -30,8 +30,13 @@ export const TOKEN_STORE: readonly Requirement[] = [
     `${STORE}/sealing/key-commitment.test.ts`,
   ),
   row("TS-6", "No IV comes twice", `${STORE}/sealing/aes-gcm.test.ts`),
-  row("TS-7", "Mode encrypted never falls back to plaintext", `${STORE}/token-records.test.ts`),
-  row("TS-8", "Mode bridge notices what an older writer changed", `${STORE}/token-records.test.ts`),
+  row(
+    "TS-7",
+    "Mode encrypted never falls back to plaintext",
+    `${STORE}/modes/encrypted.test.ts`,
+    `${STORE}/token-records.test.ts`,
+  ),
+  row("TS-8", "Mode bridge notices what an older writer changed", `${STORE}/modes/bridge.test.ts`),
   row("TS-9", "Without keys nothing is written, least of all plaintext", `${STORE}/token-records.test.ts`),
   row(
     "TS-10",
@@ -42,7 +47,7 @@ export const TOKEN_STORE: readonly Requirement[] = [
   row(
     "TS-11",
     "Processes of both modes share a table, and plaintext never comes back",
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/modes/bridge.test.ts`,
   ),
   row("TS-12", "Whatever befalls KMS, nothing opens and nothing is lost", `${STORE}/keys/kms-outage.test.ts`),
   row("TS-13", "A data key lives five minutes and 2^20 uses at most", `${STORE}/data-keys.test.ts`),

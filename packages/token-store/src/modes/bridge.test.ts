@@ -1,0 +1,114 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import { bench, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-bench.ts";
+import { bridge } from "./bridge.ts";
+import { encrypted } from "./encrypted.ts";
+
+describe("bridge", () => {
+  it("leaves a copy that older readers know", async () => {
+    const { records, attributes } = bench();
+    await records(bridge).replace(KEY, TOKENS);
+    expect(await attributes()).toMatchObject({
+      access_token: "at-1",
+      refresh_token: "rt-1",
+      id_token: "id-1",
+      token_type: "Bearer",
+      scope: "a b",
+      expires_at: NOW + 3600,
+      updated_at: NOW,
+    });
+  });
+
+  it("accepts a plaintext-only row, seals it, and counts", async () => {
+    const { records, attributes, older, events } = bench();
+    await older(OLDER);
+    const read = (await records(bridge).read(KEY))!;
+    expect(plain(read.stored.tokens)).toEqual({
+      accessToken: "old-at",
+      refreshToken: "old-rt",
+      tokenType: "bearer",
+      scope: "a",
+      expiresAt: NOW + 100,
+    });
+    expect(read.stored).toMatchObject({ version: 1, writtenAt: NOW - 50 });
+    expect(await attributes()).toMatchObject({
+      ...OLDER,
+      version: 1,
+      mode: "bridge",
+      sealed_access_token: expect.any(String),
+    });
+    expect(events).toEqual(["plaintext_only"]);
+    await records(encrypted).read(KEY);
+    expect(events).toEqual(["plaintext_only", "copy_ignored"]);
+  });
+
+  it("bar#TS-8 takes a copy that an older writer changed, seals it as another version, and counts", async () => {
+    const { records, older, events } = bench();
+    const store = records(bridge);
+    await store.replace(KEY, TOKENS);
+    const stale = (await store.read(KEY))!;
+    await older({ access_token: "old-at", refresh_token: "old-rt", expires_at: NOW + 9 }, ["id_token"]);
+    const read = (await store.read(KEY))!;
+    expect(plain(read.stored.tokens)).toEqual({
+      accessToken: "old-at",
+      refreshToken: "old-rt",
+      tokenType: "Bearer",
+      scope: "a b",
+      expiresAt: NOW + 9,
+      vendorData: TOKENS.vendorData?.reveal(),
+    });
+    expect(read.stored.version).toBe(2);
+    expect(await store.note(stale, { status: "reauthorize" })).toBeUndefined();
+    await store.read(KEY);
+    expect(events).toEqual(["copy_changed"]);
+  });
+
+  it("bar#TS-8 does not commit over a copy that an older writer changes meanwhile", async () => {
+    const { records, older } = bench();
+    const store = records(bridge);
+    await store.replace(KEY, TOKENS);
+    const held = (await store.note((await store.read(KEY))!, {
+      lease: { owner: "me", until: NOW + 30, attemptId: "t" },
+    }))!;
+    const change = await store.seal(held, { ...TOKENS, accessToken: new Secret("at-2") });
+    await older({ access_token: "old-at" });
+    expect(await store.commit(change)).toBe("conflict");
+    expect((await store.read(KEY))?.stored.tokens.accessToken.reveal()).toBe("old-at");
+  });
+
+  it("a user who came back through an older build is active again; a revoked record stays so", async () => {
+    const { records, older } = bench();
+    const store = records(bridge);
+    await store.replace(KEY, TOKENS);
+    await store.note((await store.read(KEY))!, { status: "reauthorize" });
+    expect((await store.read(KEY))?.stored.status).toBe("reauthorize");
+    await older({ access_token: "old-at" });
+    expect((await store.read(KEY))?.stored.status).toBe("active");
+    await store.note((await store.read(KEY))!, { status: "revoked" });
+    await older({ access_token: "other" });
+    expect((await store.read(KEY))?.stored.status).toBe("revoked");
+  });
+
+  it("bar#TS-11 adds no plaintext to a row marked encrypted", async () => {
+    const { records, attributes, older } = bench();
+    await records(encrypted).replace(KEY, TOKENS);
+    const store = records(bridge);
+    await store.replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
+    expect(Object.keys(await attributes())).not.toEqual(expect.arrayContaining(["access_token"]));
+    await older({ access_token: "old-at" });
+    expect((await store.read(KEY))?.stored.tokens.accessToken.reveal()).toBe("old-at");
+    expect(await attributes()).not.toHaveProperty("access_token");
+    expect(await attributes()).toMatchObject({ mode: "encrypted" });
+  });
+
+  it("without a key keeps plaintext, and does not touch a row that was sealed", async () => {
+    const { records, attributes } = bench();
+    const store = records(bridge, { keyless: true });
+    await store.replace(KEY, TOKENS);
+    expect((await store.read(KEY))?.stored).toMatchObject({ version: 1, writtenAt: NOW });
+    expect(Object.keys(await attributes()).filter((name) => name.startsWith("sealed"))).toEqual([]);
+    await records(bridge).read(KEY);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.replace(KEY, TOKENS)).rejects.toEqual(UNREADABLE);
+  });
+});
