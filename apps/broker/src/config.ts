@@ -4,6 +4,7 @@
  */
 import type { Environment } from "./config/source.ts";
 
+export { CUSTOM_VENDOR } from "./config/custom-vendor.ts";
 export { describeConfiguration, type FieldDescription } from "./config/describe.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, isConfigError, type Problem } from "./config/problems.ts";

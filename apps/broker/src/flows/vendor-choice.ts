@@ -10,13 +10,12 @@ import {
   type VendorClient,
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
-import type { ClientConfig, VendorConfig } from "../config.ts";
+import { type ClientConfig, CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH, callbackContext } from "./callback-path.ts";
 import type { Flow } from "./flow-record.ts";
 import { planVendor, requireOwnCredentials, resolvePlan, type Tier } from "./vendor-plan.ts";
 import {
-  CUSTOM_VENDOR,
   isManual,
   ownCredentials,
   readOwnCredentials,

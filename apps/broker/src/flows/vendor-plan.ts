@@ -16,9 +16,9 @@ import {
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import type { VendorConfig } from "../config.ts";
+import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { CUSTOM_VENDOR, targetFields, type VendorTarget } from "./vendor-target.ts";
+import { targetFields, type VendorTarget } from "./vendor-target.ts";
 import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-templates.ts";
 
 /** 1: an entry at its own hosts. 2: an issuer that says who it is in every answer. 3: everything else. */
@@ -93,6 +93,8 @@ function planEntry(target: VendorTarget, entry: VendorConfig, deps: PlanDeps): V
     return url === known ? undefined : requireForeignUrl(url, deps);
   };
   const isChosen = (name: string) => specs[name]?.values === undefined && values[name] !== specs[name]?.default;
+  const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
+  for (const template of chosen) requireForeignUrl(expandTemplate(template, values, specs), deps);
   return {
     target: { vendor: target.vendor, ...targetFields({ ...target, placeholders: values }) },
     base,
@@ -100,7 +102,7 @@ function planEntry(target: VendorTarget, entry: VendorConfig, deps: PlanDeps): V
       authorizationEndpoint: own(authorizationEndpoint, base.authorizationEndpoint),
       tokenEndpoint: own(tokenEndpoint, base.tokenEndpoint),
     }),
-    isVouchedFor: !ofEntry.some((template) => namesInHost(template).some(isChosen)),
+    isVouchedFor: chosen.length === 0,
     fillsDomain: ofEntry.some((template) => fillsRegistrableDomain(template, specs)),
   };
 }

@@ -4,9 +4,7 @@
  * After it: vendor-plan.ts. The target is kept in the flow record and in `connection`; a secret is in neither in plaintext.
  */
 import { OAuthError, type Parameters, parseStringMap, Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
-
-/** The id of a vendor that no entry describes. */
-export const CUSTOM_VENDOR = "custom";
+import { CUSTOM_VENDOR } from "../config.ts";
 
 export interface VendorTarget {
   /** An entry's id, or `custom`. */

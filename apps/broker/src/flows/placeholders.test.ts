@@ -1,0 +1,166 @@
+/** {placeholders} of a vendor's entry, filled per flow: part of its context, kept with the flow and in `connection`. */
+import { defineVendor, type PlaceholderSpecs, Secret, type Vendor } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import type { VendorConfig } from "../config.ts";
+import { ISSUER, testBroker } from "../testing/test-broker.ts";
+
+const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+
+function entry(vendor: Partial<Vendor>, placeholders: PlaceholderSpecs, serverUrl?: string): VendorConfig {
+  return {
+    vendor: defineVendor({
+      id: "acme",
+      name: "Acme",
+      authorizationEndpoint: "https://{tenant}.acme.example/{region}/authorize",
+      tokenEndpoint: "https://{tenant}.acme.example/{region}/token",
+      defaultScopes: ["read"],
+      ...vendor,
+    }),
+    placeholders,
+    setup: "none",
+    byoc: true,
+    needsOwnerPage: false,
+    credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
+    ...(serverUrl === undefined ? {} : { serverUrl }),
+  };
+}
+
+const SPECS: PlaceholderSpecs = { tenant: { pattern: "[a-z]{1,20}" }, region: { values: ["eu", "us"], default: "eu" } };
+
+async function brokerOf(one: VendorConfig = entry({}, SPECS)) {
+  const vendors = new Map([["acme", one]]);
+  const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+  return { ...(await testBroker({ config: { vendors }, vendorAnswers })), vendors };
+}
+
+const given = (values: Record<string, string>) => ({ placeholders: JSON.stringify(values) });
+
+describe("a vendor with placeholders", () => {
+  it("is filled per flow, defaults included, on every leg and afterwards", async () => {
+    const { start, callback, redeem, post, seen, vendors } = await brokerOf();
+    const { location, state, cookie } = await start(given({ tenant: "blue", region: "" }));
+    expect(location?.href).toMatch(/^https:\/\/blue\.acme\.example\/eu\/authorize\?/);
+    const back = await callback({ state, code: "c" }, cookie);
+    const { body } = await redeem(back.location?.searchParams.get("code") ?? "");
+    // A default of tomorrow is not what this was minted with.
+    vendors.set("acme", entry({}, { ...SPECS, region: { values: ["eu", "us"], default: "us" } }));
+    const form = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
+    expect((await post("/v1/token", form)).response.status).toBe(200);
+    expect(seen.map(({ url }) => url)).toEqual(Array(2).fill("https://blue.acme.example/eu/token"));
+    const other = await post("/v1/token", { ...form, ...given({ tenant: "red" }) });
+    expect(other.body["error"]).toBe("invalid_request");
+    expect((await post("/v1/token", { ...form, ...given({ tenant: "blue" }) })).response.status).toBe(200);
+  });
+
+  it("is explained: every value and where it came from", async () => {
+    const { post } = await brokerOf();
+    const { body } = await post("/v1/explain", { vendor: "acme", ...given({ tenant: "blue" }) });
+    expect(body).toMatchObject({
+      tier: 1,
+      redirect_uri: `${ISSUER}/v1/callback`,
+      endpoints: { token_endpoint: "https://blue.acme.example/eu/token" },
+      placeholders: { tenant: "blue", region: "eu" },
+      sources: { "placeholders.tenant": "request", "placeholders.region": "default", token_endpoint: "configuration" },
+    });
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ["a missing one", {}, "placeholder tenant is missing"],
+    ["an empty one", { tenant: "" }, "placeholder tenant is missing"],
+    ["an unknown one", { tenant: "blue", zone: "x" }, "placeholder zone is not one of this vendor"],
+    ["a value beyond its pattern", { tenant: "Blue" }, "placeholder tenant has a value that does not fit"],
+    ["a value not on the list", { tenant: "blue", region: "cn" }, "placeholder region has a value that does not fit"],
+  ])("names %s", async (_, values, description) => {
+    const { push, seen } = await brokerOf();
+    expect((await push(given(values))).body).toEqual({ error: "invalid_request", error_description: description });
+    expect(seen).toEqual([]);
+  });
+
+  it("bar#XA-5 keeps flows of one tenant from another", async () => {
+    const { start, deps, callback } = await brokerOf();
+    const { state, cookie } = await start(given({ tenant: "blue" }));
+    const key = { kind: "flow", id: /flow-([^=]+)=/.exec(cookie)?.[1] ?? "" };
+    const record = await deps.records.get(key);
+    const set = { placeholders: { tenant: "red", region: "eu" }, requestHash: "x" };
+    const from = { stage: "started", expect: { requestHash: String(record?.data["requestHash"] as string) } };
+    expect(await deps.records.advance(key, from, { stage: "started", set })).toMatchObject({ outcome: "moved" });
+    expect((await callback({ state, code: "c" }, cookie)).html).toContain("context_mismatch");
+  });
+
+  it("checks values that only the server's URL has, and binds them too", async () => {
+    const server = "https://mcp.acme.example/{environment}";
+    const specs = { ...SPECS, environment: { pattern: "[0-9]+" } };
+    const { push, post } = await brokerOf(entry({}, specs, server));
+    expect((await push(given({ tenant: "blue", environment: "7" }))).response.status).toBe(201);
+    expect((await push(given({ tenant: "blue" }))).response.status).toBe(201);
+    for (const environment of ["x", "../7", "7?x"]) {
+      expect((await push(given({ tenant: "blue", environment }))).body["error"]).toBe("invalid_request");
+    }
+    const { body } = await post("/v1/explain", { vendor: "acme", ...given({ tenant: "blue", environment: "7" }) });
+    expect(body["placeholders"]).toEqual({ tenant: "blue", region: "eu", environment: "7" });
+  });
+
+  it("leaves alone what a dialect fills in itself", async () => {
+    const issuer = "https://login.acme.example/{tenantid}/v2.0";
+    const revocationEndpoint = "https://acme.example/apps/{client_id}/token";
+    const own = { issuer, revocationEndpoint, issRequired: false };
+    const { post } = await brokerOf(entry(own, SPECS));
+    const { body } = await post("/v1/explain", { vendor: "acme", ...given({ tenant: "blue" }) });
+    expect(body["endpoints"]).toMatchObject({ issuer, revocation_endpoint: revocationEndpoint });
+    const { body: refused } = await post("/v1/explain", {
+      vendor: "acme",
+      ...given({ tenant: "blue", tenantid: "x" }),
+    });
+    expect(refused["error"]).toBe("invalid_request");
+  });
+
+  it("reaches hosts that a request chose as it reaches any host of a request, and listed ones as the operator's own", async () => {
+    const free = await brokerOf();
+    await free.redeem(await free.park(given({ tenant: "blue" })));
+    expect(free.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
+    const listed = await brokerOf(entry({}, { ...SPECS, tenant: { values: ["blue"] } }));
+    await listed.redeem(await listed.park(given({ tenant: "blue" })));
+    expect(listed.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
+    const standard = await brokerOf(entry({}, { ...SPECS, tenant: { default: "blue" } }));
+    await standard.redeem(await standard.park());
+    expect(standard.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
+  });
+});
+
+describe("a placeholder that can fill a registrable domain", () => {
+  const whole = entry(
+    { authorizationEndpoint: "https://{host}/authorize", tokenEndpoint: "https://{host}/token", redeemAt: "callback" },
+    { host: { kind: "host" } },
+  );
+
+  it("bar#XA-2 makes the vendor tier 3: credentials of one's own, a path of its own, codes that are parked", async () => {
+    const { push, post, seen } = await brokerOf(whole);
+    const form = given({ host: "acme.tenant.example" });
+    expect((await push(form)).body).toMatchObject({ error: "unauthorized_client", reason: "override_not_allowed" });
+    const { body } = await post("/v1/explain", { vendor: "acme", ...form, ...OWN });
+    expect(body).toMatchObject({
+      vendor: "acme",
+      tier: 3,
+      redirect_uri: expect.stringMatching(/\/v1\/callback\/[\w-]{22}$/),
+      token_request: { redeem_at: "token" },
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it("bar#EG-7 is held to the rules for URLs of a request", async () => {
+    const { push, seen } = await brokerOf(whole);
+    for (const host of [
+      "127.0.0.1",
+      "localhost",
+      "vault.internal",
+      "db",
+      "acme.example:444",
+      "a.example/x",
+      "broker.example",
+    ]) {
+      const { body } = await push({ ...given({ host }), ...OWN });
+      expect([host, body["error"]]).toEqual([host, "invalid_request"]);
+    }
+    expect(seen).toEqual([]);
+  });
+});
