@@ -3,6 +3,7 @@ import { defineVendor, type PlaceholderSpecs, Secret, type Vendor } from "@oauth
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { ISSUER, testBroker } from "../testing/test-broker.ts";
+import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 
@@ -81,8 +82,9 @@ describe("a vendor with placeholders", () => {
     const { state, cookie } = await start(given({ tenant: "blue" }));
     const key = { kind: "flow", id: /flow-([^=]+)=/.exec(cookie)?.[1] ?? "" };
     const record = await deps.records.get(key);
+    const requestHash = record === undefined ? "" : asFlow(record).requestHash;
     const set = { placeholders: { tenant: "red", region: "eu" }, requestHash: "x" };
-    const from = { stage: "started", expect: { requestHash: String(record?.data["requestHash"] as string) } };
+    const from = { stage: "started", expect: { requestHash } };
     expect(await deps.records.advance(key, from, { stage: "started", set })).toMatchObject({ outcome: "moved" });
     expect((await callback({ state, code: "c" }, cookie)).html).toContain("context_mismatch");
   });

@@ -31,10 +31,23 @@ const REDIRECT: Schema = {
   headers: { Location: { schema: { type: "string", format: "uri" } } },
 };
 
+/** The caller's own credentials at the vendor, and endpoints of its own. */
+const OWN: Record<string, Schema> = {
+  vendor_client_id: text("BYOC: the caller's own client at the vendor; without a secret a public one", {
+    maxLength: 2048,
+  }),
+  vendor_client_secret: text("BYOC: its secret. Sent with each call that needs it, kept by none", { maxLength: 2048 }),
+  placeholders: text(
+    "JSON object of strings: what fills the {placeholders} of the vendor's endpoints, or of those below",
+  ),
+  issuer: text("Manual mode: the vendor's issuer; endpoints come from its metadata alone"),
+  authorization_endpoint: text("Manual mode: empty means the vendor's own"),
+  token_endpoint: text("Manual mode: empty means the vendor's own"),
+};
 const PUSHED: Record<string, Schema> = {
   client_id: text("The authenticated client"),
   response_type: text("code", { enum: ["code"] }),
-  vendor: text("A vendor's id, see /v1/vendors"),
+  vendor: text("A vendor's id, see /v1/vendors; may be left out, or custom, where issuer or both endpoints are given"),
   redirect_uri: text("One of the client's registered URIs, character for character"),
   code_challenge: text("PKCE #1: BASE64URL(SHA-256(code_verifier))", { minLength: 43, maxLength: 43 }),
   code_challenge_method: text("S256", { enum: ["S256"] }),
@@ -44,6 +57,7 @@ const PUSHED: Record<string, Schema> = {
   prompt: text("Passed to the vendor"),
   resource: text("RFC 8707, an absolute URI without fragment"),
   vendor_params: text("JSON object of strings: further authorization parameters; reserved names are refused"),
+  ...OWN,
 };
 const AUTHENTICATION: Record<string, Schema> = {
   client_secret: text("client_secret_post"),
@@ -52,7 +66,10 @@ const AUTHENTICATION: Record<string, Schema> = {
 };
 const WHAT_MINTED: Record<string, Schema> = {
   connection: text("As answered with the tokens; names what minted them"),
-  vendor: text("Instead of connection, for callers that kept only that"),
+  vendor: text(
+    "Instead of connection, for callers that kept only that; with the parameters below as the flow had them",
+  ),
+  ...OWN,
 };
 
 const REGISTER: Record<string, Schema> = {
@@ -86,7 +103,7 @@ const SCHEMAS: Record<string, Schema> = {
       refresh_token: text("The vendor's refresh token"),
       scope: text("Space-separated"),
       vendor_id_token: text("The vendor's ID token, after every check"),
-      vendor: text("The vendor's id"),
+      vendor: text("The vendor's id; custom where the request described it"),
       connection: text("Opaque, sealed, bound to this client: send it with refresh and revoke"),
       vendor_data: {
         type: "object",
@@ -145,7 +162,6 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         form({ ...PUSHED, ...AUTHENTICATION }, [
           "client_id",
           "response_type",
-          "vendor",
           "redirect_uri",
           "code_challenge",
           "code_challenge_method",
@@ -175,8 +191,12 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       },
       "/v1/callback/{context}": {
         parameters: [{ name: "context", in: "path", required: true, schema: { type: "string" } }],
-        get: { summary: "For custom vendors", responses: { "400": PAGE } },
-        post: { summary: "For custom vendors", responses: { "400": PAGE } },
+        get: { summary: "The same for vendors with a callback path of their own", ...callback },
+        post: {
+          summary: "The same as form_post; answers a redirect to the GET",
+          requestBody: form({ code: text("From the vendor"), state: text("Ours") }, []),
+          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE },
+        },
       },
       "/v1/token": api(
         "Redeem the broker's code, or refresh",
@@ -218,7 +238,11 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       "/v1/explain": api(
         "What a pushed request would do; stores nothing",
         form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, []),
-        { "200": json("Endpoints, redirect URI, and each parameter with its source", { type: "object" }) },
+        {
+          "200": json("Tier, endpoints, the redirect URI to register, and each value with its source", {
+            type: "object",
+          }),
+        },
       ),
       "/v1/vendors": open(
         "All vendors",
