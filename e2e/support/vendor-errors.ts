@@ -67,8 +67,11 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
 }
 
 /** The person says no, at either of the places where one can. */
-export function describeCancel(stageOf: () => VendorStage<VendorSimulator>): void {
-  it.each(["cancel", "cancel-sign-in"] as const)("tells the platform that the user said no: %s", async (decision) => {
+export function describeCancel(
+  stageOf: () => VendorStage<VendorSimulator>,
+  places: readonly ("cancel" | "cancel-sign-in")[] = ["cancel", "cancel-sign-in"],
+): void {
+  it.each(places)("tells the platform that the user said no: %s", async (decision) => {
     const { platform, form } = stageOf();
     const { callback, jar, state } = await platform.toCallback({ form, decision });
     const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;

@@ -14,6 +14,8 @@ export function checkVendorId(value: string): string | undefined {
     : "must be a vendor id: lower case letters, digits and -";
 }
 
+export const HAS_BRACES = "has braces: {placeholders} are not available in this release, so write the whole address";
+
 /**
  * An endpoint, judged by the same rules as every outbound call.
  *
@@ -25,8 +27,7 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">, filledL
   return text({ type, ...meta }, (value) => {
     const judged = value.replace(filledLater, "placeholder");
     // They would go to the browser as they stand.
-    if (/[{}]/.test(judged))
-      return "has braces: {placeholders} are not available in this release, so write the whole address";
+    if (/[{}]/.test(judged)) return HAS_BRACES;
     return problemOfThrown(() => void requireEgressUrl(judged, rules))?.replace(/^An endpoint /, "");
   });
 }

@@ -38,6 +38,8 @@ export function vendorSchema(rules: UrlRules) {
     issuer: url(
       "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
       "https://vendor.example",
+      // Of a registry vendor whose issuer names the tenant: vendors.ts.
+      /(?<=\/)\{[A-Za-z]{1,64}\}(?=\/|$)/,
     ),
     authorization_endpoint: url("Where users are sent.", "https://vendor.example/authorize"),
     token_endpoint: url("Where codes are redeemed.", "https://vendor.example/token"),

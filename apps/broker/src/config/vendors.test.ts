@@ -1,4 +1,4 @@
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor, REGISTRY as SHIPPED } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { VendorRegistry } from "../config.ts";
 import {
@@ -77,8 +77,8 @@ describe("a vendor of the operator's own", () => {
     };
     const entry = ownVendor(fields);
     expect(entry?.vendor).toEqual({
-      id: "my-vendor",
-      name: "My Vendor",
+      // What the file has no words for stays as the standard has it.
+      ...defineVendor({ id: "my-vendor", name: "My Vendor" }),
       issuer: url("i"),
       authorizationEndpoint: url("authorize"),
       tokenEndpoint: url("token"),
@@ -234,6 +234,19 @@ describe("a revocation endpoint", () => {
     ]) {
       expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("has braces")]);
     }
+  });
+});
+
+describe("an issuer with a name per tenant", () => {
+  it("may be given for a vendor of the registry that has one, and for no other", () => {
+    const issuer = "https://login.acme.example/{tenantid}/v2.0";
+    const vendors = { "microsoft-agent365": { issuer } };
+    const { vendor } = load({ ...MINIMAL, vendors }, { registry: SHIPPED }).vendors.get("microsoft-agent365") ?? {};
+    expect(vendor?.issuer).toBe(issuer);
+    const other = { vendors: { "microsoft-agent365": { issuer: issuer.replace("tenantid", "tenant") } } };
+    expect(problemsOf(other, { registry: SHIPPED })).toEqual([expect.stringContaining("has braces")]);
+    expect(problemsOfOwn({ issuer })).toEqual([expect.stringContaining("has braces")]);
+    expect(problemsOf({ vendors: { github: { issuer } } }, { registry: SHIPPED })).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
 import { defineVendor, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { HAS_BRACES } from "./endpoint.ts";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
 import { type Environment, type Tree, variable } from "./source.ts";
@@ -52,6 +53,10 @@ export function buildVendor(
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
 
+  const { placeholder = "" } = vendor.issuerTemplate ?? {};
+  if (/[{}]/.test(parsed.issuer?.replace(`{${placeholder}}`, "") ?? "")) {
+    say(["issuer"], HAS_BRACES, "the whole address");
+  }
   const lifetime = vendor.authorizationCodeLifetimeSeconds;
   if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {
     say(

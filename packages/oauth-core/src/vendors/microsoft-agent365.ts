@@ -18,9 +18,9 @@ export const microsoftAgent365: RegistryEntry = {
     name: "Microsoft Agent 365",
     issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
     issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: GUID },
-    authorizationEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
-    tokenEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
-    jwksUri: "https://login.microsoftonline.com/organizations/discovery/v2.0/keys",
+    authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
+    tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
+    jwksUri: "https://login.microsoftonline.com/{tenant}/discovery/v2.0/keys",
     userinfoEndpoint: "https://graph.microsoft.com/oidc/userinfo",
     // Whatever the tenant's administrator has consented to.
     defaultScopes: ["openid", "profile", `${AGENT_365_TOOLS}/.default`],
@@ -33,15 +33,20 @@ export const microsoftAgent365: RegistryEntry = {
     rotatesRefreshTokens: false,
     revocationHelp:
       "Open myapps.microsoft.com and remove this app there, or ask the administrator of the tenant to remove the enterprise app",
+    // Observed where `consent_required` is documented.
+    classifyError: ({ suberror }) => (suberror === "consent_required" ? suberror : undefined),
     tokenErrors: {
       // The person has to come again: for consent, a second factor, a policy.
       interaction_required: "invalid_grant",
+      access_denied: "invalid_grant",
       consent_required: "invalid_grant",
       // The tenant does not have what the scopes name: its administrator has to enable it first.
       invalid_resource: "invalid_scope",
     },
   }),
   placeholders: {
+    // Everybody's tenant at first; once it is known (`tid`), its own path is the narrower one.
+    tenant: { pattern: `organizations|${GUID}`, default: "organizations" },
     environment_id: { pattern: `(?:Default-)?${GUID}` },
     server_name: { pattern: "[A-Za-z][A-Za-z0-9_]{0,63}" },
   },

@@ -1,0 +1,107 @@
+/** Linear's authorization server for its MCP server, from connect to revoke, and every error, against its simulator. */
+import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectError, expectPage } from "../support/expectations.ts";
+import { browse } from "../support/platform.ts";
+import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
+import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+
+let stage: VendorStage<McpSimulator>;
+let strict: VendorStage<McpSimulator>;
+
+beforeAll(async () => {
+  stage = await startVendorStage({ vendor: await startLinear(), scope: "read write" });
+  strict = await startVendorStage({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" });
+});
+afterAll(async () => {
+  await stage.close();
+  await strict.close();
+});
+
+describe("Linear", () => {
+  it("connects", async () => {
+    const { body } = await stage.connect();
+    expect(body).toMatchObject({
+      token_type: "Bearer",
+      expires_in: 86_400,
+      refresh_token: expect.any(String),
+      scope: "read write",
+      vendor: "linear",
+      vendor_data: {},
+    });
+  });
+
+  it("asks to read when the caller names no scope", async () => {
+    expect((await stage.connect({ form: { scope: undefined } })).body["scope"]).toBe("read");
+  });
+
+  it("rfc9207#2.4 is taken at its word that every callback names it", async () => {
+    const { callback, jar } = await stage.platform.toCallback();
+    expect(callback.searchParams.get("iss")).toBe(stage.vendor.url);
+    callback.searchParams.delete("iss");
+    expectPage(await browse(callback, jar), 400, "missing_issuer");
+  });
+
+  it("refreshes: there is a new pair, and within a while the old refresh token gives the very same", async () => {
+    const grant = await stage.connect();
+    const first = await stage.refresh(grant);
+    expect(first.body).toMatchObject({ token_type: "Bearer", vendor: "linear" });
+    expect(first.body["refresh_token"]).not.toBe(grant.refreshToken);
+    // Another scope is another request: the broker's own replay does not answer it.
+    const again = await stage.refresh(grant, { scope: "read" });
+    expect(again.body["access_token"]).toBe(first.body["access_token"]);
+    const once = await strict.connect();
+    expect((await strict.refresh(once)).status).toBe(200);
+    expectError(await strict.refresh(once, { scope: "read" }), 400, "invalid_grant");
+  });
+
+  it("is asked again with the same refresh token when an answer was lost", async () => {
+    const grant = await stage.connect();
+    stage.vendor.faultNext("/token", { kind: "lose" });
+    const lost = await stage.refresh(grant);
+    expectError(lost, 503, "temporarily_unavailable");
+    expect(lost.body).not.toHaveProperty("retry");
+    expect((await stage.refresh(grant, { scope: "read" })).status).toBe(200);
+  });
+
+  it("bar#RV-2 revokes at the token endpoint; a refresh token takes its grant along", async () => {
+    const grant = await stage.connect();
+    expect((await stage.revoke(grant.accessToken, grant)).body).toEqual({ revoked: "token" });
+    expect(stage.vendor.isLive(grant.accessToken)).toBe(false);
+    const other = await stage.connect();
+    expect((await stage.revoke(other.refreshToken, other)).body).toEqual({ revoked: "token" });
+    expect(stage.vendor.isLive(other.accessToken)).toBe(false);
+    expectError(await stage.refresh(other), 400, "invalid_grant");
+  });
+
+  describeCancel(() => stage);
+  describeErrors(() => stage, {
+    token: {
+      invalid_request: [502, "vendor_response_invalid"],
+      invalid_client: [400, "vendor_credentials_rejected"],
+      invalid_grant: [400, "invalid_grant"],
+      unauthorized_client: [400, "vendor_credentials_rejected"],
+      unsupported_grant_type: [502, "vendor_response_invalid"],
+      invalid_scope: [400, "invalid_scope"],
+      invalid_target: [502, "vendor_response_invalid"],
+      too_many_requests: [503, "temporarily_unavailable"],
+      server_error: [503, "temporarily_unavailable"],
+      temporarily_unavailable: [503, "temporarily_unavailable"],
+    },
+    authorization: {
+      access_denied: "access_denied",
+      invalid_request: "server_error",
+      invalid_scope: "invalid_scope",
+      invalid_target: "server_error",
+      unauthorized_client: "vendor_credentials_rejected",
+      unsupported_response_type: "server_error",
+      server_error: "server_error",
+      temporarily_unavailable: "temporarily_unavailable",
+    },
+    revocation: {
+      invalid_client: [400, "vendor_credentials_rejected"],
+      unsupported_token_type: [400, "unsupported_token_type"],
+      temporarily_unavailable: [503, "temporarily_unavailable"],
+    },
+  });
+});

@@ -1,0 +1,152 @@
+/** Microsoft Agent 365 from admin consent to disconnect, and every AADSTS error, against its simulator. */
+import { type MicrosoftSimulator, startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
+import { decodeJwt } from "jose";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../support/expectations.ts";
+import { browse } from "../support/platform.ts";
+import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
+import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+
+const TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
+const SCOPE = `openid profile ${TOOLS}/McpServers.Mail.All`;
+
+let stage: VendorStage<MicrosoftSimulator>;
+
+beforeAll(async () => {
+  stage = await startVendorStage({ vendor: await startMicrosoftAgent365(), scope: SCOPE });
+});
+afterEach(() => {
+  Object.assign(stage.vendor.settings, { homeTenant: undefined, mfaRequired: false, tokenErrors: "documented" });
+});
+afterAll(() => stage.close());
+
+const tenants = () => stage.vendor.settings.tenants.map(({ id }) => id);
+const asNewTenant = (): void => void (stage.vendor.settings.homeTenant = tenants()[1]);
+
+describe("Microsoft Agent 365", () => {
+  it("oidc-core#3.1.3.7 connects with an ID token of the user's own tenant, and never sends resource", async () => {
+    const { body } = await stage.connect({ form: { resource: "https://agent365.svc.cloud.microsoft/mcp" } });
+    expect(body).toMatchObject({
+      token_type: "Bearer",
+      expires_in: 3599,
+      refresh_token: expect.any(String),
+      scope: `${TOOLS}/McpServers.Mail.All`,
+      vendor: "microsoft-agent365",
+      vendor_data: { ext_expires_in: 3599 },
+    });
+    const claims = decodeJwt(String(body["vendor_id_token"]));
+    expect(claims).toMatchObject({ tid: tenants()[0], iss: `${stage.vendor.url}/${tenants()[0]}/v2.0` });
+    const asked = stage.vendor.requests().find(({ path }) => path === "/organizations/oauth2/v2.0/authorize");
+    expect(asked?.query).toMatchObject({ response_mode: "query", scope: `${SCOPE} offline_access` });
+    for (const { query, body: sent } of stage.vendor.requests())
+      expect({ ...query, ...sent }).not.toHaveProperty("resource");
+  });
+
+  it("asks for what the administrator allowed when the caller names no scope", async () => {
+    const { body } = await stage.connect({ form: { scope: undefined } });
+    expect(String(body["scope"]).split(" ").length).toBeGreaterThan(5);
+  });
+
+  it("refreshes: there is a new refresh token, and the old one lives on", async () => {
+    const grant = await stage.connect();
+    const answer = await stage.refresh(grant);
+    expect(answer.body).toMatchObject({ token_type: "Bearer", vendor: "microsoft-agent365" });
+    expect(answer.body["refresh_token"]).not.toBe(grant.refreshToken);
+    const scope = `${TOOLS}/McpServers.Mail.All`;
+    expect((await stage.refresh(grant, { scope })).status).toBe(200);
+  });
+
+  it("tells the platform when the person has to come again: session ended, second factor, consent withdrawn", async () => {
+    const first = await stage.connect();
+    stage.vendor.revokeSessions("user");
+    expectError(await stage.refresh(first), 400, "invalid_grant");
+    const second = await stage.connect();
+    stage.vendor.settings.mfaRequired = true;
+    const challenged = await stage.refresh(second);
+    expectError(challenged, 400, "invalid_grant");
+    expect(challenged.body["vendor_error"]).toBe("interaction_required");
+    stage.vendor.settings.tokenErrors = "observed";
+    stage.vendor.refuseNext("token", "AADSTS65001");
+    const withdrawn = await stage.refresh(second, { scope: SCOPE });
+    expectError(withdrawn, 400, "invalid_grant");
+    expect(withdrawn.body["vendor_error"]).toBe("consent_required");
+  });
+
+  it("is refused until an administrator of the tenant has consented, and works from then on", async () => {
+    asNewTenant();
+    const { callback, jar } = await stage.platform.toCallback();
+    const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
+    expect(returned.get("error")).toBe("access_denied");
+    const tenant = stage.vendor.settings.tenants[1];
+    if (tenant !== undefined) tenant.adminConsent = true;
+    const { body } = await stage.connect();
+    expect(decodeJwt(String(body["vendor_id_token"]))).toMatchObject({ tid: tenants()[1] });
+    const refreshed = await stage.refresh({
+      refreshToken: String(body["refresh_token"]),
+      connection: String(body["connection"]),
+    });
+    expect(refreshed.status, refreshed.text).toBe(200);
+  });
+
+  it("bar#RV-2 cannot revoke, and says what the person can do", async () => {
+    const grant = await stage.connect();
+    const answer = await stage.revoke(grant.refreshToken, grant);
+    expectError(answer, 400, "unsupported_token_type");
+    expect(answer.body["help"]).toContain("myapps.microsoft.com");
+    expect(stage.vendor.isLive(grant.accessToken)).toBe(true);
+  });
+
+  describe("while users may consent themselves", () => {
+    const mayConsent = (usersMayConsent: boolean) => (): void =>
+      void Object.assign(stage.vendor.settings.tenants[0] ?? {}, { usersMayConsent, adminConsent: !usersMayConsent });
+    beforeEach(mayConsent(true));
+    afterEach(mayConsent(false));
+    describeCancel(() => stage);
+  });
+  describeCancel(() => stage, ["cancel-sign-in"]);
+  describeErrors(() => stage, {
+    token: {
+      AADSTS50076: [400, "invalid_grant"],
+      AADSTS50079: [400, "invalid_grant"],
+      AADSTS50105: [400, "invalid_grant"],
+      AADSTS50173: [400, "invalid_grant"],
+      AADSTS53003: [400, "invalid_grant"],
+      AADSTS54005: [400, "invalid_grant"],
+      AADSTS500011: [400, "invalid_scope"],
+      AADSTS65001: [400, "invalid_grant"],
+      AADSTS70008: [400, "invalid_grant"],
+      AADSTS700016: [400, "vendor_credentials_rejected"],
+      AADSTS700082: [400, "invalid_grant"],
+      AADSTS7000215: [400, "vendor_credentials_rejected"],
+      AADSTS7000222: [400, "vendor_credentials_rejected"],
+    },
+    authorization: {
+      AADSTS50105: "access_denied",
+      AADSTS500011: "server_error",
+      AADSTS53003: "server_error",
+      AADSTS65001: "access_denied",
+      AADSTS65004: "access_denied",
+      AADSTS700016: "vendor_credentials_rejected",
+      AADSTS90094: "access_denied",
+      AADSTS900941: "access_denied",
+    },
+    vendorError: {
+      AADSTS50076: "interaction_required",
+      AADSTS50079: "interaction_required",
+      AADSTS50105: "access_denied",
+      AADSTS50173: "invalid_grant",
+      AADSTS53003: "interaction_required",
+      AADSTS54005: "invalid_grant",
+      AADSTS500011: "invalid_resource",
+      AADSTS65001: "consent_required",
+      AADSTS65004: "access_denied",
+      AADSTS70008: "invalid_grant",
+      AADSTS700016: "unauthorized_client",
+      AADSTS700082: "invalid_grant",
+      AADSTS7000215: "invalid_client",
+      AADSTS7000222: "invalid_client",
+      AADSTS90094: "access_denied",
+      AADSTS900941: "access_denied",
+    },
+  });
+});
