@@ -3,7 +3,7 @@
  *
  * write        remakes the generated documents
  * check        fails when one is stale, a cited section has no test, or docs/flows.md names something gone
- * boundaries   the structural rules of boundaries.ts
+ * boundaries   the structural rules of boundaries.ts and vendor-names.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
  */
@@ -16,6 +16,7 @@ import { checkLockfile } from "./lockfile.ts";
 import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
 import { checkTrackedFiles } from "./tracked-files.ts";
+import { checkVendorNames } from "./vendor-names.ts";
 
 const read = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
 const show = ({ path, line, rule, message, warning }: Violation): string =>
@@ -44,7 +45,10 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
     ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
     ...checkFlows(read("docs/flows.md"), readSources(PRODUCT)),
   ],
-  boundaries: () => checkBoundaries(readSources(PRODUCT), readEntries()).map(show),
+  boundaries: () => {
+    const files = readSources(PRODUCT);
+    return [...checkBoundaries(files, readEntries()), ...checkVendorNames(files)].map(show);
+  },
   tracked: () => checkTrackedFiles().map(show),
   lockfile: () => checkLockfile(read("pnpm-lock.yaml")),
 };
