@@ -129,6 +129,18 @@ describe("the endpoint", () => {
   });
 
   it.each([
+    ["no metadata, which a vendor with known endpoints need not have", { status: 404 }, "invalid_request"],
+    ["an outage", { status: 503 }, "temporarily_unavailable"],
+    ["metadata of another issuer", { body: { issuer: "https://other.example" } }, "vendor_response_invalid"],
+  ])("is missing, or cannot be found, after %s", async (_title, answer, code) => {
+    lab.vendor.answers.set("/.well-known/openid-configuration", answer);
+    lab.vendor.answers.set("/.well-known/oauth-authorization-server", answer);
+    const { issuer } = lab.vendor;
+    const entry = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
+    await expect(register(entry)).rejects.toMatchObject({ code });
+  });
+
+  it.each([
     ["a page instead of metadata", { body: "<html>" }, { code: "vendor_response_invalid", status: 502 }],
     ["metadata that is down", { status: 503 }, { code: "temporarily_unavailable", status: 503 }],
   ])("cannot be discovered from %s", async (_title, answer, error) => {

@@ -41,17 +41,25 @@ export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDe
 }
 
 async function metadataOf(
-  { issuer, registrationEndpoint }: Vendor,
+  vendor: Vendor,
   { discovery, deadline }: RegistrationPlaceDeps,
 ): Promise<VendorMetadata | undefined> {
+  const { issuer, registrationEndpoint } = vendor;
   if (issuer === undefined || isTemplate(issuer)) return undefined;
-  if (registrationEndpoint === undefined) return discovery.metadata(issuer, deadline);
+  const patience = registrationEndpoint === undefined ? deadline : () => AbortSignal.timeout(PATIENCE_MILLISECONDS);
   try {
-    return await discovery.metadata(issuer, () => AbortSignal.timeout(PATIENCE_MILLISECONDS));
+    return await discovery.metadata(issuer, patience);
   } catch (error) {
-    if (error instanceof OAuthError) return undefined;
+    if (error instanceof OAuthError && isDispensable(error, vendor)) return undefined;
     throw error;
   }
+}
+
+/** Where the entry says what metadata would, or where a vendor that needs none publishes none. */
+function isDispensable({ code, extras }: OAuthError, vendor: Vendor): boolean {
+  if (vendor.registrationEndpoint !== undefined) return true;
+  const isComplete = vendor.authorizationEndpoint !== undefined && vendor.tokenEndpoint !== undefined;
+  return isComplete && code === "vendor_response_invalid" && extras.reason === undefined;
 }
 
 function isTemplate(url: string): boolean {
