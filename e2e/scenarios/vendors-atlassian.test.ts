@@ -37,6 +37,14 @@ describe("Atlassian", () => {
     expect(token?.body).toMatchObject({ resource });
   });
 
+  it("explains the resource it would name by itself", async () => {
+    const { body } = await stage.platform.post("/v1/explain", { vendor: "atlassian" });
+    expect(body["authorization_parameters"]).toMatchObject({
+      resource: { value: "https://mcp.atlassian.com/v1/mcp/authv2", source: "vendor" },
+      scope: { value: "read:me offline_access", source: "vendor" },
+    });
+  });
+
   it("refreshes: the old refresh token is dead, and there is a new one", async () => {
     const grant = await stage.connect();
     const answer = await stage.refresh(grant);

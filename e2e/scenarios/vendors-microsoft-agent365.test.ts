@@ -42,6 +42,16 @@ describe("Microsoft Agent 365", () => {
       expect({ ...query, ...sent }).not.toHaveProperty("resource");
   });
 
+  it("explains what it would ask: the refresh scope with the rest, and no resource", async () => {
+    const form = { vendor: "microsoft-agent365", scope: SCOPE, resource: "https://agent365.svc.cloud.microsoft/mcp" };
+    const { body } = await stage.platform.post("/v1/explain", form);
+    expect(body["authorization_parameters"]).toMatchObject({
+      scope: { value: `${SCOPE} offline_access`, source: "request" },
+      response_mode: { value: "query", source: "vendor" },
+    });
+    expect(body["authorization_parameters"]).not.toHaveProperty("resource");
+  });
+
   it("asks for what the administrator allowed when the caller names no scope", async () => {
     const { body } = await stage.connect({ form: { scope: undefined } });
     expect(String(body["scope"]).split(" ").length).toBeGreaterThan(5);

@@ -92,9 +92,12 @@ export {
 } from "./authorization-server/index.ts";
 
 export {
+  askedResource,
+  askedScope,
   connectionContext,
   createVendorClient,
   mapCallbackError,
+  parameterName,
   type RegistrationAnswer,
   requireIssuer,
   VENDOR_OPERATION_SECONDS,

@@ -3,6 +3,10 @@
  * the resolved endpoints, the redirect URI to register at the vendor, each value and where it came from.
  */
 import {
+  askedResource,
+  askedScope,
+  formatScope,
+  parameterName,
   type Parameters,
   refuseWhatNoPushedRequestMayHold,
   requireS256Challenge,
@@ -78,24 +82,37 @@ function authorizationParameters(
     value === undefined ? {} : { [name]: { value, source: "request" } };
   const fixed = (values: Readonly<Record<string, string>>, source: Explained["source"]): Record<string, Explained> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source }]));
+  const scopes = askedScope(vendor, wishes.scope);
   const scope: Explained = {
-    value: wishes.scope.join(vendor.scopeSeparator),
+    value: formatScope(scopes, vendor.scopeSeparator),
     source: parameters.has("scope") ? "request" : "vendor",
   };
-  return {
+  const resource = askedResource(vendor, wishes.resource);
+  return named(vendor, {
     ...fixed(vendor.authorizationParams, "vendor"),
     ...fixed(wishes.vendorParams ?? {}, "request"),
     response_type: made("code"),
     client_id: { value: credentials.clientId, source: credentialsSource },
     redirect_uri: made(redirectUri),
-    ...(wishes.scope.length === 0 ? {} : { scope }),
+    ...(scopes.length === 0 ? {} : { [vendor.scopeParameter]: scope }),
     ...asked("login_hint", wishes.loginHint),
     ...asked("prompt", wishes.prompt),
-    ...asked("resource", wishes.resource),
+    ...(resource === undefined || wishes.resource !== undefined
+      ? asked("resource", resource)
+      : fixed({ resource }, "vendor")),
     state: made("[made per flow]"),
     ...(vendor.pkce === "none"
       ? {}
       : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
     ...(isIdTokenDue(vendor, wishes.scope) ? { nonce: made("[made per flow]") } : {}),
-  };
+  });
+}
+
+/** Under the names the vendor has for them. */
+function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
+  return Object.fromEntries(
+    Object.entries(standard)
+      .map(([name, value]) => [parameterName(vendor, name), value] as const)
+      .filter(([name]) => name !== ""),
+  );
 }

@@ -30,8 +30,11 @@ export function flowSecrets(
   };
 }
 
-export function isIdTokenDue(vendor: Pick<ResolvedVendor, "issuer">, scope: readonly string[]): boolean {
-  return vendor.issuer !== undefined && scope.includes("openid");
+export function isIdTokenDue(
+  { issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">,
+  scope: readonly string[],
+): boolean {
+  return issuer !== undefined && issuesIdTokens !== false && scope.includes("openid");
 }
 
 function challengeFor(vendor: ResolvedVendor, codeVerifier: string): string {

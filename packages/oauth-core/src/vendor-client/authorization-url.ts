@@ -60,7 +60,7 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   let separator = "?";
   let url = base;
   for (const [standard, value] of parameters) {
-    const name = nameAt(vendor, standard);
+    const name = parameterName(vendor, standard);
     if (name === "") continue;
     // %20, not `+`: every server reads the former.
     url += `${separator}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
@@ -87,7 +87,7 @@ export function askedResource(
 }
 
 /** @returns what the vendor calls a parameter; empty where it wants none of it */
-export function nameAt({ parameterNames }: Pick<ResolvedVendor, "parameterNames">, standard: string): string {
+export function parameterName({ parameterNames }: Pick<ResolvedVendor, "parameterNames">, standard: string): string {
   return (Object.hasOwn(parameterNames, standard) ? parameterNames[standard] : undefined) ?? standard;
 }
 

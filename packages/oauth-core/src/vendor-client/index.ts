@@ -14,7 +14,7 @@ import { registerClient, type RegistrationAnswer, type RegistrationRequest } fro
 import { type Revoked, type RevokeRequest, revokeToken } from "./revoke-tokens.ts";
 import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
 
-export type { AuthorizationRequest } from "./authorization-url.ts";
+export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization-url.ts";
 export { connectionContext, type ConnectionContextInput } from "./connection-context.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { mapCallbackError, requireIssuer } from "./receive-callback.ts";

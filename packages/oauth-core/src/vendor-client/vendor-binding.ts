@@ -16,7 +16,7 @@ import {
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from "../vendors/vendor.ts";
-import { nameAt } from "./authorization-url.ts";
+import { parameterName } from "./authorization-url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { bareHost, isLoopbackHost } from "./egress-url.ts";
 
@@ -99,7 +99,8 @@ function isLoopbackHttp(endpoint: string): boolean {
 /** What the library writes the standard's way, written the vendor's way. */
 function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
   const isRenamed = Object.keys(vendor.parameterNames).length > 0;
-  const named = (init: TokenRequest): TokenRequest => (isRenamed ? { ...init, body: renamed(init.body, vendor) } : init);
+  const named = (init: TokenRequest): TokenRequest =>
+    isRenamed ? { ...init, body: renamed(init.body, vendor) } : init;
   return vendor.tokenRequestBody === "json"
     ? (url, init) => fetch(url, asJson(named(init)))
     : (url, init) => fetch(url, named(init));
@@ -110,7 +111,7 @@ type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
 function renamed(body: URLSearchParams, vendor: ResolvedVendor): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [standard, value] of body) {
-    const name = nameAt(vendor, standard);
+    const name = parameterName(vendor, standard);
     if (name !== "") parameters.append(name, value);
   }
   return parameters;
