@@ -94,7 +94,12 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     );
     const change: RowChange = {
       set: { ...half.set, written_at: stored.writtenAt, ...(status === undefined ? {} : { status }) },
-      remove: [...(half.remove ?? []), ...(mark === "encrypted" ? COPY_ATTRIBUTES : [])],
+      remove: [
+        ...(half.remove ?? []),
+        ...(mark === "encrypted" ? COPY_ATTRIBUTES : []),
+        // Whoever refreshes the tokens before these is fenced out by the version; nobody need wait for him.
+        ...(version === versionOf(attributes) ? [] : LEASE_ATTRIBUTES),
+      ],
     };
     const expected = expectAsRead(attributes, ["version", "status", "data_key", ...COPY_ATTRIBUTES]);
     if ((await rows.change(over.row.key, change, expected)) === "conflict") return undefined;
@@ -120,7 +125,10 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       const status = statusOf(attributes) === "revoked" ? "revoked" : "active";
       const version = versionOf(attributes) + 1;
       const mark = nextMark(attributes, mode.name);
-      return (await again(recordOf(key, row, { tokens }), { version, mark, status })) ?? "changed";
+      const { updated_at: writtenAt } = attributes;
+      const current = recordOf(key, row, { tokens });
+      const stored = { ...current.stored, writtenAt: typeof writtenAt === "number" ? writtenAt : now() };
+      return (await again({ ...current, stored }, { version, mark, status })) ?? "changed";
     }
     const current = recordOf(key, row, { tokens, previous });
     return isStale(attributes) ? ((await rewrapped(current)) ?? current) : current;
@@ -143,7 +151,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     read: (key) =>
       translated(async () => {
         for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-          const current = await readOnce(key);
+          const current = await readOnce(key).catch(ofOlderBuild);
           if (current !== "changed") return current;
         }
         throw keptChanging();
@@ -217,6 +225,12 @@ function keptChanging(): OAuthError {
     reason: "store_unavailable",
     detail: "the row kept changing",
   });
+}
+
+/** Tokens that an older build stored and no row of ours can hold: for the reader, a row that cannot be read. */
+function ofOlderBuild(error: unknown): never {
+  const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
+  throw isOdd ? new TokenStoreError("unreadable", { cause: error, detail: error.message }) : error;
 }
 
 /** What a caller's user sees of a row or a key file that does not open: a 503, never a fallback. */

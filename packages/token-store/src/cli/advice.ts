@@ -91,6 +91,8 @@ export function stripAdvice(ended: PassesOutcome["ended"], left: Standing["left"
 const LEFT_BY_STRIP: Readonly<Record<string, (count: string) => string>> = {
   plaintext_only: (count) => `Plaintext only by now: ${count}. An older build is at work: end it, then migrate.`,
   unknown_issuer: (count) => `Keep their copy, their vendor being without --issuer: ${count}.`,
+  copy_differs: (count) =>
+    `Keep their copy, as it shows other tokens: ${count}. An older build, or somebody who should not, has written it. ${LIST("differs", " --verify")} To make those copies count: 'token-store migrate', then strip again.`,
   unreadable: (count) =>
     `Keep their copy, as they did not open: ${count}. A wrong --issuer, another key or table, or altered. ${LIST("unreadable", " --verify")}`,
   refused: (count) => `Keep their copy: ${count}. An older build has changed it, and a token is longer than 32 KB.`,

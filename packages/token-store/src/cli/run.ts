@@ -128,12 +128,14 @@ function perform(command: Work, settings: TokenStoreSettings, deps: CommandDeps)
   const { checkpoint: file, issuers } = command.options;
   const identity = { command: command.name, table: rows.table, environment, issuers: Object.fromEntries(issuers) };
   const checkpoint = file === undefined ? noCheckpoint : fileCheckpoint(file, identity);
-  if (command.name === "strip") return strip({ ...command.options, mode: settings.mode }, { ...deps, checkpoint });
   if (dataKeys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
+  if (command.name === "strip") {
+    return strip({ ...command.options, mode: settings.mode }, { ...deps, dataKeys, checkpoint });
+  }
   return migrate(command.options, { ...deps, dataKeys, checkpoint });
 }
 
-const NO_KEY = "TOKEN_ENCRYPTION_KMS_KEY_ID is needed: there is nothing to seal with";
+const NO_KEY = "TOKEN_ENCRYPTION_KMS_KEY_ID is needed: there is nothing to seal or open with";
 
 function needsKeys(command: Work): boolean {
   return command.name !== "audit" || command.options.verify;

@@ -3,6 +3,7 @@
  * plaintext find nothing afterwards. So it refuses while anything says that such a build may still be about.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
+import type { DataKeys } from "../data-keys.ts";
 import { olderReadersUntil } from "../older-readers.ts";
 import type { TokenRows } from "../rows/token-rows.ts";
 import type { ModeName } from "../token-attributes.ts";
@@ -21,7 +22,7 @@ type Options = Omit<WriteOptions, "json" | "checkpoint"> & { readonly mode: Mode
 /** @throws OAuthError temporarily_unavailable when the table or the key service stays away longer than patience lasts */
 export async function strip(
   options: Options,
-  deps: CommandDeps & { readonly checkpoint: Checkpoint },
+  deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint },
 ): Promise<Result> {
   const { issuers, rate, dryRun, mode } = options;
   const { rows, now, checkpoint } = deps;

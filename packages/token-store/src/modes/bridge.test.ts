@@ -111,4 +111,25 @@ describe("bridge", () => {
     await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     await expect(store.replace(KEY, TOKENS)).rejects.toEqual(UNREADABLE);
   });
+
+  it("seals a token that is longer than a row takes under no circumstances, and says that it cannot be read", async () => {
+    const { records, older, attributes } = bench();
+    const long = { ...OLDER, access_token: "x".repeat(32 * 1024 + 1) };
+    await older(long);
+    await expect(records(bridge).read(KEY)).rejects.toEqual(UNREADABLE);
+    expect(await attributes()).toEqual(long);
+  });
+
+  it("knows since when a copy is that counts, and frees it from a lease on the tokens before", async () => {
+    const { records, older, clock } = bench();
+    const store = records(bridge);
+    await store.replace(KEY, TOKENS);
+    await store.note((await store.read(KEY))!, { lease: { owner: "o", until: NOW + 30, attemptId: "t" } });
+    clock.advance(20);
+    await older({ access_token: "old-at", updated_at: NOW + 10 });
+    const read = (await store.read(KEY))!;
+    expect(read.stored).toMatchObject({ version: 2, writtenAt: NOW + 10 });
+    expect(read.lease).toBeUndefined();
+    expect((await store.read(KEY))?.lease).toBeUndefined();
+  });
 });

@@ -38,8 +38,14 @@ export function deleteExpressions(expected: Expected): Expressions {
 
 function conditionsOf(expected: Expected, { name, value }: ExpressionBuilder): string[] {
   return Object.entries(expected).map(([of, is]) =>
-    is === undefined ? `attribute_not_exists(${name(of)})` : `${name(of)} = ${value(toItemValue(is))}`,
+    is === undefined ? isAbsent(name(of), value) : `${name(of)} = ${value(toItemValue(is))}`,
   );
+}
+
+/** Of neither type that is shown: an older build may have written NULL where it had nothing. */
+function isAbsent(path: string, value: ExpressionBuilder["value"]): string {
+  const has = (type: "S" | "N"): string => `attribute_type(${path}, ${value({ S: type })})`;
+  return `(attribute_not_exists(${path}) OR NOT (${has("S")} OR ${has("N")}))`;
 }
 
 function toItemValue(value: Attribute): ItemValue {
