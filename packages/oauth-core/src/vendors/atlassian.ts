@@ -1,6 +1,6 @@
 /**
- * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register themselves there. Checked
- * 2026-11-21 against the sources below; recalled, not seen: that a refresh token can be used again for some minutes.
+ * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register themselves there. Facts of
+ * 2026-11-21 from the sources below; recalled, not seen: that a refresh token can be used again for some minutes.
  *
  * The issuer has a path, which is the same for everybody and is what the server's resource metadata names; the endpoints are
  * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. There is no revocation.

@@ -1,5 +1,5 @@
 /**
- * GitHub, OAuth apps and GitHub Apps alike. Checked 2026-11-21 against the sources below; recalled, not seen: that 404 and
+ * GitHub, OAuth apps and GitHub Apps alike. Facts of 2026-11-21 from the sources below; recalled, not seen: that 404 and
  * 422 answer a token that is gone, `bad_refresh_token`, `application_suspended`.
  *
  * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them than asked where older

@@ -1,6 +1,6 @@
 /**
  * Google Workspace: Gmail, Drive, Calendar, Chat and People, each with an MCP server of its own, all behind one authorization
- * server. Checked 2026-11-21 against the sources below; recalled, not seen: the codes of failed revocations and
+ * server. Facts of 2026-11-21 from the sources below; recalled, not seen: the codes of failed revocations and
  * `invalid_rapt`.
  *
  * In preview: the organization's Cloud project must be admitted before a flow makes sense. A refresh token comes with

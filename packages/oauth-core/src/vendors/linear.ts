@@ -1,5 +1,5 @@
 /**
- * Linear, the authorization server of its MCP server; clients register themselves there. Checked 2026-11-21 against the
+ * Linear, the authorization server of its MCP server; clients register themselves there. Facts of 2026-11-21 from the
  * sources below; recalled, not seen: how long access tokens live, and that a refresh token replayed within a short window
  * answers with the same pair again.
  *

@@ -1,6 +1,6 @@
 /**
- * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for everybody. Checked
- * 2026-11-21 against the sources below; recalled, not seen: the 90 days of refresh tokens, and the issuer of ID tokens.
+ * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for everybody. Facts of
+ * 2026-11-21 from the sources below; recalled, not seen: the 90 days of refresh tokens, and the issuer of ID tokens.
  *
  * A tenant's administrator consents once, and the organization names its environment, which is part of the server's URL. The
  * scopes belong to one resource, the Agent 365 Tools. A refresh answers with a new refresh token and leaves the old one

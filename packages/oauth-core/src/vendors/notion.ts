@@ -1,5 +1,5 @@
 /**
- * Notion, the authorization server of its MCP server; clients register themselves there. Checked 2026-11-21 against the
+ * Notion, the authorization server of its MCP server; clients register themselves there. Facts of 2026-11-21 from the
  * sources below; not seen: whether refresh tokens rotate, so they are taken to.
  *
  * One scope, `default`: the user picks pages. Tokens are revoked at the token endpoint. The protected resource is the bare

@@ -1,5 +1,5 @@
 /**
- * Slack, the pair for user tokens: its MCP server takes no others. Checked 2026-11-21 against the sources below; recalled,
+ * Slack, the pair for user tokens: its MCP server takes no others. Facts of 2026-11-21 from the sources below; recalled,
  * not seen: the list of error codes, and the bodies of `auth.revoke`.
  *
  * Every answer is a 200, errors with `ok: false`. The token set stands in `authed_user`, its type is `user`, scopes are comma
