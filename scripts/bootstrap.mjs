@@ -20,7 +20,8 @@ const env = {
 const run = (command, args, stdio) => spawnSync(command, args, { cwd: root, env, stdio, encoding: "utf8", shell });
 
 // 1. pnpm: the one on PATH when its major version is the pinned one, else the pinned one through npx.
-const found = run("pnpm", ["--version"]).stdout?.trim() ?? "";
+const { stdout: version, error: missing } = run("pnpm", ["--version"]);
+const found = missing === undefined ? version : "";
 if (found.split(".")[0] !== pin.split(".")[0]) {
   const brought = run(
     "npx",

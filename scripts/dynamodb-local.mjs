@@ -33,8 +33,8 @@ const children = new Set();
 function findJava() {
   const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, "bin", "java") : "java";
   const { stderr, error } = spawnSync(java, ["-version"], { encoding: "utf8" });
-  const major = Number(/version "(\d+)/.exec(stderr ?? "")?.[1] ?? 0);
-  if (error === undefined && major >= JAVA_MAJOR) return java;
+  const major = error === undefined ? Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0) : 0;
+  if (major >= JAVA_MAJOR) return java;
   throw refusal(
     `DynamoDB Local needs Java ${JAVA_MAJOR} or newer; found ${major === 0 ? "none" : major}. ` +
       `Debian, Ubuntu: apt-get install openjdk-${JAVA_MAJOR}-jre-headless. macOS: brew install openjdk@${JAVA_MAJOR}. ` +

@@ -2,6 +2,7 @@
  * The same thing sent to all processes of a stage many times at once, round after round: the bodies of the race tests of
  * every store. Each proves that exactly one use of what may be used once succeeds (bar G15).
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT } from "jose";
 import { expect } from "vitest";
 import { type Answer, browse, readTokens, send } from "./platform.ts";
@@ -13,7 +14,7 @@ export const TRIES = 50;
 
 /** @param call is told which of the tries it is @returns how many answers of each kind there were */
 async function race(call: (index: number) => Promise<Answer>): Promise<Record<string, number>> {
-  const answers = await Promise.all(Array.from({ length: TRIES }, (_, index) => call(index)));
+  const answers = await Promise.all(Array.from({ length: TRIES }, (_, index) => answered(() => call(index))));
   const counts: Record<string, number> = {};
   for (const { status, text } of answers) {
     const reason = /<code>(?!invalid_request)([a-z_]+)<\/code>/.exec(text)?.[1] ?? /"error":"(\w+)"/.exec(text)?.[1];
@@ -21,6 +22,15 @@ async function race(call: (index: number) => Promise<Answer>): Promise<Record<st
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
+}
+
+/** On a busy machine a store may miss its deadline. A 503 spends nothing, and whoever gets one comes again. */
+async function answered(call: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await call();
+    if (answer.status !== 503 || tries === 5) return answer;
+    await sleep(300);
+  }
 }
 
 async function eachRound(rounds: number, run: (round: number) => Promise<void>): Promise<void> {
@@ -101,7 +111,7 @@ export async function expectOneVendorCall({ atProvider, vendor, url }: RaceStage
       connection: tokens.connection,
     };
     const answers = await Promise.all(
-      Array.from({ length: 2 * TRIES }, (_, index) => atProvider.post("/v1/token", form, url(index))),
+      Array.from({ length: 2 * TRIES }, (_, index) => answered(() => atProvider.post("/v1/token", form, url(index)))),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     // `expires_in` is what is left, and a second may pass between the first and the last.
