@@ -102,7 +102,7 @@ export function clientSchema(rules: UrlRules) {
       text({ type: "vendor id", description: "A vendor this client may use.", example: "github" }, checkVendorId),
       {
         type: "list of vendor ids",
-        description: "The vendors this client may use.",
+        description: "The vendors this client may use; `custom` stands for those that requests describe.",
         example: "[github, slack]",
         default: "all",
       },
@@ -118,7 +118,7 @@ export function clientSchema(rules: UrlRules) {
     ).default("required"),
     allow_overrides: flag({
       description:
-        "Whether requests may name endpoints of their own (manual mode). Accepted, but this release refuses such requests either way.",
+        "Whether requests may name an issuer or endpoints of their own (manual mode), with credentials of their own.",
       example: "true",
       default: "true",
     }).default(true),

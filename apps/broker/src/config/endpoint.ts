@@ -1,4 +1,5 @@
 /** Vendor ids and the URLs of vendors and clients: judged here as every outbound call is judged later. */
+import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type FieldMeta, problemOfThrown, text } from "./fields.ts";
 
@@ -14,20 +15,33 @@ export function checkVendorId(value: string): string | undefined {
     : "must be a vendor id: lower case letters, digits and -";
 }
 
-export const HAS_BRACES = "has braces: {placeholders} are not available in this release, so write the whole address";
+const TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
 
-/**
- * An endpoint, judged by the same rules as every outbound call.
- *
- * @param filledLater the placeholders it may hold all the same: what a vendor's dialect fills in itself
- */
+/** An endpoint, judged by the same rules as every outbound call. */
 //= bar#EG-7
-export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">, filledLater: RegExp = /(?!)/) {
-  const type = "absolute https URL on port 443 (other ports and http only where egress allows it)";
-  return text({ type, ...meta }, (value) => {
-    const judged = value.replace(filledLater, "placeholder");
-    // They would go to the browser as they stand.
-    if (/[{}]/.test(judged)) return HAS_BRACES;
-    return problemOfThrown(() => void requireEgressUrl(judged, rules))?.replace(/^An endpoint /, "");
+export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
+  return text({ type: TYPE, ...meta }, (value) =>
+    /[{}]/.test(value) ? "has braces, and no {placeholders} here: write the whole address" : problemOf(value, rules),
+  );
+}
+
+/** A vendor's endpoint, which may hold {placeholders}: the rest of it is judged now, the whole when a flow fills it. */
+//= bar#EG-7
+export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
+  return text({ type: TYPE, ...meta }, (value) => {
+    const problem = problemOfThrown(() => void placeholderNames(value));
+    return problem === undefined ? problemOf(sampleOf(value), rules) : "has braces that are no {placeholder}";
   });
+}
+
+function problemOf(url: string, rules: UrlRules): string | undefined {
+  return problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
+}
+
+/** The template with something harmless in every gap. */
+function sampleOf(template: string): string {
+  if (!template.includes("{")) return template;
+  const filled = template.replace(/\{[^{}]*\}/g, "x");
+  // One gap for a whole host.
+  return filled.replace(/^(https?:\/\/)x(?=[/?#:]|$)/, "$1x.example");
 }

@@ -3,6 +3,7 @@ import { REGISTRY } from "@oauth-broker/oauth-core";
 import { checkClients } from "./clients.ts";
 import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "./build.ts";
 import { checkCidr } from "./addresses.ts";
+import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";
 import { checkKeysetPlace } from "./keyset-place.ts";
@@ -41,7 +42,7 @@ export function loadConfig(
     ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
     ...checkPresence(tree, source),
     ...checkKeysetPlace(tree, source),
-    ...checkClients(tree, new Set(vendors.ids)),
+    ...checkClients(tree, new Set([...vendors.ids, CUSTOM_VENDOR])),
     ...checkVendors(tree, registry),
     ...vendors.problems,
   ];

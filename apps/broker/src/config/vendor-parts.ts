@@ -1,7 +1,7 @@
-/** The part of a vendor's entry with fields of its own: credentials. */
+/** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
 import { Secret } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
-import { notYet, section, text } from "./fields.ts";
+import { choice, listOf, notYet, section, text } from "./fields.ts";
 
 const SIGNED_SECRET = "client secrets that are signed JWTs come later";
 
@@ -54,4 +54,54 @@ export function checkToken(value: string): string | undefined {
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
   const ids = entries.map((entry) => entry.id ?? entry.client_id);
   return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
+}
+
+export const placeholderSchema = section({
+  pattern: text(
+    {
+      type: "regular expression",
+      description: "The whole value must match it, on top of what its place demands.",
+      example: '"[a-z0-9-]{3,40}"',
+    },
+    checkPattern,
+  ).optional(),
+  values: listOf(
+    text({ type: "text", description: "A value.", example: "eu" }),
+    {
+      type: "list of texts",
+      description:
+        "The only values there are. A private network is reached by these alone, never by a value of free choice.",
+      example: "[eu, us]",
+    },
+    (values) => (values.length === 0 ? "must have at least one entry" : undefined),
+  ).optional(),
+  default: text({
+    type: "text",
+    description: "Used when a request gives none; without it each request must.",
+    example: "eu",
+  }).optional(),
+  kind: choice(
+    {
+      description:
+        "What a value is. `host` allows several labels. Where a value can fill a whole registrable domain, clients need credentials of their own.",
+      example: "label",
+      default: "a label in the host, a segment in the path, text in the query",
+    },
+    ["label", "segment", "host"],
+  ).optional(),
+});
+
+export function checkPlaceholderName(value: string): string | undefined {
+  return /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)
+    ? undefined
+    : "must be a name: a letter, then letters, digits, _ and -";
+}
+
+function checkPattern(value: string): string | undefined {
+  try {
+    void new RegExp(`^(?:${value})$`);
+    return undefined;
+  } catch {
+    return "must be a regular expression";
+  }
 }

@@ -1,9 +1,15 @@
 /** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
 import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-core";
 import { z } from "zod";
-import { endpoint, type UrlRules } from "./endpoint.ts";
-import { checkName, choice, flag, integer, listOf, mapOf, notYet, oneOrList, section, text } from "./fields.ts";
-import { checkCredentialIds, checkToken, credentialsSchema } from "./vendor-parts.ts";
+import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
+import { checkName, choice, flag, integer, listOf, mapOf, oneOrList, section, text } from "./fields.ts";
+import {
+  checkCredentialIds,
+  checkPlaceholderName,
+  checkToken,
+  credentialsSchema,
+  placeholderSchema,
+} from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
   "RS256",
@@ -28,8 +34,7 @@ const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 export function vendorSchema(rules: UrlRules) {
-  const url = (description: string, example: string, filledLater?: RegExp) =>
-    endpoint(rules, { description, example }, filledLater).optional();
+  const url = (description: string, example: string) => endpointTemplate(rules, { description, example }).optional();
   return section({
     name: text(
       { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
@@ -38,8 +43,6 @@ export function vendorSchema(rules: UrlRules) {
     issuer: url(
       "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
       "https://vendor.example",
-      // Of a registry vendor whose issuer names the tenant: vendors.ts.
-      /(?<=\/)\{[A-Za-z]{1,64}\}(?=\/|$)/,
     ),
     authorization_endpoint: url("Where users are sent.", "https://vendor.example/authorize"),
     token_endpoint: url("Where codes are redeemed.", "https://vendor.example/token"),
@@ -50,12 +53,11 @@ export function vendorSchema(rules: UrlRules) {
     revocation_endpoint: url(
       "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
       "https://vendor.example/revoke",
-      /(?<=\/)\{client_id\}(?=\/|$)/,
     ),
-    registration_endpoint: url(
-      "Where POST /register registers clients; absent, its metadata says so.",
-      "https://vendor.example/register",
-    ),
+    registration_endpoint: endpoint(rules, {
+      description: "Where POST /register registers clients; absent, its metadata says so.",
+      example: "https://vendor.example/register",
+    }).optional(),
     jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
     userinfo_endpoint: url(
       "Says who a token belongs to. Accepted, but not used by this release yet.",
@@ -139,12 +141,16 @@ export function vendorSchema(rules: UrlRules) {
         default: "[]",
       },
     ).optional(),
-    placeholders: notYet(
+    placeholders: mapOf(
       {
-        type: "mapping of names to { pattern, values, default, kind }",
-        description: "The {placeholders} of its endpoints.",
+        type: "mapping of names to sections",
+        description:
+          "The {placeholders} of its endpoints, filled by each request: one label of a host, one segment of a path, a value of a query.",
+        example: '{ tenant: { pattern: "[a-z0-9]+", default: common } }',
+        default: "{}",
       },
-      "write the whole address of each endpoint",
+      checkPlaceholderName,
+      placeholderSchema,
     ).optional(),
     credentials: oneOrList(
       credentialsSchema,

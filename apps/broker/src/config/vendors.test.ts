@@ -143,9 +143,24 @@ describe("a vendor of the operator's own", () => {
     ],
     [{ scope_seperator: "," }, "….scope_seperator is not a known field: did you mean scope_separator?"],
     [{ setup: "approval" }, '….setup must be one of "none", "vendor_approval", "environment_id"'],
+    [{ placeholders: "tenant" }, "….placeholders must be a mapping"],
+    [{ placeholders: { tenant: { pattern: "[" } } }, "….placeholders.tenant.pattern must be a regular expression"],
     [
-      { placeholders: { tenant: { pattern: "[a-z]+" } } },
-      "….placeholders is not available in this release: write the whole address of each endpoint",
+      { placeholders: { tenant: { valeus: ["a"] } } },
+      "….placeholders.tenant.valeus is not a known field: did you mean values?",
+    ],
+    [{ placeholders: { tenant: { values: [] } } }, "….placeholders.tenant.values must have at least one entry"],
+    [
+      { placeholders: { "ten ant": {} } },
+      '….placeholders."ten ant" must be a name: a letter, then letters, digits, _ and -',
+    ],
+    [
+      { placeholders: { tenant: { values: ["eu"], default: "us" } } },
+      "….placeholders.tenant has a default or a value that does not fit its own pattern, values and kind",
+    ],
+    [
+      { placeholders: { tenant: { pattern: "[a-z]+", values: ["EU"] } } },
+      "….placeholders.tenant has a default or a value that does not fit its own pattern, values and kind",
     ],
   ])("is refused with %j", (fields, problem) => {
     expect(problemsOfOwn(fields)).toEqual([problem]);
@@ -155,6 +170,13 @@ describe("a vendor of the operator's own", () => {
     expect(problemsOfOwn({ default_scopes: [scope] })).toEqual([
       "….default_scopes[0] must be one scope without spaces, quotes and backslashes",
     ]);
+  });
+
+  it("is not called custom, which stands for vendors of requests and may be on a client's list", () => {
+    expect(problemsOf({ vendors: { custom: OWN } })).toEqual([
+      "vendors.custom is the id of vendors that requests describe",
+    ]);
+    expect(load({ ...MINIMAL, clients: [{ ...CLIENT, vendors: ["custom"] }] }).clients[0]?.vendors).toEqual(["custom"]);
   });
 
   it("has an id of lower case letters, digits and -", () => {
@@ -211,15 +233,51 @@ describe("endpoints", () => {
     );
   });
 
-  it.each(["https://{tenant}.vendor.example/token", "https://vendor.example/{a b}", "https://vendor.example/?x={x"])(
-    "have no placeholders, which nothing expands yet: %s",
-    (url) => {
-      const problem = "has braces: {placeholders} are not available in this release, so write the whole address";
-      expect(problemsOfOwn({ token_endpoint: url })).toEqual([`….token_endpoint ${problem}`]);
-      const clients = [{ client_id: "a", jwks_uri: url, redirect_uris: CLIENT.redirect_uris }];
-      expect(problemsOf({ clients })).toEqual([`clients[0].jwks_uri ${problem}`]);
-    },
-  );
+  it("have placeholders of host, path and query, each of which the entry declares", () => {
+    const token_endpoint = "https://{tenant}.vendor.example/{region}/token?x={x}";
+    const placeholders = { tenant: { pattern: "[a-z]+" }, region: { values: ["eu", "us"], default: "eu" }, x: {} };
+    const { vendor, placeholders: specs } = ownVendor({ token_endpoint, placeholders }) ?? {};
+    expect([vendor?.tokenEndpoint, specs]).toEqual([token_endpoint, placeholders]);
+    expect(problemsOfOwn({ token_endpoint, placeholders: { tenant: {} } })).toEqual([
+      "….token_endpoint uses {region}, which is none of its placeholders",
+    ]);
+  });
+
+  it.each([
+    ["https://vendor.example/{a b}", "has braces that are no {placeholder}"],
+    ["https://vendor.example/?x={x", "has braces that are no {placeholder}"],
+    ["https://vendor.example:{port}/token", "must be an absolute https URL in plain ASCII"],
+    ["https://{user}@vendor.example/token", "must be an absolute https URL in plain ASCII"],
+    ["{scheme}://vendor.example/token", "must be an absolute https URL in plain ASCII"],
+    ["https://vendor.example/#{x}", "must be an absolute https URL in plain ASCII"],
+    ["http://{tenant}.vendor.example/token", "must use https"],
+    ["https://{tenant}.internal/token", "must name a host of the public internet"],
+  ])("bar#EG-7 have no placeholders elsewhere, and the rest is judged as ever: %s", (token_endpoint, problem) => {
+    const placeholders = { tenant: {}, port: {}, user: {}, scheme: {}, x: {} };
+    expect(problemsOfOwn({ token_endpoint, placeholders })).toEqual([
+      expect.stringContaining(`….token_endpoint ${problem}`),
+    ]);
+  });
+
+  it("have no placeholders where nobody could fill them", () => {
+    const problem = "has braces, and no {placeholders} here: write the whole address";
+    const url = "https://{tenant}.vendor.example/x";
+    const placeholders = { tenant: {} };
+    expect(problemsOfOwn({ registration_endpoint: url, placeholders })).toEqual([`….registration_endpoint ${problem}`]);
+    const clients = [{ client_id: "a", jwks_uri: url, redirect_uris: CLIENT.redirect_uris }];
+    expect(problemsOf({ clients })).toEqual([`clients[0].jwks_uri ${problem}`]);
+  });
+
+  it("bar#XA-2 that a request can move to any domain get none of our credentials, and start says so", () => {
+    const whole = {
+      authorization_endpoint: "https://{host}/authorize",
+      token_endpoint: "https://{host}/token",
+      placeholders: { host: { kind: "host" } },
+    };
+    const own = { name: "My Vendor", ...whole, credentials: { client_id: "a", client_secret: "b" } };
+    const { warnings } = load({ ...MINIMAL, vendors: { own } });
+    expect(warnings.filter((warning) => warning.includes("whole domain"))).toHaveLength(1);
+  });
 });
 
 describe("a revocation endpoint", () => {
@@ -232,7 +290,7 @@ describe("a revocation endpoint", () => {
       { revocation_endpoint: "https://vendor.example/{user}/token" },
       { token_endpoint: url },
     ]) {
-      expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("has braces")]);
+      expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("which is none of its placeholders")]);
     }
   });
 });
@@ -243,9 +301,10 @@ describe("an issuer with a name per tenant", () => {
     const vendors = { "microsoft-agent365": { issuer } };
     const { vendor } = load({ ...MINIMAL, vendors }, { registry: SHIPPED }).vendors.get("microsoft-agent365") ?? {};
     expect(vendor?.issuer).toBe(issuer);
-    const other = { vendors: { "microsoft-agent365": { issuer: issuer.replace("tenantid", "tenant") } } };
-    expect(problemsOf(other, { registry: SHIPPED })).toEqual([expect.stringContaining("has braces")]);
-    expect(problemsOfOwn({ issuer })).toEqual([expect.stringContaining("has braces")]);
+    const other = { vendors: { "microsoft-agent365": { issuer: issuer.replace("tenantid", "organization") } } };
+    const undeclared = [expect.stringContaining("which is none of its placeholders")];
+    expect(problemsOf(other, { registry: SHIPPED })).toEqual(undeclared);
+    expect(problemsOfOwn({ issuer })).toEqual(undeclared);
     expect(problemsOf({ vendors: { github: { issuer } } }, { registry: SHIPPED })).toHaveLength(1);
   });
 });

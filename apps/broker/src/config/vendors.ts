@@ -1,10 +1,11 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
 import { defineVendor, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
-import { HAS_BRACES } from "./endpoint.ts";
+import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
 import { type Environment, type Tree, variable } from "./source.ts";
 import type { VendorConfig, VendorTemplate } from "./types.ts";
+import { choosesDomain, placeholderProblems, placeholderSpecs } from "./vendor-placeholders.ts";
 import type { ParsedVendor } from "./vendor-schema.ts";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
@@ -17,6 +18,10 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;
   if (typeof vendors !== "object" || vendors === null) return [];
   return Object.entries(vendors).flatMap(([id, entry]: [string, unknown]): Problem[] => {
+    if (id === CUSTOM_VENDOR) {
+      const problem = "is the id of vendors that requests describe";
+      return [{ path: formatPath(["vendors", id]), problem, expected: "another id" }];
+    }
     if (registry.has(id) || typeof entry !== "object" || entry === null) return [];
     const has = (name: string): boolean => Object.hasOwn(entry, name);
     const located = has("issuer") || (has("authorization_endpoint") && has("token_endpoint"));
@@ -53,10 +58,6 @@ export function buildVendor(
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
 
-  const { placeholder = "" } = vendor.issuerTemplate ?? {};
-  if (/[{}]/.test(parsed.issuer?.replace(`{${placeholder}}`, "") ?? "")) {
-    say(["issuer"], HAS_BRACES, "the whole address");
-  }
   const lifetime = vendor.authorizationCodeLifetimeSeconds;
   if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {
     say(
@@ -76,10 +77,19 @@ export function buildVendor(
       warnings.push(`Vendor ${id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
     }
   }
+  const placeholders = { ...known?.placeholders, ...placeholderSpecs(parsed) };
+  for (const { field, problem, expected } of placeholderProblems(parsed, placeholders, vendor)) {
+    say(field, problem, expected);
+  }
+  if (credentials.length > 0 && choosesDomain(vendor, placeholders)) {
+    warnings.push(
+      `Vendor ${id} has a placeholder that can fill a whole domain: clients need credentials of their own there, and the broker's are never used`,
+    );
+  }
   warnings.push(...relaxations(id, parsed));
   return {
     vendor,
-    placeholders: known?.placeholders ?? {},
+    placeholders,
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
     // Known once all clients are: load.ts.
