@@ -1,0 +1,169 @@
+/**
+ * Who attacks: a client of the broker, with the values it may choose for the {placeholders} of a vendor the operator has written
+ * down. What it wants: people, their codes and the operator's secret at another host, another path, or with another query.
+ * What stops it: a value fills exactly its gap (expandTemplate), and where a value could fill a whole domain the vendor gets a
+ * callback path of its own and never the operator's credentials (fillsRegistrableDomain).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendor, ownerOf } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/protocol/placeholders.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/placeholders.ts")>();
+  // As most templates in the world are filled.
+  const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
+    off.has("expandTemplate")
+      ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
+      : actual.expandTemplate(template, values, specs);
+  const fillsRegistrableDomain: typeof actual.fillsRegistrableDomain = (template, specs) =>
+    off.has("fillsRegistrableDomain") ? false : actual.fillsRegistrableDomain(template, specs);
+  return { ...actual, expandTemplate, fillsRegistrableDomain };
+});
+
+const EVIL = "https://evil.example";
+
+async function setUp(entry: object) {
+  const at = (origin: string) => createFakeVendor({ ...VENDOR_CLIENT, origin, redirectUri: CALLBACK, sendsIss: false });
+  const [evil, honest] = [at(EVIL), at("https://blue.honest.example")];
+  const world = await createWorld({ vendors: [evil, honest], entries: { honest: { name: "Honest", ...entry } } });
+  return { world, evil, honest, backend: createBackend(world), victim: createBrowser(world, "victim") };
+}
+
+const TENANT = {
+  authorization_endpoint: "https://{tenant}.honest.example/authorize",
+  token_endpoint: "https://{tenant}.honest.example/token",
+  placeholders: { tenant: {} },
+};
+
+/** What would lead elsewhere, or to another page, if it came through. */
+const CORPUS: readonly string[] = [
+  ["evil.example/", "evil.example?", "evil.example#", "evil.example\\", "evil.example:443/", "x@evil.example/"],
+  ["evil.example%2f", "evil.example%00", "evil%2eexample", "evil.example\u2215", "evil.example\u3002", "evil。example"],
+  [
+    "//evil.example",
+    "/",
+    "\\",
+    ".",
+    "..",
+    "../..",
+    "%2e%2e",
+    "a/b",
+    "a\\b",
+    "a?b",
+    "a#b",
+    "a&b=c",
+    "a;b",
+    "a:b",
+    "a@b",
+  ],
+  ["a.b", "a.", ".a", "-a", "a-", "a_b", "a b", " a", "a ", "a\tb", "a\nb", "a\u0000b", "a\u00adb", "a\u200bb"],
+  ["A", "BLUE", "blüe", "ⓑlue", "xn--", "{tenant}", "{}", "$1", "$&", "a".repeat(64), "blue,red", "[::1]", "0x7f"],
+  [
+    "blue%23",
+    "blue%3f",
+    "blue%2F",
+    "blue%5c",
+    "blue;evil",
+    "blue|x",
+    "blue`x`",
+    "blue'x",
+    'blue"x',
+    "<blue>",
+    "\ud800",
+  ],
+].flat();
+/** But a label below the vendor's own domain. */
+const FITS_HOST: ReadonlySet<string> = new Set(["0x7f"]);
+
+/** What the attacker came for is at his token endpoint: the victim's code, and the secret of the operator's client. */
+function expectAllOf({ tokenRequests: [request] }: FakeVendor): void {
+  expect(ownerOf(request?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+  expect(atob(request?.headers.get("authorization")?.replace("Basic ", "") ?? "")).toContain(
+    VENDOR_CLIENT.clientSecret,
+  );
+}
+
+describe("X-2 a placeholder value that is more than its gap", () => {
+  it.each(CORPUS)("bar#XA-2 neither moves the host: %j", async (tenant) => {
+    const { backend, world } = await setUp(TENANT);
+    const answer = await backend.par({ placeholders: JSON.stringify({ tenant }) });
+    if (FITS_HOST.has(tenant)) return expect(answer.status).toBe(201);
+    expect(answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(world.outbound).toEqual([]);
+  });
+
+  it("nor the path, nor the query: what comes out has the shape of the template, or nothing does", async () => {
+    const { backend } = await setUp({
+      authorization_endpoint: "https://blue.honest.example/{realm}/authorize?audience={audience}",
+      token_endpoint: "https://blue.honest.example/{realm}/token",
+      placeholders: { realm: { default: "main" }, audience: { default: "api" } },
+    });
+    const explain = async (values: object) =>
+      (await backend.post("/v1/explain", { vendor: "honest", placeholders: JSON.stringify(values) })).body;
+    let accepted = 0;
+    for (const value of CORPUS) {
+      for (const name of ["realm", "audience"]) {
+        const { error, endpoints } = (await explain({ [name]: value })) as {
+          error?: string;
+          endpoints?: { authorization_endpoint: string; token_endpoint: string };
+        };
+        if (endpoints === undefined) {
+          expect(error).toBe("invalid_request");
+          continue;
+        }
+        accepted += 1;
+        const [url, token] = [new URL(endpoints.authorization_endpoint), new URL(endpoints.token_endpoint)];
+        expect([url.origin, token.origin]).toEqual(Array(2).fill("https://blue.honest.example"));
+        expect(url.pathname).toMatch(/^\/[\w.~-]+\/authorize$/);
+        expect(token.href).toMatch(/^https:\/\/blue\.honest\.example\/[\w.~-]+\/token$/);
+        expect([...url.searchParams]).toEqual([["audience", name === "audience" ? value : "api"]]);
+        expect(url.hash).toBe("");
+      }
+    }
+    // Texts are texts in a query.
+    expect(accepted).toBeGreaterThan(20);
+  });
+
+  it("X-2 twin: without expandTemplate the victim's code and the operator's secret are at the evil token endpoint", async () => {
+    const { backend, victim, evil } = await setUp(TENANT);
+    await without(off, "expandTemplate", async () => {
+      const flow = await backend.push({ placeholders: JSON.stringify({ tenant: "evil.example/token?" }) });
+      const { url } = await victim.visit(backend.startUrl(flow));
+      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+      expectAllOf(evil);
+    });
+  });
+});
+
+describe("X-2 a placeholder that can fill a whole domain", () => {
+  const WHOLE = {
+    authorization_endpoint: "https://{host}/authorize",
+    token_endpoint: "https://{host}/token",
+    placeholders: { host: { kind: "host" } },
+  };
+  const FORM = { placeholders: JSON.stringify({ host: "evil.example" }) };
+
+  it("bar#XA-2 never gets the operator's credentials, and with one's own a callback path of its own", async () => {
+    const { backend, world } = await setUp(WHOLE);
+    expect(await backend.par(FORM)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
+    const { body } = await backend.post("/v1/explain", { vendor: "honest", ...FORM, vendor_client_id: "own" });
+    expect(body["redirect_uri"]).toMatch(/\/v1\/callback\/[\w-]{22}$/);
+    expect(world.outbound).toEqual([]);
+  });
+
+  it("X-2 twin: without fillsRegistrableDomain the operator's secret goes to the evil token endpoint", async () => {
+    const { backend, victim, evil } = await setUp(WHOLE);
+    await without(off, "fillsRegistrableDomain", async () => {
+      const flow = await backend.push(FORM);
+      const { url } = await victim.visit(backend.startUrl(flow));
+      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+      expectAllOf(evil);
+    });
+  });
+});
