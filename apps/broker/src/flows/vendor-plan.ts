@@ -115,11 +115,8 @@ function planEntry(target: VendorTarget, entry: VendorConfig, deps: PlanDeps): V
 //= bar#XA-2
 export function requireOwnCredentials({ base, overrides, fillsDomain }: VendorPlan): void {
   if (fillsDomain) throw overrideRefused("This vendor needs credentials of your own: vendor_client_id");
-  const known = new Set(originsOf(base));
-  const { authorizationEndpoint, tokenEndpoint } = overrides;
-  const leaves = authorizationEndpoint !== undefined && !known.has(new URL(authorizationEndpoint).origin);
   // A browser may be sent to another page of the vendor's; a code and a secret of ours go nowhere else at all.
-  if (leaves || tokenEndpoint !== undefined) {
+  if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {
     throw overrideRefused("An endpoint of your own needs credentials of your own: vendor_client_id");
   }
 }
@@ -141,11 +138,9 @@ export async function resolvePlan(
     const tier = target.issuer !== undefined && resolved.issExpected ? 2 : 3;
     return { vendor: tier === 3 ? parkingCodes(resolved) : resolved, tier, vendorClient: untrusted };
   }
-  const vetted = new Set(originsOf(resolved));
-  const isForeign = (endpoint: string | undefined) => endpoint !== undefined && !vetted.has(new URL(endpoint).origin);
   const foreign = {
-    authorization: isForeign(overrides.authorizationEndpoint),
-    token: isForeign(overrides.tokenEndpoint),
+    authorization: isForeign(overrides.authorizationEndpoint, resolved),
+    token: isForeign(overrides.tokenEndpoint, resolved),
   };
   const tier = fillsDomain || foreign.authorization || foreign.token ? 3 : 1;
   const vendor = hasOverrides(overrides) ? withOverrides(resolved, overrides, foreign) : resolved;
@@ -155,6 +150,11 @@ export async function resolvePlan(
     // Private networks are for endpoints the operator wrote down.
     vendorClient: overrides.tokenEndpoint === undefined ? baseClient : untrusted,
   };
+}
+
+/** Whether an endpoint of the request leaves the vendor's vetted hosts. */
+function isForeign(endpoint: string | undefined, vendor: Vendor): boolean {
+  return endpoint !== undefined && !originsOf(vendor).includes(new URL(endpoint).origin);
 }
 
 function hasOverrides({ authorizationEndpoint, tokenEndpoint }: Overrides): boolean {

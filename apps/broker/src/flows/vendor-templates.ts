@@ -17,16 +17,22 @@ const FILLED = [
 /** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
 
-/** Those whose placeholders a request may fill. */
+/** Those of its URLs with placeholders that a request may fill. Of most vendors none, and then nothing below costs a flow anything. */
 export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
-  return [
-    ...FILLED.map((field) => vendor[field]),
-    ...FILLED_WHERE_KNOWN.map((field) => (isOfSpecs(vendor[field], specs) ? vendor[field] : undefined)),
-  ].filter((template) => template !== undefined);
+  const templates: string[] = [];
+  for (const field of FILLED) {
+    const template = vendor[field];
+    if (template?.includes("{") === true) templates.push(template);
+  }
+  for (const field of FILLED_WHERE_KNOWN) {
+    const template = vendor[field];
+    if (template?.includes("{") === true && isOfSpecs(template, specs)) templates.push(template);
+  }
+  return templates;
 }
 
-function isOfSpecs(template: string | undefined, specs: PlaceholderSpecs): boolean {
-  return template !== undefined && placeholderNames(template).every((name) => Object.hasOwn(specs, name));
+function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
+  return placeholderNames(template).every((name) => Object.hasOwn(specs, name));
 }
 
 /**
@@ -35,14 +41,14 @@ function isOfSpecs(template: string | undefined, specs: PlaceholderSpecs): boole
  * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
  */
 export function expandVendor(vendor: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
+  const templates = new Set(templatesOf(vendor, specs));
+  if (templates.size === 0) return vendor;
   const filled: Record<string, string> = {};
-  const fill = (field: (typeof FILLED)[number] | (typeof FILLED_WHERE_KNOWN)[number]): void => {
+  for (const field of [...FILLED, ...FILLED_WHERE_KNOWN]) {
     const template = vendor[field];
-    if (template?.includes("{") === true) filled[field] = expandTemplate(template, values, specs);
-  };
-  FILLED.forEach(fill);
-  FILLED_WHERE_KNOWN.filter((field) => isOfSpecs(vendor[field], specs)).forEach(fill);
-  return Object.keys(filled).length === 0 ? vendor : { ...vendor, ...filled };
+    if (template !== undefined && templates.has(template)) filled[field] = expandTemplate(template, values, specs);
+  }
+  return { ...vendor, ...filled };
 }
 
 export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<string, string> {

@@ -29,6 +29,7 @@ describe("connectionContext", () => {
     ["credentials", hash({ credentialsId: "2" })],
     ["platform client", hash({ platformClientId: "other" })],
     ["redirect URI", hash({ redirectUri: "https://broker.example/v1/callback/x" })],
+    ["placeholder", hash({ placeholders: { tenant: "blue" } })],
     ["vendor", hash({}, { id: "other" })],
     ["issuer", hash({}, { issuer: "https://w.example" })],
     ["authorization endpoint", hash({}, { authorizationEndpoint: "https://w.example/a" })],
@@ -39,6 +40,12 @@ describe("connectionContext", () => {
     ["PKCE method", hash({}, { pkce: "none" })],
   ])("bar#XA-5 bar#DI-3 is another for another %s", (_field, other) => {
     expect(other).not.toBe(hash());
+  });
+
+  it("is the same for the same placeholders in any order, and for none as before there were any", () => {
+    expect(hash({ placeholders: {} })).toBe(hash());
+    expect(hash({ placeholders: { a: "1", b: "2" } })).toBe(hash({ placeholders: { b: "2", a: "1" } }));
+    expect(hash({ placeholders: { a: "1", b: "2" } })).not.toBe(hash({ placeholders: { a: "2", b: "1" } }));
   });
 
   it("bar#XA-5 cannot be made equal by moving text from one field to the next", () => {
