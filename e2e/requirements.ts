@@ -108,7 +108,7 @@ const ACROSS: readonly Requirement[] = [
   ),
   row("XA-2", "Shared credentials never go to an endpoint of the caller's", attack("cross-app")),
   row("XA-3", "An issuer's endpoints are those of its metadata", attack("cross-app")),
-  row("XA-4", "Another's client id does not come with an endpoint of one's own", attack("cross-app")),
+  row("XA-4", "Another's client id does not come with an endpoint of one's own", attack("custom-vendor")),
   row(
     "XA-5",
     "What began with one client, vendor or set of endpoints cannot go on with another",
@@ -228,7 +228,7 @@ const SCRIPTS: readonly Requirement[] = [
   twin("X-1", "An honest vendor's code in a flow of the evil one", attack("cross-app")),
   row("X-2", "A token endpoint of the attacker's beside shared credentials", attack("cross-app")),
   row("X-3", "An honest issuer with a token endpoint of the attacker's", attack("cross-app")),
-  row("X-4", "Another's client id with a token endpoint of the attacker's", attack("cross-app")),
+  twin("X-4", "Another's client id with a token endpoint of the attacker's", attack("custom-vendor")),
   twin("X-5", "Values of one flow, client or vendor on another", attack("cross-context")),
   twin("X-6", "The attacker's answer in the victim's browser", attack("login-csrf")),
   twin("X-7", "The victim finishes what the attacker started", attack("session-fixation")),
