@@ -7,7 +7,22 @@ import { REQUIREMENTS } from "./requirements.ts";
 import { ROOT } from "./support/paths.ts";
 
 /** How many rows of each kind the bar has for a broker and a token store. */
-const FAMILIES = { ST: 10, CB: 17, XA: 8, VR: 10, ID: 9, JW: 4, DI: 3, HT: 10, X: 13, TS: 20, RF: 9, RV: 4, DC: 9 };
+const FAMILIES = {
+  ST: 10,
+  CB: 17,
+  XA: 8,
+  VR: 10,
+  ID: 9,
+  JW: 4,
+  DI: 3,
+  HT: 10,
+  X: 13,
+  TS: 20,
+  RF: 9,
+  RV: 4,
+  DC: 9,
+  BY: 5,
+};
 
 /** Tests, and the contracts that adapters' tests call. */
 const TESTS = [
@@ -47,7 +62,7 @@ describe("the rows of the bar", () => {
   it("that are not theirs say why, and claim no test", () => {
     const others = REQUIREMENTS.filter(({ outOfScope }) => outOfScope !== undefined);
     expect(others.filter(({ outOfScope = "", testedIn }) => outOfScope.length < 20 || testedIn.length > 0)).toEqual([]);
-    expect(others.length).toBeLessThan(13);
+    expect(others.length).toBeLessThan(15);
   });
 
   it.each(ours.map((one) => [one.id, one] as const))(

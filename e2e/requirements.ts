@@ -5,6 +5,7 @@
  */
 
 import { elsewhere, type Requirement, row, twin } from "./requirement.ts";
+import { BYOC } from "./requirements-byoc.ts";
 import { REGISTRATION } from "./requirements-registration.ts";
 import { TOKEN_STORE } from "./requirements-token-store.ts";
 
@@ -106,8 +107,15 @@ const ACROSS: readonly Requirement[] = [
     attack("cross-app"),
     `${FLOWS}/finish-legs.test.ts`,
   ),
-  row("XA-2", "Shared credentials never go to an endpoint of the caller's", attack("cross-app")),
-  row("XA-3", "An issuer's endpoints are those of its metadata", attack("cross-app")),
+  row(
+    "XA-2",
+    "Shared credentials never go to an endpoint of the caller's",
+    attack("cross-app"),
+    attack("custom-vendor"),
+    attack("placeholders"),
+    `${FLOWS}/manual-mode.test.ts`,
+  ),
+  row("XA-3", "An issuer's endpoints are those of its metadata", attack("cross-app"), attack("custom-vendor")),
   row("XA-4", "Another's client id does not come with an endpoint of one's own", attack("custom-vendor")),
   row(
     "XA-5",
@@ -226,8 +234,14 @@ const SURFACE: readonly Requirement[] = [
 /** The scripted attacks, each a test under the name it has here. */
 const SCRIPTS: readonly Requirement[] = [
   twin("X-1", "An honest vendor's code in a flow of the evil one", attack("cross-app")),
-  row("X-2", "A token endpoint of the attacker's beside shared credentials", attack("cross-app")),
-  row("X-3", "An honest issuer with a token endpoint of the attacker's", attack("cross-app")),
+  twin(
+    "X-2",
+    "A token endpoint of the attacker's beside shared credentials",
+    attack("custom-vendor"),
+    attack("placeholders"),
+    attack("cross-app"),
+  ),
+  twin("X-3", "An honest issuer with a token endpoint of the attacker's", attack("custom-vendor"), attack("cross-app")),
   twin("X-4", "Another's client id with a token endpoint of the attacker's", attack("custom-vendor")),
   twin("X-5", "Values of one flow, client or vendor on another", attack("cross-context")),
   twin("X-6", "The attacker's answer in the victim's browser", attack("login-csrf")),
@@ -248,6 +262,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...ID_TOKENS,
   ...SURFACE,
   ...SCRIPTS,
+  ...BYOC,
   ...REGISTRATION,
   ...TOKEN_STORE,
 ];
