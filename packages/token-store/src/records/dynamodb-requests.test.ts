@@ -67,7 +67,10 @@ describe("requests to DynamoDB", () => {
     expect(seen.map(({ operation, input }) => [operation, input["ConditionExpression"]])).toEqual([
       ["PutItem", "attribute_not_exists(#pk) OR #expires_at <= :now"],
       ["UpdateItem", "#n0 = :v0 AND #n1 > :v1 AND #n2.#n3 = :v2 AND #n5 >= :v5"],
-      ["UpdateItem", "#n0 = :v0 AND attribute_not_exists(#n1)"],
+      [
+        "UpdateItem",
+        "#n0 = :v0 AND (attribute_not_exists(#n1) OR NOT (attribute_type(#n1, :v1) OR attribute_type(#n1, :v2)))",
+      ],
       ["DeleteItem", "#n0 = :v0"],
     ]);
     for (const { operation, input } of seen) {
