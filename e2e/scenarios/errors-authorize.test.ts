@@ -82,18 +82,19 @@ describe("GET /v1/authorize", () => {
     expect(answer.headers.get("location")).not.toContain("r3flect");
   });
 
-  it("answers 405 to HEAD, POST and others, and spends nothing", async () => {
+  it("answers 405 to HEAD and others, a page to a POST that is no form, and spends nothing", async () => {
     const pushed = await scene.platform.push();
     const url = scene.platform.authorizeUrl(pushed);
     const head = await send(url, { method: "HEAD" });
     expect(head.status).toBe(405);
-    expect(head.headers.get("allow")).toBe("GET");
+    expect(head.headers.get("allow")).toBe("GET, POST");
     expect(head.headers.get("cache-control")).toBe("no-store");
-    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+    for (const method of ["PUT", "DELETE", "PATCH", "OPTIONS"]) {
       const answer = await browse(url, undefined, { method });
       expectPage(answer, 405);
-      expect(answer.headers.get("allow")).toBe("GET");
+      expect(answer.headers.get("allow")).toBe("GET, POST");
     }
+    expectPage(await browse(url, undefined, { method: "POST" }), 415);
     expect((await browse(url)).status).toBe(303);
   });
 });

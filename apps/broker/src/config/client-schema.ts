@@ -49,7 +49,7 @@ export function clientSchema(rules: UrlRules) {
     owner: text({
       type: "owner id",
       description:
-        "The organization it belongs to. Where clients of different owners share a vendor's credentials, this release starts no new flows at that vendor: limit their `vendors`.",
+        "The organization it belongs to. Where clients of different owners share a vendor's credentials, users first see a page that names client and owner.",
       example: "acme",
     }).optional(),
     name: text(

@@ -109,6 +109,7 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
     approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
     ...present({
       owner: parsed.owner,
+      ownerName: owner?.name,
       name: parsed.name,
       jwks: parsed.jwks,
       jwksUri: parsed.jwks_uri,

@@ -20,7 +20,7 @@ const ownerSchema = section({
   name: text(
     {
       type: "text",
-      description: "The organization's own name. Not shown to users by this release.",
+      description: "The organization's own name, as users see it; without one they see the id.",
       example: "Acme Corp",
     },
     checkName,
@@ -175,7 +175,7 @@ export function configurationSchema(rules: UrlRules) {
     owners: listOf(ownerSchema, {
       type: "list",
       description:
-        "The organizations clients belong to. In this release a vendor's credentials serve new flows for clients of one owner only (clients without owner count as one owner): the page that tells users which client asks comes later.",
+        "The organizations clients belong to. Where clients of several owners share a vendor's credentials, users see a page that names client and owner before they leave for the vendor (clients without owner count as one owner).",
       default: "[]",
     }).default([]),
     clients: listOf(clientSchema(rules), {

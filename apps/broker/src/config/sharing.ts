@@ -1,8 +1,7 @@
 /**
  * Who shares our registration at a vendor. The vendor knows only us and may ask a user nothing twice, so one client could
  * lead another's users through it and be given their tokens. Inside one owner that is nobody's loss; between owners the user
- * would have to be told who asks, on a page this release does not have. So there no new flow starts: flows/vendor-choice.ts
- * refuses it, and start says so. Called by load.ts.
+ * is told who asks before the browser leaves for the vendor: flows/owner-page.ts. Called by load.ts.
  */
 import { entriesOf } from "./clients.ts";
 import { formatPath } from "./problems.ts";
@@ -44,7 +43,7 @@ export function findSharing(tree: Tree, vendors: ReadonlyMap<string, VendorConfi
     vendorIds: new Set(shared.flatMap(({ vendorIds }) => vendorIds)),
     warnings: shared.map(
       ({ vendorIds, firstOf }) =>
-        `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${[...firstOf.values()].map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. New flows are refused until the page that names the client to the user is there; limit \`vendors\` of each client, or give all clients one owner`,
+        `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${[...firstOf.values()].map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
     ),
   };
 }

@@ -52,6 +52,8 @@ export interface OwnerConfig {
 
 export interface ClientConfig extends Client {
   readonly owner?: string;
+  /** The owner's own name, for people. */
+  readonly ownerName?: string;
   readonly name?: string;
   /** Vendor ids this client may use; absent = all. */
   readonly vendors?: readonly string[];
@@ -73,7 +75,7 @@ export interface VendorConfig extends VendorTemplate {
   readonly credentials: readonly VendorCredentials[];
   /** For dynamic client registration there, where the owner has none of its own. */
   readonly initialAccessToken?: Secret;
-  /** Clients of different owners share the credentials: no new flow before users are told who asks (bar XA-9). */
+  /** Clients of different owners share the credentials: users are told who asks before they leave for the vendor (bar XA-9). */
   readonly needsOwnerPage: boolean;
 }
 

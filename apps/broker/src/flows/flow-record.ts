@@ -69,7 +69,11 @@ export interface Flow {
   /** The vendor sent `iss` and it was the right one. */
   readonly issVerified?: boolean;
   readonly spentAt?: EpochSeconds;
-  readonly failed?: { readonly at: EpochSeconds; readonly leg: "callback" | "token"; readonly reason: string };
+  readonly failed?: {
+    readonly at: EpochSeconds;
+    readonly leg: "authorize" | "callback" | "token";
+    readonly reason: string;
+  };
 }
 
 export function flowKey(flowId: string): RecordKey {

@@ -1,5 +1,6 @@
 /**
  * Leg 2, GET /v1/authorize: the user's browser arrives with the request_uri and leaves for the vendor.
+ * Where clients of several owners share the credentials it is shown who asks first, and owner-decision.ts goes on.
  * Before it: push-request.ts. After it: the vendor sends the browser to finish-callback.ts.
  */
 import {
@@ -14,12 +15,26 @@ import {
 import { type Answer, type ClientReturn, errorRedirect, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";
 import type { Deps, Trace } from "../deps.ts";
+import { ownerPage } from "../pages/owner-page.ts";
 import { type BindingCookie, createBindingCookie, readBindingCookie, setBindingCookie } from "./browser-binding.ts";
 import { asData, asFlow, type Flow, FLOW_SECONDS, flowKey } from "./flow-record.ts";
 import { flowSecrets } from "./flow-secrets.ts";
+import { csrfToken, needsOwnerPage } from "./owner-consent.ts";
 import { refusePage } from "./refusal.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
 import { openVendorSecret } from "./vendor-secret.ts";
+
+/** A browser with a request_uri that is this client's, unexpired, and still of use to it. */
+export interface Arrival {
+  readonly handle: Handle;
+  readonly stage: string;
+  readonly flow: Flow;
+  readonly client: ClientConfig;
+  /** Absent where the browser brought none of this flow's name. */
+  readonly cookie: BindingCookie | undefined;
+  /** Where failures go from here. */
+  readonly to: ClientReturn;
+}
 
 /** @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures are redirects */
 export async function openVendor(
@@ -28,20 +43,69 @@ export async function openVendor(
   deps: Deps,
   trace: Trace,
 ): Promise<Answer> {
+  const arrival = await findArrival(parameters, cookieHeader, deps, trace); // 1  unused and this client's, or a reload here
+  const cookie = arrival.cookie ?? createBindingCookie();
+  const choice = await chooseAgain(arrival, deps); //                          2  from here failures go to the client
+  if (choice instanceof OAuthError) return refuseToClient(choice, arrival.to, trace);
+  if (arrival.stage === "pushed" && needsOwnerPage(arrival.flow, deps)) {
+    return askUser(arrival, choice, cookie, parameters, deps); //              3  spends nothing
+  }
+  return leave(arrival, choice, cookie, deps, trace);
+}
+
+/** @throws OAuthError for the 400 page */
+export async function findArrival(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  deps: Deps,
+  trace: Trace,
+): Promise<Arrival> {
   const handle = readHandle(parameters, trace);
-  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId) ?? createBindingCookie();
-  // 1  unused and this client's, or a reload in this very browser
-  const flow = await findFlow(handle, parameters.require("client_id"), cookie, deps, trace);
+  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId);
+  const { flow, stage } = await findFlow(handle, parameters.require("client_id"), cookie, deps, trace);
   const client = await requireClient(flow, deps, trace);
-  // 2  from here failures go to the client
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
   const to = { redirect, state: flow.state, issuer: deps.issuer, flowId: handle.flowId };
-  // 3  vendor, endpoints and credentials as pushed; nothing is spent yet
-  const choice = await sameContext(handle.flowId, flow, client, deps).catch((error: unknown) => toOAuthError(error));
-  if (choice instanceof OAuthError) return refuseToClient(choice, to, trace);
-  // 4  single use
+  return { handle, stage, flow, client, cookie, to };
+}
+
+/**
+ * Vendor, endpoints and credentials as pushed; nothing is spent yet.
+ *
+ * @returns the error where it must go to the client
+ */
+export async function chooseAgain({ handle, flow, client }: Arrival, deps: Deps): Promise<VendorChoice | OAuthError> {
+  return sameContext(handle.flowId, flow, client, deps).catch((error: unknown) => toOAuthError(error));
+}
+
+function askUser(
+  { handle, flow, client }: Arrival,
+  { vendor }: VendorChoice,
+  cookie: BindingCookie,
+  parameters: Parameters,
+  { issuer }: Pick<Deps, "issuer">,
+): Answer {
+  const shown = {
+    client,
+    vendorName: vendor.name,
+    scope: flow.scope,
+    redirectUri: flow.redirectUri,
+    requestUri: parameters.require("request_uri"),
+    csrf: csrfToken(handle.flowId, cookie),
+    flowId: handle.flowId,
+  };
+  return ownerPage(shown, setBindingCookie(issuer, handle.flowId, cookie.value));
+}
+
+/** Single use; PKCE #2, nonce and state are made here. */
+export async function leave(
+  { handle, flow }: Arrival,
+  choice: VendorChoice,
+  cookie: BindingCookie,
+  deps: Deps,
+  trace: Trace,
+): Promise<Answer> {
   const record = await startOnce(handle, flow.clientId, cookie, deps, trace);
-  // 5  PKCE #2, nonce, state
   const url = await vendorUrl(record, choice, deps);
   return redirectAnswer(url, setBindingCookie(deps.issuer, handle.flowId, cookie.value));
 }
@@ -57,10 +121,10 @@ function readHandle(parameters: Parameters, trace: Trace): Handle {
 async function findFlow(
   handle: Handle,
   clientId: string,
-  cookie: BindingCookie,
+  cookie: BindingCookie | undefined,
   { records, now }: Pick<Deps, "records" | "now">,
   trace: Trace,
-): Promise<Flow> {
+): Promise<{ readonly flow: Flow; readonly stage: string }> {
   const record = await records.get(flowKey(handle.flowId), { includeExpired: true });
   const flow = record === undefined ? undefined : asFlow(record);
   if (record === undefined || flow === undefined || flow.requestHash !== handle.hash || flow.clientId !== clientId) {
@@ -71,7 +135,7 @@ async function findFlow(
   trace.credentialsId = flow.credentialsId;
   if (record.expiresAt <= now()) throw refusePage(trace, "request_uri_unknown");
   requireUnusedOrSameBrowser(record, cookie, trace);
-  return flow;
+  return { flow, stage: record.stage };
 }
 
 async function requireClient(flow: Flow, { clients }: Pick<Deps, "clients">, trace: Trace): Promise<ClientConfig> {
@@ -90,7 +154,7 @@ async function sameContext(flowId: string, flow: Flow, client: ClientConfig, dep
   });
 }
 
-function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
+export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
   trace.failure = error;
   return errorRedirect(error, to);
 }
@@ -117,8 +181,8 @@ async function startOnce(
   return advanced.record;
 }
 
-function requireUnusedOrSameBrowser(record: StoredRecord, cookie: BindingCookie, trace: Trace): void {
-  const isSameBrowser = record.stage === "started" && asFlow(record).cookieHash === cookie.hash;
+function requireUnusedOrSameBrowser(record: StoredRecord, cookie: BindingCookie | undefined, trace: Trace): void {
+  const isSameBrowser = record.stage === "started" && cookie !== undefined && asFlow(record).cookieHash === cookie.hash;
   if (record.stage !== "pushed" && !isSameBrowser) throw refusePage(trace, "request_uri_used");
 }
 

@@ -10,6 +10,9 @@ export type RefusalReason =
   | "request_uri_unknown"
   | "request_uri_used"
   | "client_unknown"
+  | "csrf_mismatch"
+  | "decision_missing"
+  | "page_not_needed"
   | "state_missing"
   | "state_invalid"
   | "flow_unknown"
@@ -24,6 +27,9 @@ export type RefusalReason =
 const ADVICE: Partial<Record<RefusalReason, string>> = {
   request_uri_used: "Go back to the application and connect again",
   request_uri_unknown: "This link is not valid any more. Go back to the application and connect again",
+  csrf_mismatch: "This page was too old or came from elsewhere. Go back to the application and connect again",
+  state_missing:
+    "You came here straight from a vendor, not from an application. What you installed or approved at the vendor is done there; nothing is connected here yet.",
   state_replayed: "Go back to the application; it may be connected already",
   browser_mismatch: "This sign-in was started in another browser, or too long ago. Connect again from the application",
 };

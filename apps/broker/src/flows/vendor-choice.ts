@@ -55,7 +55,7 @@ export async function chooseVendor(
   const own = readOwnCredentials(parameters);
   const target = readTarget(parameters);
   const entry = requireUsable(target, client, deps);
-  if (entry !== undefined) requireNewAuthorizationsAllowed(entry, client, own);
+  if (entry !== undefined) requireNewAuthorizationsAllowed(entry, client);
   return chosenVendor(target, entry, own ?? requireActiveCredentials(entry), client, deps);
 }
 
@@ -165,19 +165,7 @@ function requireListed(id: string, { vendors }: ClientConfig): void {
   }
 }
 
-function requireNewAuthorizationsAllowed(
-  { vendor, setup, needsOwnerPage }: VendorConfig,
-  client: ClientConfig,
-  own: VendorCredentials | undefined,
-): void {
-  //= bar#XA-9
-  if (needsOwnerPage && own === undefined) {
-    throw new OAuthError(
-      "unauthorized_client",
-      "Clients of several owners share the credentials of this vendor; the page that names the client comes with a later release",
-      { detail: `vendors.${vendor.id}: limit vendors of each client, or give all clients one owner` },
-    );
-  }
+function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client: ClientConfig): void {
   if (!vendor.acceptsNewAuthorizations) {
     throw new OAuthError("unauthorized_client", "This vendor accepts no new authorizations; refresh and revoke go on");
   }

@@ -23,6 +23,14 @@ const TITLES: Record<number, string> = {
 const TITLES_BY_REASON: Record<string, string> = {
   state_replayed: "This sign-in was already finished",
   request_uri_used: "This link was already used",
+  state_missing: "This sign-in did not start at an application",
+};
+
+const START_AGAIN = "Close this page and start again from the application that sent you here.";
+
+/** A vendor leads here by itself after an install that began in its marketplace: no application sent anybody. */
+const START_AGAIN_BY_REASON: Record<string, string> = {
+  state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };
 
 export function errorPage(error: OAuthError, context: ErrorPageContext, headers: Record<string, string>): Answer {
@@ -34,7 +42,7 @@ export function errorPage(error: OAuthError, context: ErrorPageContext, headers:
       ? "<p>Nothing was lost. Wait a moment, then reload this page.</p>"
       : "",
     link === undefined
-      ? "<p>Close this page and start again from the application that sent you here.</p>"
+      ? `<p>${START_AGAIN_BY_REASON[error.extras.reason ?? ""] ?? START_AGAIN}</p>`
       : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,
     `<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`,
   ];

@@ -13,6 +13,12 @@ p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regul
 .quiet{color:var(--quiet);font-size:.9rem}
 .button{display:inline-block;margin:1rem 0;padding:.6rem 1.1rem;border-radius:8px;background:var(--accent);color:var(--paper);text-decoration:none;font-weight:600}
 .button:focus-visible,a:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+button.button{border:1px solid var(--accent);font:inherit;font-weight:600;line-height:1.3;cursor:pointer;min-height:2.75rem}
+.button.plain{background:none;color:var(--accent)}
+form{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 1rem}form .button{margin:0}
+@media(max-width:26rem){form .button{flex:1 1 100%}}
+dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wrap:wrap;gap:0 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
+dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td code{white-space:nowrap}
 `;

@@ -6,6 +6,7 @@ import type { Deps, Trace } from "../deps.ts";
 import { CALLBACK_PATH as CALLBACK, isContext } from "../flows/callback-path.ts";
 import { finishCallback } from "../flows/finish-callback.ts";
 import { openVendor } from "../flows/open-vendor.ts";
+import { takeDecision } from "../flows/owner-decision.ts";
 import { refusePage } from "../flows/refusal.ts";
 import type { Route } from "./rim.ts";
 
@@ -20,6 +21,12 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       path: "/v1/authorize",
       surface: "browser",
       handle: (c, trace) => openVendor(query(c), c.req.header("cookie"), deps, trace),
+    },
+    {
+      method: "POST",
+      path: "/v1/authorize",
+      surface: "browser",
+      handle: async (c, trace) => takeDecision(await readForm(c, deps.limit), c.req.header("cookie"), deps, trace),
     },
     {
       method: "GET",

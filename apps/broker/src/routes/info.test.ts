@@ -98,6 +98,6 @@ describe("ways back from a dead end", () => {
     const { app } = await testBroker();
     const html = await (await app.request(`${ISSUER}/v1/callback?code=c`)).text();
     expect(html).not.toContain("href=");
-    expect(html).toContain("start again from the application");
+    expect(html).toContain("open the application you want to use the vendor with");
   });
 });

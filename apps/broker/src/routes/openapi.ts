@@ -178,7 +178,29 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         get: {
           summary: "The user's browser leaves for the vendor",
           parameters: browserQuery(["client_id", "request_uri"]),
-          responses: { "303": REDIRECT, "400": PAGE, "503": PAGE },
+          responses: {
+            "200": {
+              description:
+                "Where clients of several owners share the vendor's credentials: a page that names client and owner",
+              content: { "text/html": {} },
+            },
+            "303": REDIRECT,
+            "400": PAGE,
+            "503": PAGE,
+          },
+        },
+        post: {
+          summary: "What the user decided on that page: on to the vendor, or back to the client with access_denied",
+          requestBody: form(
+            {
+              client_id: text("As in the query"),
+              request_uri: text("As in the query; spent here"),
+              decision: text("The button", { enum: ["approve", "deny"] }),
+              csrf: text("Of this browser's page"),
+            },
+            ["client_id", "request_uri", "decision", "csrf"],
+          ),
+          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE, "503": PAGE },
         },
       },
       "/v1/callback": {

@@ -1,0 +1,142 @@
+/** The page that names client and owner, where owners share a vendor's credentials: what it shows, and what its form may do. */
+import { describe, expect, it } from "vitest";
+import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+
+const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };
+
+async function asked({
+  needsOwnerPage = true,
+  form = {},
+}: { needsOwnerPage?: boolean; form?: Record<string, string> } = {}) {
+  const entry = { ...testVendor(), needsOwnerPage };
+  const client = { ...testClient("platform"), ...OWNED };
+  const broker = await testBroker({ config: { vendors: new Map([["acme", entry]]), clients: [client] } });
+  const { body } = await broker.push({ state: "s&t", ...form });
+  const path = broker.authorizePath(body["request_uri"]);
+  const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
+  const shown = await broker.get(path);
+  const fields = (html: string): Record<string, string> =>
+    Object.fromEntries(
+      [...html.matchAll(/name="(\w+)" value="([^"]*)">/g)].map(([, name = "", value = ""]) => [name, value]),
+    );
+  const decide = async (change: Record<string, string | undefined>, cookie = shown.cookie) => {
+    const sent = Object.entries({ ...fields(shown.html), ...change }).filter((pair) => pair[1] !== undefined);
+    const response = await broker.app.request(`${ISSUER}/v1/authorize`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        ...(cookie === "" ? {} : { cookie: cookie ?? "" }),
+      },
+      body: new URLSearchParams(sent as [string, string][]).toString(),
+    });
+    const location = response.headers.get("location");
+    return { response, html: await response.text(), location: location === null ? undefined : new URL(location) };
+  };
+  const stage = async () => (await broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
+  return { ...broker, path, flowId, shown, fields, decide, stage };
+}
+
+describe("bar#XA-9 the page before the browser leaves", () => {
+  it("bar#XA-9 names client, owner, vendor and the way back, and spends nothing", async () => {
+    const { shown, stage, seen } = await asked();
+    expect(shown.response.status).toBe(200);
+    for (const text of ["Reports &lt;b&gt;", "Globex &amp; Sons", "Acme", "read", "platform.example"]) {
+      expect(shown.html).toContain(text);
+    }
+    expect([await stage(), seen]).toEqual(["pushed", []]);
+  });
+
+  it("bar#XA-9 may not be framed, runs nothing, and holds neither cookie nor secret", async () => {
+    const { shown } = await asked();
+    expect(shown.response.headers.get("content-security-policy")).toMatch(/default-src 'none'; frame-ancestors 'none'/);
+    expect(shown.response.headers.get("x-frame-options")).toBe("DENY");
+    expect(shown.response.headers.get("cache-control")).toBe("no-store");
+    expect(shown.html).not.toMatch(/<script|s&amp;t/);
+    for (const secret of [shown.cookie?.split("=")[1] ?? "?", CLIENT_SECRET, "vendor secret"]) {
+      expect(shown.html).not.toContain(secret);
+    }
+  });
+
+  it("bar#XA-9 is the same after a reload, and its form still counts", async () => {
+    const { shown, get, path, fields, decide } = await asked();
+    const again = await get(path, shown.cookie);
+    expect(fields(again.html)).toEqual(fields(shown.html));
+    expect((await decide({ decision: "approve" })).location?.host).toBe("acme.example");
+  });
+
+  it("bar#XA-9 goes to the vendor once approved, and the flow ends as any other", async () => {
+    const { shown, decide, get, path, callback, redeem, stage } = await asked();
+    const { response, location } = await decide({ decision: "approve" });
+    expect([response.status, location?.host, await stage()]).toEqual([303, "acme.example", "started"]);
+    expect((await get(path, shown.cookie)).location?.href).toBe(location?.href);
+    const back = await callback({ state: location?.searchParams.get("state") ?? "", code: "c" }, shown.cookie);
+    expect((await redeem(back.location?.searchParams.get("code") ?? "")).response.status).toBe(200);
+  });
+
+  it("bar#XA-9 goes back to the client with access_denied once denied, and the flow is over", async () => {
+    const { decide, flowId, stage, get, path, shown, seen } = await asked();
+    const { response, location } = await decide({ decision: "deny" });
+    expect(response.status).toBe(303);
+    expect(location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      error: "access_denied",
+      state: "s&t",
+      iss: ISSUER,
+      flow_id: flowId,
+    });
+    expect(response.headers.get("set-cookie")).toContain("Max-Age=0");
+    expect([await stage(), seen]).toEqual(["failed", []]);
+    expect((await decide({ decision: "approve" })).html).toContain("request_uri_used");
+    expect((await get(path, shown.cookie)).html).toContain("request_uri_used");
+  });
+
+  it("bar#XA-9 counts once", async () => {
+    const { decide } = await asked();
+    await decide({ decision: "approve" });
+    for (const decision of ["approve", "deny"]) {
+      const { response, html, location } = await decide({ decision });
+      expect([response.status, location]).toEqual([400, undefined]);
+      expect(html).toContain("request_uri_used");
+    }
+  });
+
+  it.each([
+    ["no csrf", { decision: "approve", csrf: undefined }, undefined, "csrf_mismatch"],
+    ["a wrong csrf", { decision: "deny", csrf: "A".repeat(43) }, undefined, "csrf_mismatch"],
+    ["no cookie", { decision: "deny" }, "", "browser_mismatch"],
+    ["no decision", {}, undefined, "decision_missing"],
+    ["another decision", { decision: "yes" }, undefined, "decision_missing"],
+  ])("bar#XA-9 refuses %s and leaves the flow as it was", async (_, change, cookie, reason) => {
+    const { decide, stage } = await asked();
+    const sent: Record<string, string | undefined> = { decision: undefined, ...change };
+    const { response, html, location } = await decide(sent, cookie);
+    expect([response.status, location]).toEqual([400, undefined]);
+    expect(html).toContain(`<code>${reason}</code>`);
+    expect(await stage()).toBe("pushed");
+    expect((await decide({ decision: "approve" })).response.status).toBe(303);
+  });
+
+  it("bar#XA-9 takes the token of one browser in no other, and of one flow in no other", async () => {
+    const one = await asked();
+    const other = await one.get(one.path);
+    const foreign = await one.decide({ decision: "approve" }, other.cookie);
+    expect(foreign.html).toContain("csrf_mismatch");
+    const two = await one.push();
+    const shown = await one.get(one.authorizePath(two.body["request_uri"]), one.shown.cookie);
+    const swapped = { decision: "approve", csrf: one.fields(shown.html)["csrf"] };
+    expect((await one.decide(swapped)).html).toContain("csrf_mismatch");
+    expect(await one.stage()).toBe("pushed");
+  });
+
+  it("refuses a decision where there is nothing to decide, and spends nothing on HEAD", async () => {
+    const plain = await asked({ needsOwnerPage: false });
+    expect(plain.shown.location?.host).toBe("acme.example");
+    const { body } = await plain.push();
+    const sent = { client_id: "platform", request_uri: String(body["request_uri"]), decision: "deny", csrf: "x" };
+    expect((await plain.decide(sent)).html).toContain("page_not_needed");
+    expect((await plain.get(plain.authorizePath(body["request_uri"]))).response.status).toBe(303);
+    const shared = await asked();
+    const head = await shared.app.request(`${ISSUER}${shared.path}`, { method: "HEAD" });
+    expect([head.status, await shared.stage()]).toEqual([405, "pushed"]);
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * Who attacks: another customer of the same broker (`other`, owner Mallory), who shares our client at the vendor. What he wants:
+ * the vendor's tokens of people who connected through somebody else: the vendor knows only the broker and does not ask twice.
+ * What stops him: the page that names him before the browser leaves (needsOwnerPage), and that nobody but the browser it was
+ * shown to can answer it (isCsrfToken).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { type Browser, createBackend, createBrowser, encode, type Flow, parameter } from "./support/people.ts";
+import { createWorld, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/broker/src/flows/owner-consent.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/owner-consent.ts")>();
+  const needsOwnerPage: typeof actual.needsOwnerPage = (flow, deps) =>
+    !off.has("needsOwnerPage") && actual.needsOwnerPage(flow, deps);
+  const isCsrfToken: typeof actual.isCsrfToken = (sent, flowId, cookie) =>
+    off.has("isCsrfToken") || actual.isCsrfToken(sent, flowId, cookie);
+  return { ...actual, needsOwnerPage, isCsrfToken };
+});
+
+interface Stage {
+  readonly world: World;
+  readonly victim: Browser;
+  readonly flow: Flow;
+  /** What the attacker makes the victim open. */
+  readonly link: URL;
+  redeem(url: URL): Promise<unknown>;
+}
+
+async function setUp(): Promise<Stage> {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const clientOf = (id: keyof typeof PLATFORMS, owner: string, name: string) => ({
+    client_id: id,
+    client_secret: PLATFORMS[id].secret,
+    redirect_uris: [PLATFORMS[id].redirectUri],
+    owner,
+    name,
+  });
+  const config = {
+    owners: [{ id: "acme" }, { id: "mallory", name: "Mallory Ltd" }],
+    clients: [clientOf("platform", "acme", "Reports"), clientOf("other", "mallory", "Free Prizes")],
+  };
+  const world = await createWorld({ vendors: [honest], config });
+  const backend = createBackend(world, "other");
+  const flow = await backend.push();
+  return {
+    world,
+    victim: createBrowser(world, "victim"),
+    flow,
+    link: backend.startUrl(flow),
+    redeem: async (url) =>
+      ownerOf((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body["access_token"]),
+  };
+}
+
+async function stageOf({ world, flow }: Stage): Promise<string | undefined> {
+  return (await world.broker.deps.records.get({ kind: "flow", id: flow.flowId }))?.stage;
+}
+
+/** A form of the attacker's that the victim's browser posts, with what the attacker got from a page of his own. */
+async function postForVictim({ world, victim, link }: Stage): Promise<Exchange> {
+  const own = await createBrowser(world, "attacker").visit(link);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(own.page?.body ?? "")?.[1];
+  const authorize = new URL(`${BASE_URL}/v1/authorize`);
+  const cookie = victim.jar.header(authorize);
+  return world.request(authorize, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", ...(cookie === undefined ? {} : { cookie }) },
+    body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
+  });
+}
+
+describe("XA-9 a user is lured through the client of another owner", () => {
+  it("bar#XA-9 sees who asks before the browser leaves, and nothing has happened", async () => {
+    const stage = await setUp();
+    const { page } = await stage.victim.visit(stage.link);
+    expect(page?.status).toBe(200);
+    for (const name of ["Free Prizes", "Mallory Ltd"]) expect(page?.body).toContain(name);
+    expect(page?.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(await stageOf(stage)).toBe("pushed");
+  });
+
+  it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens, and nobody was asked", async () => {
+    const stage = await setUp();
+    await without(off, "needsOwnerPage", async () => {
+      const { url, page } = await stage.victim.visit(stage.link);
+      expect(page).toBeUndefined();
+      expect(await stage.redeem(url)).toBe("victim");
+    });
+  });
+});
+
+describe("XA-9 the page is answered for the user", () => {
+  it("bar#XA-9 is refused with the attacker's token, with and without the victim's cookie, and burns nothing", async () => {
+    const stage = await setUp();
+    expectRefusalPage(await postForVictim(stage), "browser_mismatch");
+    await stage.victim.visit(stage.link);
+    expectRefusalPage(await postForVictim(stage), "csrf_mismatch");
+    expect(await stageOf(stage)).toBe("pushed");
+  });
+
+  it("bar#XA-9 twin: without isCsrfToken a form of the attacker's approves for the victim", async () => {
+    const stage = await setUp();
+    await stage.victim.visit(stage.link);
+    await without(off, "isCsrfToken", async () => {
+      const { headers } = await postForVictim(stage);
+      const { url } = await stage.victim.visit(new URL(headers.get("location") ?? ""));
+      expect(await stage.redeem(url)).toBe("victim");
+    });
+  });
+});
