@@ -1,6 +1,8 @@
 /** GitHub from connect to revoke, and every error it has, against its simulator. */
+import { driveConsent } from "@oauth-broker/simulators";
 import { startGitHub, type GitHubSimulator } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
 import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
@@ -44,6 +46,22 @@ describe("GitHub", () => {
     const answer = await expiring.refresh(grant);
     expectError(answer, 400, "invalid_grant");
     expect(answer.body["vendor_error"]).toBe("bad_refresh_token");
+  });
+
+  it("leads on from an install that began at the vendor: its code is not used, nothing is stored or redirected", async () => {
+    const atInstall = await driveConsent(classic.vendor.installUrl(classic.client.clientId), {
+      stopAt: (url) => url.href.startsWith(`${classic.baseUrl}/v1/callback`),
+    });
+    expect([...atInstall.searchParams.keys()]).toEqual(["code", "installation_id", "setup_action"]);
+    const asked = classic.vendor.requests().length;
+    const answer = await fetch(atInstall, { redirect: "manual" });
+    const html = await answer.text();
+    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+    expect(answer.headers.has("set-cookie")).toBe(false);
+    expect(html).toContain("state_missing");
+    expect(html).toContain(`href="${INITIATE_LOGIN_URI}"`);
+    for (const value of atInstall.searchParams.values()) expect(html).not.toContain(`>${value}<`);
+    expect(classic.vendor.requests()).toHaveLength(asked);
   });
 
   it("bar#RV-2 revokes one token, and says so when it is already gone", async () => {
