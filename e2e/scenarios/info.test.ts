@@ -28,7 +28,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   "/openapi.json": ["get"],
   "/readyz": ["get"],
   "/register": ["post"],
-  "/v1/authorize": ["get"],
+  "/v1/authorize": ["get", "post"],
   "/v1/callback": ["get", "post"],
   "/v1/callback/{context}": ["get", "post"],
   "/v1/explain": ["post"],
