@@ -71,11 +71,17 @@ function check(config: Config): number {
       `store          ${placeOfStore(config)}`,
       `keys           ${placeOfKeys(config)}`,
       `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
-      `vendors        ${[...config.vendors.keys()].join(", ") || "none"}`,
+      `vendors        ${usableVendors(config)}`,
       "ok",
     ].join("\n"),
   );
   return 0;
+}
+
+/** Those the broker has credentials for, and how many more it knows: hundreds of names would hide the few that matter. */
+function usableVendors({ vendors }: Config): string {
+  const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
+  return `${usable.map(({ vendor }) => vendor.id).join(", ") || "none"} with credentials; ${vendors.size} known`;
 }
 
 function placeOfStore({ store }: Config): string {

@@ -1,0 +1,103 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
+import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
+import { REGISTRY } from "./registry.ts";
+
+const TEXTS = new Set(["name", "issuer", "scopeSeparator", "confidence", "status", "pkce", "tokenRequestBody", "id"]);
+const URLS = new Set(
+  ["authorization", "token", "refresh", "revocation", "registration", "userinfo"].map((name) => `${name}Endpoint`),
+)
+  .add("jwksUri")
+  .add("serverUrl");
+const LISTS = new Set(["defaultScopes", "offlineScopes", "sources", "disagreements", "unsupported"]);
+const RECORDS = new Set(["placeholders", "authorizationParams"]);
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  pkce: ["plain", "none"],
+  tokenEndpointAuthMethod: ["client_secret_basic", "client_secret_post", "none"],
+  tokenRequestBody: ["json"],
+  rotatesRefreshTokens: [true, false],
+  confidence: ["high", "medium", "low"],
+};
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.length > 0 && !/\p{Cc}/u.test(value);
+
+function problemsOf(entry: object): string[] {
+  return Object.entries(entry).flatMap(([field, value]: [string, unknown]): string[] => {
+    if (field === "vendor") return problemsOf(value as object);
+    const allowed = VALUES[field];
+    if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
+    if (URLS.has(field)) return /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value)) ? [] : [field];
+    if (TEXTS.has(field)) return isText(value) ? [] : [field];
+    if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
+    if (RECORDS.has(field)) return Object.values(value as object).every(isText) ? [] : [field];
+    return field === "agreeing" && Number.isInteger(value) ? [] : [field];
+  });
+}
+
+const urlsOf = (entry: CatalogueEntry): string[] =>
+  Object.entries({ ...entry, ...entry.vendor }).flatMap(([field, value]) =>
+    URLS.has(field) && typeof value === "string" ? [value] : [],
+  );
+
+describe("the catalogue", () => {
+  it("holds each vendor once", () => {
+    expect(new Set(CATALOGUE.map(({ vendor }) => vendor.id)).size).toBe(CATALOGUE.length);
+    expect(CATALOGUE.length).toBe(376);
+  });
+
+  it.each(CATALOGUE)("is well formed at $vendor.id", (entry) => {
+    expect(problemsOf(entry)).toEqual([]);
+    expect(entry.vendor).toMatchObject({
+      authorizationEndpoint: expect.any(String),
+      tokenEndpoint: expect.any(String),
+    });
+    expect(entry.vendor.id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect(entry.sources.length).toBeGreaterThan(0);
+    // A page that is a fragment takes no parameters that way.
+    if (urlsOf(entry).some((url) => url.includes("#"))) expect(entry.unsupported).toBeDefined();
+    const names = urlsOf(entry)
+      .flatMap(placeholderNames)
+      .filter((name) => name !== "client_id");
+    expect(Object.keys(entry.placeholders ?? {}).toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+
+  it("notices a field that is unknown, and a value that is none", () => {
+    const [entry] = CATALOGUE;
+    expect(problemsOf({ ...entry, extra: 1, tokenEndpoint: "http://vendor.example", pkce: "S512" })).toEqual(
+      expect.arrayContaining(["extra", "tokenEndpoint", "pkce"]),
+    );
+  });
+
+  it("turns on what two sources agree on, and says of the rest why it is off", () => {
+    for (const entry of CATALOGUE) {
+      const { vendor, verification } = catalogueEntry(entry);
+      expect(vendor.enabled, vendor.id).toBe(reasonsOff(entry).length === 0);
+      expect(verification.status).toBe(vendor.enabled ? "two-sources" : "listed");
+      if (!vendor.enabled) continue;
+      expect(entry.agreeing).toBeGreaterThan(1);
+      expect(entry.disagreements).toBeUndefined();
+      expect(fillsRegistrableDomain(vendor.tokenEndpoint ?? "")).toBe(false);
+    }
+  });
+
+  it("is in the registry whole, behind the vendors that have a file", () => {
+    for (const { vendor } of CATALOGUE) expect(REGISTRY.has(vendor.id), vendor.id).toBe(true);
+  });
+});
+
+describe("the vendors' own files", () => {
+  it("are all in the registry: adding one is one file and its line there", async () => {
+    const files = readdirSync(new URL(".", import.meta.url)).filter((name) => /^[a-z0-9-]+\.ts$/.test(name));
+    const modules = await Promise.all(
+      files.map(async (name): Promise<object> => import(`./${name}`) as Promise<object>),
+    );
+    const found = modules.flatMap((module) => Object.values(module) as unknown[]).filter(isEntry);
+    expect(found.length).toBeGreaterThan(6);
+    for (const entry of found) expect(REGISTRY.get(entry.vendor.id)).toBe(entry);
+  });
+});
+
+function isEntry(value: unknown): value is { vendor: { id: string } } {
+  return typeof value === "object" && value !== null && "vendor" in value && "verification" in value;
+}

@@ -1,0 +1,98 @@
+/**
+ * The vendors known from lists of others, as data: catalogue.json, one entry a line, checked entry by entry by
+ * catalogue.test.ts and only read here. An entry is on where two sources agree on its endpoints, none says otherwise, no
+ * placeholder chooses the domain, and `Vendor` can say all it needs; any other waits for an operator's `enabled: true`.
+ * A vendor that deserves more gets a file of its own. Listed by registry.ts.
+ */
+import { fillsRegistrableDomain, type PlaceholderSpecs } from "../protocol/placeholders.ts";
+import data from "./catalogue.json" with { type: "json" };
+import type { RegistryEntry } from "./registry-entry.ts";
+import { defineVendor, type Vendor } from "./vendor.ts";
+
+/** What an entry may say of a vendor in `Vendor`'s own words; absent: its default. */
+type VendorFacts = Pick<Vendor, "id" | "name"> &
+  Partial<
+    Pick<
+      Vendor,
+      | "issuer"
+      | "refreshEndpoint"
+      | "revocationEndpoint"
+      | "registrationEndpoint"
+      | "jwksUri"
+      | "userinfoEndpoint"
+      | "pkce"
+      | "scopeSeparator"
+      | "defaultScopes"
+      | "offlineScopes"
+      | "authorizationParams"
+      | "tokenEndpointAuthMethod"
+      | "tokenRequestBody"
+      | "rotatesRefreshTokens"
+    >
+  > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
+
+export interface CatalogueEntry {
+  readonly vendor: VendorFacts;
+  /** What each placeholder of its URLs is, in words. */
+  readonly placeholders?: Readonly<Record<string, string>>;
+  readonly serverUrl?: string;
+  /** Where in which repository. */
+  readonly sources: readonly string[];
+  /** In the endpoints. */
+  readonly confidence: "high" | "medium" | "low";
+  /** How many sources agree on both endpoints. */
+  readonly agreeing: number;
+  /** Sources that have another endpoint, and which. */
+  readonly disagreements?: readonly string[];
+  /** What the vendor does with its API, where that speaks against it. */
+  readonly status?: string;
+  /** What it needs and no field of `Vendor` says. */
+  readonly unsupported?: readonly string[];
+}
+
+/** The day the list was compiled from its sources; no vendor was asked. */
+const COMPILED_ON = "2026-11-21";
+
+/** As written. The test of the file is what makes this type true. */
+export const CATALOGUE: readonly CatalogueEntry[] = data as unknown as readonly CatalogueEntry[];
+
+/**
+ * Why an entry is off until an operator turns it on.
+ *
+ * @returns one sentence's end for each reason; none: it is on
+ */
+export function reasonsOff(entry: CatalogueEntry): string[] {
+  const { authorizationEndpoint, tokenEndpoint } = entry.vendor;
+  const choosesDomain = [authorizationEndpoint, tokenEndpoint].some((url) => fillsRegistrableDomain(url));
+  return [
+    ...(entry.agreeing < 2 ? ["fewer than two sources agree on its endpoints"] : []),
+    ...(entry.disagreements === undefined ? [] : ["another source has other endpoints"]),
+    ...(choosesDomain ? ["a placeholder chooses the domain"] : []),
+    ...(entry.status === undefined ? [] : [entry.status]),
+    ...(entry.unsupported ?? []),
+  ];
+}
+
+export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
+  const { vendor, placeholders, serverUrl, sources } = entry;
+  const enabled = reasonsOff(entry).length === 0;
+  return {
+    vendor: defineVendor({ ...vendor, enabled }),
+    placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
+    setup: "none",
+    byoc: true,
+    ...(serverUrl === undefined ? {} : { serverUrl }),
+    verification: { status: enabled ? "two-sources" : "listed", checkedOn: COMPILED_ON, sources },
+  };
+}
+
+/** A placeholder that is a whole host takes one; any other is what its place demands. */
+function specs(names: Readonly<Record<string, string>>, facts: VendorFacts): PlaceholderSpecs {
+  const urls = Object.values(facts).filter((value) => typeof value === "string");
+  return Object.fromEntries(
+    Object.keys(names).map((name) => {
+      const isHost = urls.some((url) => url === `https://{${name}}` || url.startsWith(`https://{${name}}/`));
+      return [name, isHost ? { kind: "host" } : {}];
+    }),
+  );
+}
