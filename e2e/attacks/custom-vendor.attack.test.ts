@@ -6,7 +6,7 @@
  * its own endpoints (readTarget), and his vendor has a callback path of its own that an honest vendor never heard of
  * (callbackContext, requireArrivalPath).
  */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
@@ -40,6 +40,13 @@ vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
   const callbackContext: typeof actual.callbackContext = (context, key) =>
     off.has("callbackContext") ? ONE_FOR_ALL : actual.callbackContext(context, key);
   return { ...actual, requireArrivalPath, callbackContext };
+});
+
+vi.mock("@oauth-broker/broker/src/flows/foreign-client.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/foreign-client.ts")>();
+  const requireForeignClient: typeof actual.requireForeignClient = (credentials, deps) =>
+    off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, deps);
+  return { ...actual, requireForeignClient };
 });
 
 const HONEST = "https://honest.example";
@@ -211,28 +218,42 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     return { ...stage, arrived };
   }
 
-  it("bar#XA-4 X-4 is refused by the honest vendor: it does not know the redirect URI", async () => {
-    const { arrived, evil } = await lure();
-    expect(String(arrived)).toContain("redirect_uri is not registered");
-    expect(evil.tokenRequests).toEqual([]);
-  });
-
-  it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
-    const { platform } = await setUp();
-    const theirs = await platform.post("/v1/explain", {
-      ...ANOTHERS,
-      token_endpoint: `${HONEST}/token`,
-      vendor_client_secret: VENDOR_CLIENT.clientSecret,
+  it("bar#XA-4 X-4 the broker's own client is refused before anybody is asked", async () => {
+    const { foe, world } = await setUp();
+    expect(await foe.par(FORM)).toMatchObject({
+      status: 400,
+      body: { error: "unauthorized_client", reason: "override_not_allowed" },
     });
-    const { arrived, evil } = await lure(String(theirs.body["redirect_uri"]));
-    expect(String(arrived)).toContain("redirect_uri is not registered");
-    expect(evil.tokenRequests).toEqual([]);
+    expect(world.outbound).toEqual([]);
   });
 
-  it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
-    await without(off, "callbackContext", async () => {
-      const { evil } = await lure(`${CALLBACK}/${ONE_FOR_ALL}`);
-      expect(whose(stolenBy(evil))).toBe("victim");
+  // From here on it is another tenant's client. The world has but one, which is the operator's too.
+  describe("of another tenant", () => {
+    beforeEach(() => void off.add("requireForeignClient"));
+
+    it("bar#XA-4 X-4 is refused by the honest vendor: it does not know the redirect URI", async () => {
+      const { arrived, evil } = await lure();
+      expect(String(arrived)).toContain("redirect_uri is not registered");
+      expect(evil.tokenRequests).toEqual([]);
+    });
+
+    it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
+      const { platform } = await setUp();
+      const theirs = await platform.post("/v1/explain", {
+        ...ANOTHERS,
+        token_endpoint: `${HONEST}/token`,
+        vendor_client_secret: VENDOR_CLIENT.clientSecret,
+      });
+      const { arrived, evil } = await lure(String(theirs.body["redirect_uri"]));
+      expect(String(arrived)).toContain("redirect_uri is not registered");
+      expect(evil.tokenRequests).toEqual([]);
+    });
+
+    it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
+      await without(off, "callbackContext", async () => {
+        const { evil } = await lure(`${CALLBACK}/${ONE_FOR_ALL}`);
+        expect(whose(stolenBy(evil))).toBe("victim");
+      });
     });
   });
 });

@@ -101,7 +101,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
     "/v1/callback/%E0%A4%A",
     "/v1/callback/%0d%0a",
     "/v1/callback/%2e%2e",
-    "/v1/../v1/vendors/x",
+    "/v1/../v1/vendors/no-such-vendor",
     "/\\..\\v1",
     "//attacker.example/v1/callback",
     "/v1/callback#fragment?state=x",

@@ -14,6 +14,7 @@ import { type ClientConfig, CUSTOM_VENDOR, type VendorConfig } from "../config.t
 import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH, callbackContext } from "./callback-path.ts";
 import type { Flow } from "./flow-record.ts";
+import { requireForeignClient } from "./foreign-client.ts";
 import { planVendor, requireOwnCredentials, resolvePlan, type Tier } from "./vendor-plan.ts";
 import {
   isManual,
@@ -90,6 +91,7 @@ export async function chosenVendor(
   const plan = planVendor(target, entry, deps);
   if (credentials.source !== "byoc") requireOwnCredentials(plan);
   const { vendor, tier, vendorClient } = await resolvePlan(plan, credentials, deps);
+  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps);
   const context =
     tier === 3
       ? callbackContext(
