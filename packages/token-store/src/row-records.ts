@@ -222,7 +222,7 @@ function isSealed(attributes: Attributes): boolean {
 
 function keptChanging(): OAuthError {
   return new OAuthError("temporarily_unavailable", "The tokens cannot be read now", {
-    reason: "store_unavailable",
+    reason: "record_in_use",
     detail: "the row kept changing",
   });
 }

@@ -59,7 +59,7 @@ export interface TokenRecordsOptions {
   readonly onEvent?: (event: RecordEvent) => void;
 }
 
-/** All methods throw OAuthError temporarily_unavailable, reason `store_unavailable`, `kms_unavailable` or `token_unreadable`. */
+/** All methods throw OAuthError temporarily_unavailable, reason `store_unavailable`, `record_in_use`, `kms_unavailable` or `token_unreadable`. */
 export interface TokenRecords {
   /**
    * Consistent. A row whose copy counts is sealed before its tokens are handed out.

@@ -43,8 +43,8 @@ export interface Link {
 }
 
 /**
- * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`, `kms_unavailable` or
- * `token_unreadable`. Whatever fails, no plaintext is written that the mode does not ask for, and none is read.
+ * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`, `record_in_use`,
+ * `kms_unavailable` or `token_unreadable`. Whatever fails, no plaintext is written that the mode does not ask for, and none is read.
  */
 export interface TokenStore {
   readonly mode: ModeName;

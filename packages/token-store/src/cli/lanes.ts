@@ -72,5 +72,5 @@ function isRefused(error: unknown): boolean {
 
 /** One row that others write all the time is no outage of the table. */
 function keptChanging(error: unknown): boolean {
-  return error instanceof OAuthError && error.detail === "the row kept changing";
+  return error instanceof OAuthError && error.extras.reason === "record_in_use";
 }

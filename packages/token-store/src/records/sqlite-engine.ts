@@ -1,6 +1,6 @@
 /**
  * One connection to the SQLite file, opened when it is first needed and let go of when the disk fails, with the calls over it
- * standing in lock-queue.ts. Under rows/sqlite.ts.
+ * standing in lock-queue.ts. Under records/sqlite.ts and rows/sqlite.ts.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,17 +13,31 @@ import { storeUnavailable } from "./unavailable.ts";
 /** All throw OAuthError `temporarily_unavailable` when the engine does not answer. */
 export interface SqliteEngine<Statements> {
   /** Needs no lock once the file is open, so it does not wait for writers. */
-  read<T>(operation: (statements: Statements) => T): Promise<T>;
+  read<T>(operation: (statements: Statements) => T): T | Promise<T>;
+  /** One statement, run again while another process holds the lock. @param deadline of `deadline()`, for several as one */
+  write<T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T>;
+  /** When a call that begins now is given up. */
+  deadline(): number;
   /** One transaction, begun with the write lock and run again from its start while another process holds that. */
   transact<T>(operation: (statements: Statements) => T): Promise<T>;
   /** Proves that the file is still the one that was opened, and that it can be written. */
   ping(): Promise<void>;
+  /** What is open; undefined where nothing is. Opens nothing. */
+  current(): Statements | undefined;
   close(): void;
 }
 
-/** @param prepare makes what is missing in the file and prepares the statements; runs at each opening */
+/**
+ * @param options.onOpen, options.onClose what lives as long as the connection does
+ * @param prepare makes what is missing in the file and prepares the statements; runs at each opening
+ */
 export function createSqliteEngine<Statements>(
-  options: { readonly path: string; readonly durability: Durability },
+  options: {
+    readonly path: string;
+    readonly durability: Durability;
+    readonly onOpen?: () => void;
+    readonly onClose?: () => void;
+  },
   prepare: (db: DatabaseSync) => Statements,
 ): SqliteEngine<Statements> {
   const file = resolve(options.path);
@@ -36,6 +50,7 @@ export function createSqliteEngine<Statements>(
     const db = openDatabase(file, options.durability);
     try {
       engine = { db, statements: prepare(db), inode: inodeOf(file) };
+      options.onOpen?.();
       return engine;
     } catch (error) {
       db.close();
@@ -45,6 +60,7 @@ export function createSqliteEngine<Statements>(
   const drop = (): void => {
     const { db } = engine ?? {};
     engine = undefined;
+    options.onClose?.();
     try {
       if (db?.isOpen === true) db.close();
     } catch {
@@ -63,10 +79,13 @@ export function createSqliteEngine<Statements>(
   };
 
   return {
-    read: async (operation) => {
+    read: (operation) => {
       const attempt = () => use(({ statements }) => operation(statements));
+      // Readers of the log need no lock. Opening the file may.
       return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
     },
+    write: (operation, deadline) => queue.run(() => use(({ statements }) => operation(statements)), deadline),
+    deadline: queue.deadline,
     transact: async (operation) =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),
     ping: async () =>
@@ -74,10 +93,11 @@ export function createSqliteEngine<Statements>(
         use(({ db, inode }) => {
           // A file that was deleted or replaced goes on working for who has it open, and for nobody else.
           if (inodeOf(file) !== inode) throw new Error("the file is not the one that was opened");
-          // The smallest commit there is.
+          // The smallest commit there is: a read works in a store that is locked, full or read-only, where every flow fails.
           db.exec(`pragma application_id = ${APPLICATION_ID}`);
         }),
       ),
+    current: () => engine?.statements,
     close: () => {
       closed = true;
       drop();

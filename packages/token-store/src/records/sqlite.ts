@@ -7,18 +7,14 @@
  * the file stays consistent. Longer-lived records (a keyset, refresh families) are on the disk before a call returns.
  * docs/decisions/0003-sqlite-durability.md says why that is enough for single-use objects.
  */
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
-import { createLockQueue } from "./lock-queue.ts";
 import { isAsExpected, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
-import { openDatabase } from "./sqlite-open.ts";
+import { createSqliteEngine } from "./sqlite-engine.ts";
+import type { SqliteEngine } from "./sqlite-engine.ts";
 import type { Durability } from "./sqlite-open.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
 import type { Statements } from "./sqlite-statements.ts";
-import { storeUnavailable } from "./unavailable.ts";
 
 /** A record with more life than this left is worth waiting for the disk. */
 const SHORT_LIFE_SECONDS = 900;
@@ -39,48 +35,12 @@ export interface SqliteRecordStoreOptions {
  * calls fail with `temporarily_unavailable`, not the start of the process.
  */
 export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRecordStoreOptions): RecordStore {
-  const file = resolve(path);
-  let engine: { readonly db: DatabaseSync; readonly statements: Statements; readonly inode: bigint } | undefined;
-  let closed = false;
-
-  const opened = (): Statements => {
-    if (closed) throw new Error("the store was closed");
-    if (engine === undefined) {
-      const db = openDatabase(file, durability);
-      engine = { db, statements: prepareStatements(db, durability), inode: inodeOf(file) };
-      sweeper.start();
-    }
-    return engine.statements;
-  };
-  const drop = (): void => {
-    const { db } = engine ?? {};
-    engine = undefined;
-    sweeper.stop();
-    try {
-      if (db?.isOpen === true) db.close();
-    } catch {
-      // What made us let go of it is the error to tell; this one only says that it is still so.
-    }
-  };
-  const sweeper = createSweeper(() => engine?.statements.sweep(now(), SWEEP_ROWS) ?? true);
-
-  const queue = createLockQueue({ isBusy, refusal: storeUnavailable });
-  const use = <T>(operation: (statements: Statements) => T): T => {
-    try {
-      return operation(opened());
-    } catch (error) {
-      if (isBusy(error)) throw error; // the queue's business
-      drop(); // the next call opens the file anew, which is what a repaired disk needs
-      throw storeUnavailable(error);
-    }
-  };
-  const read = <T>(operation: (statements: Statements) => T): T | Promise<T> => {
-    const attempt = (): T => use(operation);
-    // Readers of the log need no lock. Opening the file may.
-    return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
-  };
-  const write = <T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T> =>
-    queue.run(() => use(operation), deadline);
+  const sweeper = createSweeper(() => engine.current()?.sweep(now(), SWEEP_ROWS) ?? true);
+  const { start: onOpen, stop: onClose } = sweeper;
+  const engine: SqliteEngine<Statements> = createSqliteEngine({ path, durability, onOpen, onClose }, (db) =>
+    prepareStatements(db, durability),
+  );
+  const { read, write } = engine;
   /** Apart from the write itself: repeated with it, a write would meet its own first try and call it a replay. */
   const settle = async (expiresAt: EpochSeconds, deadline: number): Promise<void> => {
     sweeper.wrote();
@@ -99,14 +59,14 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
     create: async (record) => {
       requireNewRecord(record);
       const data = toJson(record.data);
-      const deadline = queue.deadline();
+      const deadline = engine.deadline();
       if (!(await write((statements) => statements.insert(record, data, now()), deadline))) return "exists";
       await settle(record.expiresAt, deadline);
       return "created";
     },
     advance: async (key, from, patch) => {
       requireAdvance(from, patch);
-      const deadline = queue.deadline();
+      const deadline = engine.deadline();
       const advanced = await write((statements) => {
         // The read comes after the write, so the record may have come back into `from` meanwhile (a lease given up):
         // then neither answer would be true, and the write is tried again.
@@ -126,30 +86,11 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
       return advanced;
     },
     delete: async (key) => {
-      const deadline = queue.deadline();
+      const deadline = engine.deadline();
       const expiresAt = await write((statements) => statements.remove(key), deadline);
       if (expiresAt !== undefined) await settle(expiresAt, deadline);
     },
-    ping: async () => {
-      await write((statements) => {
-        // A file that was deleted or replaced goes on working for who has it open, and for nobody else.
-        if (inodeOf(file) !== engine?.inode) throw new Error("the file is not the one that was opened");
-        // A read works in a store that is locked, full or read-only, where every flow fails.
-        statements.touch("normal");
-      });
-    },
-    close: async () => {
-      closed = true;
-      drop();
-    },
+    ping: engine.ping,
+    close: async () => engine.close(),
   };
-}
-
-function inodeOf(path: string): bigint {
-  return statSync(path, { bigint: true }).ino;
-}
-
-/** SQLITE_BUSY in any of its spellings: the low byte of the code is the kind. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5;
 }
