@@ -123,16 +123,22 @@ function signIn(interaction: Interaction): Markup {
   return html`<section class="card">
     <h1>Sign in</h1>
     <p>Choose a sample account. There is no password.</p>
-    <form method="post" action="/interaction/${interaction.jti}">
-      ${ACCOUNTS.map(
-        ({ id, name, email, description }) =>
-          html`<button class="wide" name="account" value="${id}">
-            Continue as ${name}<small>${email} · ${description}</small>
-          </button>`,
-      )}
-      <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-    </form>
+    ${accountForm(`/interaction/${interaction.jti}`)}
   </section>`;
+}
+
+/** Sample accounts to choose from. @param hidden further fields of the form */
+export function accountForm(action: string, hidden: Markup | "" = ""): Markup {
+  return html`<form method="post" action="${action}">
+    ${hidden}
+    ${ACCOUNTS.map(
+      ({ id, name, email, description }) =>
+        html`<button class="wide" name="account" value="${id}">
+          Continue as ${name}<small>${email} · ${description}</small>
+        </button>`,
+    )}
+    <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
+  </form>`;
 }
 
 function consent(interaction: Interaction, clientName: string): Markup {

@@ -19,16 +19,13 @@ export interface Statements {
   remove(key: RecordKey): number | undefined;
   /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
   sweep(now: number, rows: number): boolean;
-  /**
-   * A write that changes nothing. `full` puts everything written so far on the disk; `normal` waits for no disk and
-   * shows that the file can be written. Throws like any other write.
-   */
-  touch(as: Durability): void;
+  /** A write that changes nothing and puts everything written so far on the disk. Throws like any other write. */
+  flush(): void;
 }
 
 type Value = string | number;
 
-/** @param durability of the connection, which `touch` leaves only for the moment of its write */
+/** @param durability of the connection, which `flush` leaves only for the moment of its write */
 export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
   const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
   // An expired record of the same key is as good as none.
@@ -86,8 +83,8 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       swept = upTo ?? ["", ""];
       return upTo === undefined;
     },
-    touch: (as) => {
-      db.exec(`pragma synchronous = ${as}`);
+    flush: () => {
+      db.exec("pragma synchronous = full");
       try {
         // Rewriting this constant is the smallest commit there is, and a commit takes all earlier ones to the disk with it.
         db.exec(`pragma application_id = ${APPLICATION_ID}`);

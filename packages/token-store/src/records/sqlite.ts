@@ -45,9 +45,7 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
   const settle = async (expiresAt: EpochSeconds, deadline: number): Promise<void> => {
     sweeper.wrote();
     if (durability === "full" || expiresAt - now() <= SHORT_LIFE_SECONDS) return;
-    await write((statements) => {
-      statements.touch("full");
-    }, deadline);
+    await write(({ flush }) => flush(), deadline);
   };
 
   return {

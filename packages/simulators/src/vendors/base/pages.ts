@@ -1,7 +1,7 @@
 /** The pages every simulated vendor shows: sign in, what is asked, and what went wrong. Markup only; consent.ts serves it. */
 import { html } from "hono/html";
 import type { Markup } from "../../layout.ts";
-import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
+import { type Account, accountForm } from "../../vendor-pages.ts";
 
 /** One line of what an app asks for. */
 export interface Permission {
@@ -27,16 +27,7 @@ export function signInPage(brand: string, app: string, ask: string): Markup {
   return html`<section class="card">
     <h1>Sign in to ${brand}</h1>
     <p>To go on to <strong>${app}</strong>. Choose a sample account; there is no password.</p>
-    <form method="post" action="/simulator/sign-in">
-      <input type="hidden" name="ask" value="${ask}" />
-      ${ACCOUNTS.map(
-        ({ id, name, email, description }) =>
-          html`<button class="wide" name="account" value="${id}">
-            Continue as ${name}<small>${email} · ${description}</small>
-          </button>`,
-      )}
-      <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-    </form>
+    ${accountForm("/simulator/sign-in", html`<input type="hidden" name="ask" value="${ask}" />`)}
   </section>`;
 }
 
