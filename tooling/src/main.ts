@@ -16,6 +16,7 @@ import { checkLockfile } from "./lockfile.ts";
 import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
 import { checkTrackedFiles } from "./tracked-files.ts";
+import { renderVendors } from "./vendor-docs.ts";
 import { checkVendorNames } from "./vendor-names.ts";
 
 const read = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
@@ -26,9 +27,11 @@ const show = ({ path, line, rule, message, warning }: Violation): string =>
 async function documents(): Promise<[path: string, content: string][]> {
   // On demand: a mistake in the broker must not keep the other commands from running.
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
+  const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration())],
+    ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
   ];
 }
 

@@ -60,7 +60,15 @@ export { Secret } from "./protocol/secret.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 export { parseJsonStrict } from "./protocol/strict-json.ts";
 
-export { REGISTRY, type RegistryEntry, type Verification, type VendorSetup } from "./vendors/registry.ts";
+export {
+  capabilitiesOf,
+  type EndpointVerification,
+  REGISTRY,
+  type RegistryEntry,
+  type VendorCapabilities,
+  type VendorSetup,
+  type Verification,
+} from "./vendors/registry.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,

@@ -7,6 +7,8 @@ import { OAuthError } from "./errors.ts";
 import { isPublicSuffix } from "./public-suffix.ts";
 
 export interface PlaceholderSpec {
+  /** What it is, in words. */
+  readonly description?: string;
   /** A regular expression the whole value must match, on top of what its place demands. */
   readonly pattern?: string;
   /** The only values allowed, where they can be listed. */

@@ -6,7 +6,7 @@
  */
 import { fillsRegistrableDomain, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
-import type { RegistryEntry } from "./registry-entry.ts";
+import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
 /** What an entry may say of a vendor in `Vendor`'s own words; absent: its default. */
@@ -31,19 +31,13 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
     >
   > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
 
-export interface CatalogueEntry {
+export interface CatalogueEntry extends EndpointVerification {
   readonly vendor: VendorFacts;
   /** What each placeholder of its URLs is, in words. */
   readonly placeholders?: Readonly<Record<string, string>>;
   readonly serverUrl?: string;
   /** Where in which repository. */
   readonly sources: readonly string[];
-  /** In the endpoints. */
-  readonly confidence: "high" | "medium" | "low";
-  /** How many sources agree on both endpoints. */
-  readonly agreeing: number;
-  /** Sources that have another endpoint, and which. */
-  readonly disagreements?: readonly string[];
   /** What the vendor does with its API, where that speaks against it. */
   readonly status?: string;
   /** What it needs and no field of `Vendor` says. */
@@ -74,25 +68,32 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 }
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
-  const { vendor, placeholders, serverUrl, sources } = entry;
-  const enabled = reasonsOff(entry).length === 0;
+  const { vendor, placeholders, serverUrl, sources, confidence, agreeing, disagreements } = entry;
+  const off = reasonsOff(entry);
+  const enabled = off.length === 0;
   return {
     vendor: defineVendor({ ...vendor, enabled }),
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
     ...(serverUrl === undefined ? {} : { serverUrl }),
-    verification: { status: enabled ? "two-sources" : "listed", checkedOn: COMPILED_ON, sources },
+    verification: {
+      status: enabled ? "two-sources" : "listed",
+      checkedOn: COMPILED_ON,
+      sources,
+      endpoints: { confidence, agreeing, ...(disagreements === undefined ? {} : { disagreements }) },
+      ...(enabled ? {} : { reasonsOff: off }),
+    },
   };
 }
 
 /** A placeholder that is a whole host takes one; any other is what its place demands. */
-function specs(names: Readonly<Record<string, string>>, facts: VendorFacts): PlaceholderSpecs {
+function specs(descriptions: Readonly<Record<string, string>>, facts: VendorFacts): PlaceholderSpecs {
   const urls = Object.values(facts).filter((value) => typeof value === "string");
   return Object.fromEntries(
-    Object.keys(names).map((name) => {
+    Object.entries(descriptions).map(([name, description]) => {
       const isHost = urls.some((url) => url === `https://{${name}}` || url.startsWith(`https://{${name}}/`));
-      return [name, isHost ? { kind: "host" } : {}];
+      return [name, { description, ...(isHost ? { kind: "host" as const } : {}) }];
     }),
   );
 }

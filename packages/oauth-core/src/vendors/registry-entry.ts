@@ -3,7 +3,7 @@
  * server is, and how the facts were checked. Made by the vendor's own file, listed by registry.ts.
  */
 import type { PlaceholderSpecs } from "../protocol/placeholders.ts";
-import type { Vendor } from "./vendor.ts";
+import type { PkceMethod, Vendor } from "./vendor.ts";
 
 /**
  * `vendor_approval`: the vendor approves each organization before any flow. `environment_id`: the organization names its
@@ -17,6 +17,18 @@ export interface Verification {
   readonly checkedOn: string;
   /** URLs, or where in which repository. */
   readonly sources: readonly string[];
+  /** Of an entry of the catalogue: how sure its endpoints are. */
+  readonly endpoints?: EndpointVerification;
+  /** Why the entry is off until an operator turns it on: one sentence's end each. Absent: it is on. */
+  readonly reasonsOff?: readonly string[];
+}
+
+export interface EndpointVerification {
+  readonly confidence: "high" | "medium" | "low";
+  /** How many sources agree on both endpoints. */
+  readonly agreeing: number;
+  /** Sources that have another endpoint, and which. */
+  readonly disagreements?: readonly string[];
 }
 
 export interface RegistryEntry {
@@ -29,4 +41,31 @@ export interface RegistryEntry {
   /** Of the vendor's MCP server; may hold `{placeholders}`. */
   readonly serverUrl?: string;
   readonly verification: Verification;
+}
+
+/** What a platform can do with a vendor, in the words of `/v1/vendors`. */
+export interface VendorCapabilities {
+  readonly pkce: PkceMethod;
+  readonly oidc: boolean;
+  /** Clients can register themselves. */
+  readonly dcr: boolean;
+  readonly refresh: boolean;
+  readonly revocation: boolean;
+  readonly byoc: boolean;
+}
+
+/** @param entry without `verification` it is the operator's own, whose endpoints may be discovered */
+export function capabilitiesOf(
+  entry: Pick<RegistryEntry, "vendor" | "byoc"> & Partial<Pick<RegistryEntry, "verification">>,
+): VendorCapabilities {
+  const { vendor, byoc, verification } = entry;
+  const isDiscovered = vendor.issuer !== undefined;
+  return {
+    pkce: vendor.pkce,
+    oidc: isDiscovered && vendor.issuesIdTokens !== false,
+    dcr: vendor.registrationEndpoint !== undefined,
+    refresh: true,
+    revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
+    byoc,
+  };
 }

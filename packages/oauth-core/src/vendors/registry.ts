@@ -12,7 +12,14 @@ import { notion } from "./notion.ts";
 import type { RegistryEntry } from "./registry-entry.ts";
 import { slack } from "./slack.ts";
 
-export type { RegistryEntry, Verification, VendorSetup } from "./registry-entry.ts";
+export {
+  capabilitiesOf,
+  type EndpointVerification,
+  type RegistryEntry,
+  type VendorCapabilities,
+  type VendorSetup,
+  type Verification,
+} from "./registry-entry.ts";
 
 const FIRST_CLASS = [github, slack, linear, notion, atlassian, googleWorkspace, microsoftAgent365];
 

@@ -1,0 +1,101 @@
+/**
+ * docs/vendors.md, from the registry: the vendors with a file of their own in detail, then the entries of the catalogue that
+ * are on, then those that are off and why.
+ */
+import { capabilitiesOf, type RegistryEntry } from "../../packages/oauth-core/src/vendors/registry.ts";
+import { generated, table } from "./markdown.ts";
+
+const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
+  none: "none",
+  vendor_approval: "the vendor approves each organization first (`vendor_approval`)",
+  environment_id: "the organization names its environment, its administrator consents once (`environment_id`)",
+};
+
+export function renderVendors(entries: readonly RegistryEntry[]): string {
+  const firstClass = entries.filter(({ verification }) => verification.status === "first-class");
+  const others = entries.filter(({ verification }) => verification.status !== "first-class");
+  const on = others.filter(({ vendor }) => vendor.enabled);
+  const off = others.filter(({ vendor }) => !vendor.enabled);
+  return generated(
+    "Vendors",
+    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, none says otherwise and nothing they need is missing here. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. No vendor of the catalogue was asked itself; the dates say when the facts were read from the sources.`,
+    "`GET /v1/vendors/ID` of a broker shows one entry whole, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
+    "Capabilities: PKCE method (S256 is also sent where nobody says what the vendor does with it), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own.",
+    "## First-class",
+    ...firstClass.map(firstClassSection),
+    "## On",
+    "Verification: the status, how sure the endpoints are and how many sources agree on both, and the day.",
+    table(
+      ["vendor", "id", "verification", "setup", "capabilities", "placeholders", "sources"],
+      on.map((entry) => [
+        entry.vendor.name,
+        code(entry.vendor.id),
+        verified(entry),
+        entry.setup,
+        capabilities(entry),
+        Object.keys(entry.placeholders).map(code).join(", "),
+        shortSources(entry),
+      ]),
+    ),
+    "## Off",
+    table(
+      ["vendor", "id", "why off", "verification", "setup", "capabilities", "sources"],
+      off.map((entry) => [
+        entry.vendor.name,
+        code(entry.vendor.id),
+        whyOff(entry),
+        verified(entry),
+        entry.setup,
+        capabilities(entry),
+        shortSources(entry),
+      ]),
+    ),
+  );
+}
+
+function firstClassSection(entry: RegistryEntry): string {
+  const { vendor, setup, placeholders, serverUrl, verification } = entry;
+  const list = (values: readonly string[]): string => (values.length === 0 ? "none" : values.map(code).join(", "));
+  return [
+    `### ${vendor.name} (\`${vendor.id}\`)\n`,
+    `- ${vendor.enabled ? "On" : `Off: ${whyOff(entry)}`}`,
+    `- Verification: ${verified(entry)}`,
+    `- Setup: ${SETUP[setup]}`,
+    `- Capabilities: ${capabilities(entry)}`,
+    `- MCP server: ${serverUrl === undefined ? "none" : code(serverUrl)}`,
+    `- Default scopes: ${list([...vendor.defaultScopes, ...vendor.offlineScopes])}`,
+    `- Placeholders: ${list(Object.keys(placeholders))}`,
+    `- Sources: ${verification.sources.join(" · ")}`,
+  ].join("\n");
+}
+
+function capabilities(entry: RegistryEntry): string {
+  const { pkce, ...others } = capabilitiesOf(entry);
+  const named = Object.entries(others).flatMap(([name, has]) => (has ? [name] : []));
+  return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named].join(", ");
+}
+
+function whyOff({ verification }: RegistryEntry): string {
+  return (verification.reasonsOff ?? []).join("; ");
+}
+
+function verified({ verification: { status, checkedOn, endpoints } }: RegistryEntry): string {
+  const sure = endpoints === undefined ? [] : [`${endpoints.confidence} (${endpoints.agreeing})`];
+  return [status, ...sure, checkedOn].join(", ");
+}
+
+/** A repository, a host, or what kind of record; each once. */
+function shortSources({ verification: { sources } }: RegistryEntry): string {
+  return [...new Set(sources.map(shortSource))].join(", ");
+}
+
+function shortSource(source: string): string {
+  const [, repository] = /([\w-]+(?:\/[\w.-]+)?)(?:@[0-9a-f]{7}| \(npm)/.exec(source) ?? [];
+  const [, host] = /https:\/\/([^/\s]+)/.exec(source) ?? [];
+  const [, recording] = /(recorded discovery [A-Z])/.exec(source) ?? [];
+  return repository ?? host ?? recording ?? source.replace(/^[^:]*: /, "").replace(/,? \d{6,}/g, "");
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
