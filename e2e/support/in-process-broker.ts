@@ -8,8 +8,7 @@ import { join } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { createLog } from "@oauth-broker/broker/src/log.ts";
-import { listen } from "@oauth-broker/broker/src/serve.ts";
+import { createLog, listen } from "@oauth-broker/oauth-core/service";
 import { findSecrets } from "./secrets.ts";
 
 export interface InProcessBroker {

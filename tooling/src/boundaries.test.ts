@@ -99,7 +99,7 @@ describe("what touches the world stands in one place", () => {
     [`${CORE}/vendor-client/egress-connector.ts`, `import net from "node:net";`],
     [`${CORE}/vendor-client/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
     [
-      `${BROKER}/main.ts`,
+      `${CORE}/service/serve.ts`,
       `import { createServer } from "node:http"; process.stdout.write("x"); process.on("SIGTERM", f);`,
     ],
     [`${BROKER}/flows/a.ts`, `export async function f(url: string, { fetch }: Deps) { return fetch(url); }`],

@@ -33,6 +33,11 @@ export const ZONES: readonly {
     mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
   {
+    zone: "service",
+    files: /^packages\/oauth-core\/src\/service\//,
+    mayImport: ["ports", "protocol", "hono"],
+  },
+  {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
     mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
@@ -42,19 +47,38 @@ export const ZONES: readonly {
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", "core index", "hono", "vendor-client"],
+    mayImport: ["token-store", "core index", "hono", "service", "vendor-client"],
   },
   { zone: "broker-client", files: /^packages\/broker-client\//, mayImport: ["core index", "vendor-client"] },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
   {
     zone: "sandbox",
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
-    mayImport: ["app", "simulators", "mcp-auth", "broker-client", "token-store", "core index", "hono", "vendor-client"],
+    mayImport: [
+      "app",
+      "simulators",
+      "mcp-auth",
+      "broker-client",
+      "token-store",
+      "core index",
+      "hono",
+      "service",
+      "vendor-client",
+    ],
   },
   {
     zone: "app",
     files: /^apps\//,
-    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", "core index", "hono", "vendor-client"],
+    mayImport: [
+      "sandbox",
+      "mcp-auth",
+      "broker-client",
+      "token-store",
+      "core index",
+      "hono",
+      "service",
+      "vendor-client",
+    ],
   },
 ];
 
@@ -86,7 +110,7 @@ export interface Confined {
 
 const EGRESS = /^packages\/oauth-core\/src\/vendor-client\/egress[^/]*\.ts$/;
 /** Listens; opens nothing outbound. */
-const SERVES = /^apps\/[^/]+\/src\/(main|serve)\.ts$/;
+const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
 
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [
@@ -94,8 +118,8 @@ export const CONFINED_MODULES: readonly Confined[] = [
     rule: "hono stays at the rim",
     what: /^(hono|@hono\/.*)(\/|$)/,
     allowed: [
-      /^packages\/(oauth-core|mcp-auth)\/src\/hono\//,
-      /^apps\/[^/]+\/src\/(app|main|serve)\.ts$/,
+      /^packages\/oauth-core\/src\/(hono|service)\//,
+      /^(apps|packages)\/[^/]+\/src\/app\.ts$/,
       /^apps\/[^/]+\/src\/(routes|pages)\//,
     ],
     instead: "decide in a function of plain values and call it from hono/, app.ts or routes/",

@@ -4,7 +4,7 @@
 import { createSigningKeys, createStateCodec, createVendorClient, type Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { createRateLimit } from "./clients/limits.ts";
+import { createRateLimit, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -13,15 +13,17 @@ import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
-import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { errorPageWith } from "./pages/error-page.ts";
 import { createWayBack } from "./pages/way-back.ts";
 import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { registerRoutes } from "./routes/register.ts";
-import { mount } from "./routes/rim.ts";
 import { openStores } from "./stores.ts";
+
+/** Below these only browsers are sent, whatever they say they accept. */
+const BROWSER_PATHS = /^\/v1\/(?:authorize|callback)\//;
 
 /** Each one leaves something behind at the vendor, for good. */
 const REGISTRATIONS_PER_MINUTE = 60;
@@ -101,7 +103,8 @@ export async function createBroker(
     {
       log,
       metrics,
-      wayBack: createWayBack(config.clients, deps.clients),
+      errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),
+      browserPaths: BROWSER_PATHS,
       isHttps: config.baseUrl.startsWith("https:"),
     },
   );

@@ -6,7 +6,6 @@ import type {
   RecordStore,
   StateCodec,
   VendorClient,
-  OAuthError,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
@@ -28,18 +27,4 @@ export interface Deps {
   readonly untrustedVendorClient: VendorClient;
   /** Requests may name http endpoints on loopback too. */
   readonly allowLoopback: boolean;
-}
-
-/** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */
-export interface Trace {
-  flowId?: string;
-  clientId?: string;
-  vendor?: string;
-  credentialsId?: string;
-  /** Names a bug of ours in the answer and in the log. */
-  referenceId?: string;
-  /** An error that left as a redirect: told to the client, and logged like one that left as JSON. */
-  failure?: OAuthError;
-  /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
-  reason?: string;
 }

@@ -4,7 +4,7 @@
  */
 import { type Command, parseCommand } from "./cli.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
-import { createLog, errorFields } from "./log.ts";
+import { createLog, errorFields } from "@oauth-broker/oauth-core/service";
 import { runOperatorCommand } from "./operator.ts";
 import { type Running, start } from "./start.ts";
 

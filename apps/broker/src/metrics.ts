@@ -2,13 +2,10 @@
  * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of few values:
  * what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
  */
+import type { RequestMetrics } from "@oauth-broker/oauth-core/service";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
-export interface Metrics {
-  /** @param route the pattern, `/v1/callback/:context`, never the path. @param seconds from first to last byte of ours */
-  countRequest(route: string, method: string, status: number, seconds: number): void;
-  /** @param leg `par`, `authorize`, `callback`, `token`, `revoke`, … @param reason an error code or a reason of ours */
-  countRefusal(leg: string, reason: string): void;
+export interface Metrics extends RequestMetrics {
   /** @param vendor a vendor of the registry or the configuration; any other is counted as `other` */
   countVendorCall(vendor: string, operation: VendorOperation, outcome: string): void;
   /** A refresh answered from the sealed replay of another's vendor call. */

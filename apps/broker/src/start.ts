@@ -6,9 +6,8 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
-import { errorFields, type Log } from "./log.ts";
+import { errorFields, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
-import { type Listening, listen } from "./serve.ts";
 
 /** Load balancers get this long to notice that /readyz fails. */
 const GRACE_MS = 2_000;

@@ -1,6 +1,6 @@
 /** The broker of a world behind a real port, and requests to it byte for byte: no client tidies up paths or headers. */
 import { Agent, type IncomingMessage, request } from "node:http";
-import { listen } from "@oauth-broker/broker/src/serve.ts";
+import { listen } from "@oauth-broker/oauth-core/service";
 import { onTestFinished } from "vitest";
 import type { Exchange } from "./cast.ts";
 import type { World } from "./world.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { createLog } from "@oauth-broker/broker/src/log.ts";
+import { createLog } from "@oauth-broker/oauth-core/service";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";

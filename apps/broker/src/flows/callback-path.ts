@@ -4,7 +4,7 @@
  * Called by vendor-choice.ts when a flow starts, and by finish-callback.ts when the browser arrives.
  */
 import { createHmac } from "node:crypto";
-import type { Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Flow } from "./flow-record.ts";
 import { refusePage } from "./refusal.ts";
 

@@ -13,7 +13,8 @@ import {
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { credentialsSourceOf, endpointsOf, placeholdersOf, type Source, sourcesOf } from "./explain-sources.ts";
 import { isIdTokenDue } from "./flow-secrets.ts";
 import { readGrantContext } from "./grant-context.ts";

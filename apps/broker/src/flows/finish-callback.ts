@@ -16,7 +16,8 @@ import {
   withRestart,
 } from "@oauth-broker/oauth-core";
 import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "@oauth-broker/oauth-core/hono";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { clearBindingCookie, readBindingCookie } from "./browser-binding.ts";
 import { requireArrivalPath } from "./callback-path.ts";
 import { asData, asFlow, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";

@@ -5,7 +5,7 @@
  */
 import { OAuthError, type Parameters, type VendorCredentials } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "../config.ts";
-import type { Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import {
   type ChoiceDeps,

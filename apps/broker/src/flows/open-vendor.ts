@@ -14,7 +14,8 @@ import {
 } from "@oauth-broker/oauth-core";
 import { type Answer, type ClientReturn, errorRedirect, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
 import { type BindingCookie, createBindingCookie, readBindingCookie, setBindingCookie } from "./browser-binding.ts";
 import { asData, asFlow, type Flow, FLOW_SECONDS, flowKey } from "./flow-record.ts";

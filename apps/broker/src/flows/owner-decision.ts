@@ -5,7 +5,8 @@
  */
 import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 import { type Answer, errorRedirect } from "@oauth-broker/oauth-core/hono";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { type BindingCookie, clearBindingCookie } from "./browser-binding.ts";
 import { asData, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { type Arrival, chooseAgain, findArrival, leave, refuseToClient } from "./open-vendor.ts";

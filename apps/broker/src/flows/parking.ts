@@ -4,7 +4,8 @@
  */
 import { type Handle, OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { asData, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_WHEN_PARKED } from "./flow-record.ts";
 import { flowSecrets } from "./flow-secrets.ts";
 import { refusePage } from "./refusal.ts";

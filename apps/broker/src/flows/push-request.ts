@@ -4,7 +4,8 @@
  */
 import { createFlowId, createRequestUri, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { asData, flowKey, REQUEST_URI_SECONDS, TIMELINE_SECONDS } from "./flow-record.ts";
 import { chooseVendor } from "./vendor-choice.ts";
 import { sealVendorSecret } from "./vendor-secret.ts";

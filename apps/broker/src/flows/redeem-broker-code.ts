@@ -14,7 +14,8 @@ import {
   verifyCodeVerifier,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { connectionOf, sealConnection } from "./connection.ts";
 import { asData, asFlow, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { discardTokens, openParked, type Parked, redeemAtVendor } from "./parking.ts";

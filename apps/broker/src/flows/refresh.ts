@@ -4,7 +4,8 @@
  */
 import { type Parameters, parseScope, requireSameSubject } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { type Connection, resealConnection, sealConnection } from "./connection.ts";
 import { type GrantContext, readGrantContext, requireKnownHost } from "./grant-context.ts";
 import { type SingleFlight, singleFlightId } from "./single-flight.ts";

@@ -3,7 +3,7 @@
  * The reason goes to the log and the counters; the page says the same to everyone.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
 
 /** Closed set, so that each refusal is countable by itself (bar OB-1). */
 export type RefusalReason =

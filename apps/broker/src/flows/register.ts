@@ -4,7 +4,8 @@
  */
 import type { RegistrationAnswer } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { readRegisterRequest } from "./register-request.ts";
 import { configuredToken } from "./register-token.ts";
 import { requireUsableVendor } from "./vendor-choice.ts";

@@ -1,7 +1,8 @@
 /** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
 import type { Parameters } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { readGrantContext, requireKnownHost } from "./grant-context.ts";
 
 /** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */

@@ -1,15 +1,8 @@
 /** The page a browser sees where no redirect is allowed: what happened, what to do, and the way back. */
 import type { OAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/hono";
-import { escapeHtml, page, STYLE_HASH } from "./layout.ts";
-import type { BackLink } from "./way-back.ts";
-
-export interface ErrorPageContext {
-  readonly flowId: string | undefined;
-  /** Names our bug in the log. */
-  readonly referenceId: string | undefined;
-  readonly link: BackLink | undefined;
-}
+import { type Answer, errorHeaders, pageAnswer } from "@oauth-broker/oauth-core/hono";
+import { escapeHtml, page, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
+import type { WayBack } from "./way-back.ts";
 
 const TITLES: Record<number, string> = {
   404: "There is no such page",
@@ -33,9 +26,13 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };
 
-export function errorPage(error: OAuthError, context: ErrorPageContext, headers: Record<string, string>): Answer {
+/** @param wayBack from the client of the flow, so that no dead end is without one */
+export function errorPageWith(wayBack: WayBack): (error: OAuthError, trace: Trace) => Promise<Answer> {
+  return async (error, trace) => errorPage(error, trace, await wayBack(trace.clientId).catch(() => undefined));
+}
+
+function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: Awaited<ReturnType<WayBack>>): Answer {
   const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? "This sign-in did not finish";
-  const { flowId, referenceId, link } = context;
   const content = [
     `<p>${escapeHtml(error.description)}.</p>`,
     error.status === 503 && error.extras.retry === undefined
@@ -46,7 +43,12 @@ export function errorPage(error: OAuthError, context: ErrorPageContext, headers:
       : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,
     `<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`,
   ];
-  return pageAnswer(error.status, page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
+  return pageAnswer(
+    error.status,
+    page(title, content.filter((line) => line !== "").join("\n")),
+    STYLE_HASH,
+    errorHeaders(error),
+  );
 }
 
 function reasonOf(error: OAuthError): string {

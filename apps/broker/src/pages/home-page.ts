@@ -1,6 +1,6 @@
 /** The human page at `/`: what this is, which vendors work, where the machine-readable descriptions are. */
 import type { Deps } from "../deps.ts";
-import { escapeHtml, page } from "./layout.ts";
+import { escapeHtml, page } from "@oauth-broker/oauth-core/service";
 
 export function homePage(
   { vendors, issuer }: Pick<Deps, "vendors" | "issuer">,

@@ -5,7 +5,7 @@
  */
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";
-import { escapeHtml, page, STYLE_HASH } from "./layout.ts";
+import { escapeHtml, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 
 export interface OwnerPage {
   readonly client: ClientConfig;

@@ -2,16 +2,15 @@
 import { authenticateClient, OAuthError, type Parameters, parseHandle } from "@oauth-broker/oauth-core";
 import { type BodyLimit, jsonAnswer, readForm } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { RateLimit } from "../clients/limits.ts";
+import type { RateLimit, Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import type { Deps, Trace } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import { explain } from "../flows/explain.ts";
 import { pushRequest } from "../flows/push-request.ts";
 import { redeemBrokerCode } from "../flows/redeem-broker-code.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../flows/single-flight.ts";
-import type { Route } from "./rim.ts";
 
 export interface ApiDeps extends Deps {
   readonly limit: BodyLimit;

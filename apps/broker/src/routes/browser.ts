@@ -2,13 +2,13 @@
 import { OAuthError, type Parameters, parseParameters } from "@oauth-broker/oauth-core";
 import { type BodyLimit, readForm, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { Deps, Trace } from "../deps.ts";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH as CALLBACK, isContext } from "../flows/callback-path.ts";
 import { finishCallback } from "../flows/finish-callback.ts";
 import { openVendor } from "../flows/open-vendor.ts";
 import { takeDecision } from "../flows/owner-decision.ts";
 import { refusePage } from "../flows/refusal.ts";
-import type { Route } from "./rim.ts";
 
 export interface BrowserDeps extends Deps {
   readonly limit: BodyLimit;

@@ -6,9 +6,8 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
-import { STYLE_HASH } from "../pages/layout.ts";
+import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import { openApiDocument } from "./openapi.ts";
-import type { Route } from "./rim.ts";
 
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;

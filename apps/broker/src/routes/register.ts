@@ -5,11 +5,10 @@
 import { authenticateByHeader } from "@oauth-broker/oauth-core";
 import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { RateLimit } from "../clients/limits.ts";
+import type { RateLimit, Route } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { register } from "../flows/register.ts";
-import type { Route } from "./rim.ts";
 
 export interface RegisterDeps extends Deps {
   readonly limit: BodyLimit;

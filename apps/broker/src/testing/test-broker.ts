@@ -7,7 +7,7 @@ import { defineVendor, type Fetch, Secret, type Vendor } from "@oauth-broker/oau
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "@oauth-broker/oauth-core/service";
 
 export const CLIENT_SECRET = "s".repeat(43);
 export const REDIRECT_URI = "https://platform.example/cb";

@@ -1,4 +1,4 @@
-/** The one look of the broker's pages: no script, one inline style sheet allowed by its hash, nothing loaded. */
+/** The one look of our pages, at the broker and at scaffolded servers: no script, one inline style sheet allowed by its hash, nothing loaded. */
 import { createHash } from "node:crypto";
 
 const STYLE = `

@@ -1,6 +1,6 @@
 /**
  * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain value, is dropped:
- * there is nothing to redact because nothing else gets in. Callers: the rim (one line per request), main.ts, start.ts.
+ * there is nothing to redact because nothing else gets in. Callers: the rim (one line per request), and what starts and stops a service.
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
@@ -12,9 +12,11 @@ const FIELDS = {
   clientId: "string",
   vendor: "string",
   credentialsId: "string",
+  sessionId: "string",
   // What was asked and how it ended.
   route: "string",
   method: "string",
+  tool: "string",
   status: "number",
   durationMs: "number",
   error: "string",
@@ -31,6 +33,7 @@ const FIELDS = {
   url: "string",
   file: "string",
   store: "string",
+  mode: "string",
   signal: "string",
   warning: "string",
   kid: "string",

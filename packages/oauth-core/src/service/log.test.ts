@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
+import { OAuthError } from "../protocol/errors.ts";
+import { Secret } from "../protocol/secret.ts";
 import { createLog, errorFields, type LogFields } from "./log.ts";
 
 const CANARY = "canary-9f2c";
@@ -149,7 +150,7 @@ describe("errorFields", () => {
       detail: "vendor.example:443",
       causes: "TypeError < Error(ECONNREFUSED)",
     });
-    expect(fields.stackTop).toMatch(/^src\/log\.test\.ts:\d+/);
+    expect(fields.stackTop).toMatch(/^service\/log\.test\.ts:\d+/);
   });
 
   it("takes the detail of our own errors only", () => {
@@ -161,7 +162,7 @@ describe("errorFields", () => {
     const error = new Error(`boom\n    at ${CANARY} (/srv/${CANARY}.ts:1:1)\n    at /srv/${CANARY}:2:2`);
     const fields = errorFields(error);
     expect(JSON.stringify(fields)).not.toContain(CANARY);
-    expect(fields.stackTop).toMatch(/^src\/log\.test\.ts:\d+/);
+    expect(fields.stackTop).toMatch(/^service\/log\.test\.ts:\d+/);
   });
 
   it.each(["harmless", ""])("has no frames for an error whose message was changed to %j afterwards", (message) => {

@@ -1,16 +1,26 @@
 /**
  * Where HTTP meets the flows: each route parses, calls one flow, and this file turns the outcome into a response,
- * a log line and a count. Written once; nothing generic wraps a hot request.
+ * a log line and a count. Written once, for the broker and for scaffolded servers; nothing generic wraps a hot request.
  */
-import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, errorAnswer, errorHeaders } from "@oauth-broker/oauth-core/hono";
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
-import type { Trace } from "../deps.ts";
-import { errorFields, type Log, type LogFields } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
-import { errorPage } from "../pages/error-page.ts";
-import type { WayBack } from "../pages/way-back.ts";
+import { type Answer, errorAnswer } from "../hono/answers.ts";
+import { OAuthError, toOAuthError } from "../protocol/errors.ts";
+import { errorFields, type Log, type LogFields } from "./log.ts";
+
+/** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */
+export interface Trace {
+  flowId?: string;
+  clientId?: string;
+  vendor?: string;
+  credentialsId?: string;
+  /** Names a bug of ours in the answer and in the log. */
+  referenceId?: string;
+  /** An error that left as a redirect: told to the client, and logged like one that left as JSON. */
+  failure?: OAuthError;
+  /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
+  reason?: string;
+}
 
 export interface Route {
   readonly method: "GET" | "POST";
@@ -20,20 +30,28 @@ export interface Route {
   readonly surface: "api" | "browser";
   /** Probes and scrapes are counted but not logged. */
   readonly quiet?: boolean;
-  readonly handle: (c: Context, trace: Trace) => Promise<Answer> | Answer;
+  /** @returns a Response only where a library made it, whole */
+  readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
+}
+
+/** Counts what the rim sees. */
+export interface RequestMetrics {
+  /** @param route the pattern, never the path. @param seconds from first to last byte of ours */
+  countRequest(route: string, method: string, status: number, seconds: number): void;
+  /** @param leg `par`, `authorize`, `callback`, `token`, `revoke`, … @param reason an error code or a reason of ours */
+  countRefusal(leg: string, reason: string): void;
 }
 
 export interface Rim {
   readonly log: Log;
-  readonly metrics: Metrics;
-  /** From the client of the flow, so that no dead end is without a way back. */
-  readonly wayBack: WayBack;
+  readonly metrics?: RequestMetrics;
+  /** What a browser sees where no redirect is allowed. */
+  readonly errorPage: (error: OAuthError, trace: Trace) => Promise<Answer>;
+  /** Below these only browsers are sent, whatever they say they accept. */
+  readonly browserPaths?: RegExp;
   /** https deployments tell browsers to stay there. */
   readonly isHttps: boolean;
 }
-
-/** Below these only browsers are sent, whatever they say they accept. */
-const BROWSER_PATHS = /^\/v1\/(?:authorize|callback)\//;
 
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
@@ -58,7 +76,8 @@ export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
     );
   }
   app.notFound((c) => {
-    const isBrowser = BROWSER_PATHS.test(c.req.path) || (c.req.header("accept") ?? "").includes("text/html");
+    const isBrowser =
+      rim.browserPaths?.test(c.req.path) === true || (c.req.header("accept") ?? "").includes("text/html");
     const surface = isBrowser ? "browser" : "api";
     return run(c, refusal("*", surface, notFound), "", rim);
   });
@@ -70,19 +89,26 @@ async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<R
   const answer = await answerOf(c, route, allow, trace, rim);
   const durationMs = performance.now() - startedAt;
   const { method } = c.req;
-  rim.metrics.countRequest(route.path, method, answer.status, durationMs / 1000);
+  rim.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
   report(method, route, answer.status, durationMs, trace, rim);
+  if (answer instanceof Response) return rim.isHttps ? withHsts(answer) : answer;
   return new Response(answer.body, {
     status: answer.status,
     headers: rim.isHttps ? { ...HSTS, ...answer.headers } : answer.headers,
   });
 }
 
+function withHsts(response: Response): Response {
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(HSTS)) headers.set(name, value);
+  return new Response(response.body, { status: response.status, headers });
+}
+
 /** One line and one count per request, whether a failure left as JSON, as a page or as a redirect (bar OB-1). */
 function report(method: string, route: Route, status: number, durationMs: number, trace: Trace, rim: Rim): void {
   const { failure, ...known } = trace;
   const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
-  if (reason !== undefined) rim.metrics.countRefusal(legOf(route.path), reason);
+  if (reason !== undefined) rim.metrics?.countRefusal(legOf(route.path), reason);
   if (route.quiet === true && failure === undefined) return;
   const level = failure !== undefined && isOurs(failure) ? "error" : "info";
   rim.log[level]("request", {
@@ -113,7 +139,7 @@ function failureFields(failure: OAuthError): LogFields {
   };
 }
 
-async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer> {
+async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer | Response> {
   try {
     // A HEAD of a link preview must not spend what a GET would (design §4).
     if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
@@ -127,9 +153,7 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, rim: R
   trace.failure = error;
   const referenceId = error.code === "server_error" ? randomUUID() : undefined;
   if (referenceId !== undefined) trace.referenceId = referenceId;
-  if (route.surface === "api") return errorAnswer(error, trace.flowId, referenceId);
-  const link = await rim.wayBack(trace.clientId).catch(() => undefined);
-  return errorPage(error, { flowId: trace.flowId, referenceId, link }, errorHeaders(error));
+  return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : rim.errorPage(error, trace);
 }
 
 /** `/v1/callback/:context` → `callback`, `/register` → `register`: the word an operator counts by. */
