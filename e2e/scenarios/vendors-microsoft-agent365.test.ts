@@ -13,10 +13,18 @@ const SCOPE = `openid profile ${TOOLS}/McpServers.Mail.All`;
 let stage: VendorStage<MicrosoftSimulator>;
 
 beforeAll(async () => {
-  stage = await startVendorStage({ vendor: await startMicrosoftAgent365(), scope: SCOPE });
+  const simulator = await startMicrosoftAgent365();
+  // As in the registry: the caller may name the tenant, and each ID token names its own.
+  const endpoints = { ...simulator.endpointsOf("{tenant}"), issuer: simulator.endpoints["issuer"] ?? "" };
+  stage = await startVendorStage({ vendor: { ...simulator, endpoints }, scope: SCOPE });
 });
 afterEach(() => {
-  Object.assign(stage.vendor.settings, { homeTenant: undefined, mfaRequired: false, tokenErrors: "documented" });
+  Object.assign(stage.vendor.settings, {
+    homeTenant: undefined,
+    idTokenTenant: undefined,
+    mfaRequired: false,
+    tokenErrors: "documented",
+  });
 });
 afterAll(() => stage.close());
 
@@ -76,6 +84,9 @@ describe("Microsoft Agent 365", () => {
     expectError(challenged, 400, "invalid_grant");
     expect(challenged.body["vendor_error"]).toBe("interaction_required");
     stage.vendor.settings.tokenErrors = "observed";
+    const observed = await stage.refresh(second, { scope: "openid" });
+    expectError(observed, 400, "invalid_grant");
+    expect(observed.body["vendor_error"]).toBe("interaction_required");
     stage.vendor.refuseNext("token", "AADSTS65001");
     const withdrawn = await stage.refresh(second, { scope: SCOPE });
     expectError(withdrawn, 400, "invalid_grant");
@@ -86,7 +97,13 @@ describe("Microsoft Agent 365", () => {
     asNewTenant();
     const { callback, jar } = await stage.platform.toCallback();
     const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
-    expect(returned.get("error")).toBe("access_denied");
+    // Nobody has cancelled, whatever the vendor's `error` says.
+    expect(Object.fromEntries(returned)).toMatchObject({
+      error: "server_error",
+      vendor_error: "AADSTS90094",
+      reason: "admin_consent_required",
+      error_description: expect.stringContaining("administrator"),
+    });
     const tenant = stage.vendor.settings.tenants[1];
     if (tenant !== undefined) tenant.adminConsent = true;
     const { body } = await stage.connect();
@@ -96,6 +113,24 @@ describe("Microsoft Agent 365", () => {
       connection: String(body["connection"]),
     });
     expect(refreshed.status, refreshed.text).toBe(200);
+  });
+
+  it("oidc-core#3.1.3.7 takes nobody of another tenant where the platform named one", async () => {
+    const [first = "", second = ""] = tenants();
+    const form = { placeholders: JSON.stringify({ tenant: first }) };
+    const grant = await stage.connect({ form });
+    expect(decodeJwt(String(grant.body["vendor_id_token"]))).toMatchObject({ tid: first });
+    expect(stage.vendor.requests().some(({ path }) => path === `/${first}/oauth2/v2.0/token`)).toBe(true);
+
+    stage.vendor.settings.idTokenTenant = second;
+    const journey = await stage.platform.toPlatform({ form });
+    const refused = await stage.platform.redeem(journey);
+    expectError(refused, 502, "vendor_response_invalid");
+    expect(refused.body["reason"]).toBe("id_token_invalid");
+    expectError(await stage.refresh(grant), 502, "vendor_response_invalid");
+    // Where nobody named one, that tenant is as good as any.
+    const { body } = await stage.connect();
+    expect(decodeJwt(String(body["vendor_id_token"]))).toMatchObject({ tid: second });
   });
 
   it("bar#RV-2 cannot revoke, and says what the person can do", async () => {
@@ -132,18 +167,17 @@ describe("Microsoft Agent 365", () => {
     },
     authorization: {
       AADSTS50105: "access_denied",
-      AADSTS500011: "server_error",
+      AADSTS500011: "invalid_scope",
       AADSTS53003: "server_error",
       AADSTS65001: "access_denied",
       AADSTS65004: "access_denied",
       AADSTS700016: "vendor_credentials_rejected",
-      AADSTS90094: "access_denied",
-      AADSTS900941: "access_denied",
+      AADSTS90094: "server_error",
+      AADSTS900941: "server_error",
     },
     vendorError: {
       AADSTS50076: "interaction_required",
       AADSTS50079: "interaction_required",
-      AADSTS50105: "access_denied",
       AADSTS50173: "invalid_grant",
       AADSTS53003: "interaction_required",
       AADSTS54005: "invalid_grant",
@@ -155,8 +189,6 @@ describe("Microsoft Agent 365", () => {
       AADSTS700082: "invalid_grant",
       AADSTS7000215: "invalid_client",
       AADSTS7000222: "invalid_client",
-      AADSTS90094: "access_denied",
-      AADSTS900941: "access_denied",
     },
   });
 });

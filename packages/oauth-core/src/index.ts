@@ -112,5 +112,6 @@ export {
   type VendorClient,
 } from "./vendor-client/index.ts";
 export { requireSameSubject } from "./vendor-client/id-token.ts";
+export { pinTenant } from "./vendor-client/issuer-tenant.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";

@@ -5,8 +5,6 @@
  */
 import {
   createHandle,
-  mapCallbackError,
-  OAuthError,
   type Parameters,
   requireIssuer,
   type StateClaims,
@@ -22,6 +20,7 @@ import { clearBindingCookie, readBindingCookie } from "./browser-binding.ts";
 import { requireArrivalPath } from "./callback-path.ts";
 import { asData, asFlow, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { codeLifetimeSeconds, parkVendorCode, parkVendorTokens } from "./parking.ts";
+import { relayedError } from "./relayed-error.ts";
 import { refusePage } from "./refusal.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
 import { openVendorSecret } from "./vendor-secret.ts";
@@ -55,7 +54,7 @@ export async function finishCallback(request: CallbackRequest, deps: Deps, trace
   });
   const to = { redirect: open.redirect, state: flow.state, issuer: deps.issuer, flowId: open.flowId };
   const vendorError = request.parameters.get("error");
-  if (vendorError !== undefined) return relayError(vendorError, open, to, deps, trace); // 6a
+  if (vendorError !== undefined) return relayError(vendorError, request.parameters, open, to, deps, trace); // 6a
   return parkAndReturn(request.parameters, open, to, deps, trace); //                      6b
 }
 
@@ -179,25 +178,16 @@ async function fail(
 
 async function relayError(
   vendorError: string,
+  parameters: Parameters,
   open: OpenFlow,
   to: ClientReturn,
   deps: Deps,
   trace: Trace,
 ): Promise<Answer> {
-  const { code, vendorError: safeCode } = mapCallbackError(vendorError, open.choice.vendor.callbackErrors);
-  if (!(await fail("started", open.flowId, open.expect, code, deps))) throw refusePage(trace, "state_replayed");
-  const error = new OAuthError(code, describeRelayed(code), {
-    vendorError: safeCode,
-    ...(code === "vendor_credentials_rejected" ? { credentialsSource: open.flow.credentialsSource } : {}),
-  });
+  const error = relayedError(vendorError, parameters, open.choice.vendor, open.flow);
+  if (!(await fail("started", open.flowId, open.expect, error.code, deps))) throw refusePage(trace, "state_replayed");
   trace.failure = error;
   return withClearedCookie(errorRedirect(error, to), open.flowId, deps);
-}
-
-function describeRelayed(code: string): string {
-  if (code === "access_denied") return "The user cancelled at the vendor";
-  if (code === "vendor_credentials_rejected") return "The vendor refused the client credentials: update them";
-  return "The vendor answered with an error";
 }
 
 async function parkAndReturn(

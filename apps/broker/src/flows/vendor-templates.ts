@@ -2,7 +2,13 @@
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
  * What a value may be is protocol/placeholders.ts. Called by vendor-plan.ts.
  */
-import { expandTemplate, placeholderNames, type PlaceholderSpecs, type Vendor } from "@oauth-broker/oauth-core";
+import {
+  expandTemplate,
+  pinTenant,
+  placeholderNames,
+  type PlaceholderSpecs,
+  type Vendor,
+} from "@oauth-broker/oauth-core";
 
 type Values = Readonly<Record<string, string>>;
 
@@ -40,7 +46,8 @@ function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
  *
  * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
  */
-export function expandVendor(vendor: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
+export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
+  const vendor = pinTenant(entry, values);
   const templates = new Set(templatesOf(vendor, specs));
   if (templates.size === 0) return vendor;
   const filled: Record<string, string> = {};

@@ -5,6 +5,7 @@ import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
 import { authorizationUrl } from "./authorization-url.ts";
+import { pinTenant } from "./issuer-tenant.ts";
 import { mapCallbackError, requireIssuer } from "./receive-callback.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 
@@ -185,7 +186,7 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
     });
     for (const error of ["constructor", "__proto__", "toString"]) {
       await expect(read({ error }, { tokenErrors })).rejects.toMatchObject({ code: "vendor_response_invalid" });
-      expect(mapCallbackError(error, {}).code).toBe("server_error");
+      expect(mapCallbackError({ error }, { callbackErrors: {} }).code).toBe("server_error");
     }
   });
 
@@ -202,10 +203,30 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
   });
 
   it("means the same on the callback by a map of its own", () => {
-    const own = { suspended: "vendor_credentials_rejected" } as const;
-    expect(mapCallbackError("suspended", own).code).toBe("vendor_credentials_rejected");
-    expect(mapCallbackError("suspended").code).toBe("server_error");
-    expect(mapCallbackError("access_denied", own).code).toBe("access_denied");
+    const callbackErrors = { suspended: "vendor_credentials_rejected" } as const;
+    expect(mapCallbackError({ error: "suspended" }, { callbackErrors }).code).toBe("vendor_credentials_rejected");
+    expect(mapCallbackError({ error: "suspended" }).code).toBe("server_error");
+    expect(mapCallbackError({ error: "access_denied" }, { callbackErrors }).code).toBe("access_denied");
+  });
+
+  it("is told with a reason and a sentence of the file's own, on the callback and in an answer", async () => {
+    const told = { reason: "ask_admin", description: "An administrator must consent" };
+    const fields: Partial<Vendor> = {
+      classifyError: ({ error_description: text }) => /^E\d/.exec(typeof text === "string" ? text : "")?.[0],
+      callbackErrors: { E9: { code: "server_error", ...told } },
+      tokenErrors: { E9: { code: "invalid_grant", ...told } },
+    };
+    const parameters = { error: "access_denied", error_description: "E9: no" };
+    expect(mapCallbackError(parameters, fields)).toEqual({ code: "server_error", vendorError: "E9", ...told });
+    expect(mapCallbackError({ error: "access_denied" }, fields)).toEqual({
+      code: "access_denied",
+      vendorError: "access_denied",
+    });
+    await expect(read(parameters, fields, 400)).rejects.toMatchObject({
+      code: "invalid_grant",
+      description: told.description,
+      extras: { reason: told.reason, vendorError: "E9" },
+    });
   });
 });
 
@@ -213,13 +234,15 @@ describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
   const aliased = vendor({ issuer: "https://v.example", issuerSpelling: "bare" });
   const tenants = vendor({
     issuer: "https://v.example/{tenant}/v2.0",
-    issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}" },
+    issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}", pinnedBy: "directory" },
   });
+  const pinned = { ...tenants, ...pinTenant(tenants, { directory: "0a1b" }) };
 
   it.each<[ResolvedVendor, string]>([
     [aliased, "https://v.example"],
     [aliased, "v.example"],
     [tenants, "https://v.example/0a1b/v2.0"],
+    [pinned, "https://v.example/0a1b/v2.0"],
   ])("is known by each of them", (entry, iss) => {
     expect(() => requireIssuer(entry, iss)).not.toThrow();
   });
@@ -233,7 +256,15 @@ describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
     [tenants, "https://v.example/0a1b/../0a1b/v2.0"],
     [tenants, "https://v.example/zzzz/v2.0"],
     [tenants, "https://evil.example/0a1b/v2.0"],
+    [pinned, "https://v.example/0a1c/v2.0"],
   ])("and by no other", (entry, iss) => {
     expect(() => requireIssuer(entry, iss)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+
+  it("is pinned by a placeholder that names a tenant, and by nothing else", () => {
+    expect(pinned.issuerTemplate?.pinned).toBe("0a1b");
+    expect(pinTenant(tenants, { directory: "everybody" })).toBe(tenants);
+    expect(pinTenant(tenants, { another: "0a1b" })).toBe(tenants);
+    expect(pinTenant(aliased, { directory: "0a1b" })).toBe(aliased);
   });
 });

@@ -9,6 +9,7 @@ import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { parseJsonStrict } from "../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
+import { isPinnedTenant, isTenant } from "./issuer-tenant.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { isObject } from "./vendor-answer.ts";
 import { invalidVendorResponse } from "./vendor-error.ts";
@@ -88,9 +89,10 @@ export function expectedIssuer(
 ): string {
   if (issuerSpelling === "bare" && claims.iss === withoutScheme(issuer)) return withoutScheme(issuer);
   if (issuerTemplate === undefined) return issuer;
-  const { placeholder, claim, pattern } = issuerTemplate;
+  const { placeholder, claim } = issuerTemplate;
   const value = claims[claim];
-  if (typeof value !== "string" || !new RegExp(`^(?:${pattern})$`).test(value)) throw refused(`${claim} is no tenant`);
+  if (typeof value !== "string" || !isTenant(value, issuerTemplate)) throw refused(`${claim} is no tenant`);
+  if (!isPinnedTenant(value, issuerTemplate)) throw refused(`${claim} is another tenant`);
   return issuer.replace(`{${placeholder}}`, value);
 }
 

@@ -105,7 +105,7 @@ describe("mapCallbackError", () => {
       "aborted",
     ].map((error) => [error]),
   )("%s is access_denied", (error) => {
-    expect(mapCallbackError(error)).toEqual({ code: "access_denied", vendorError: error });
+    expect(mapCallbackError({ error })).toEqual({ code: "access_denied", vendorError: error });
   });
 
   it.each([
@@ -131,11 +131,11 @@ describe("mapCallbackError", () => {
     ["by_user", "server_error"],
     ["", "server_error"],
   ])("%s is %s", (error, code) => {
-    expect(mapCallbackError(error)).toEqual({ code, vendorError: error });
+    expect(mapCallbackError({ error })).toEqual({ code, vendorError: error });
   });
 
   it("bar#CB-10 cuts the vendor's code", () => {
-    const { vendorError } = mapCallbackError(`a"b\\c\r\nd<script>é${"x".repeat(100_000)}`);
+    const { vendorError } = mapCallbackError({ error: `a"b\\c\r\nd<script>é${"x".repeat(100_000)}` });
     expect(vendorError).toMatch(/^a b c {2}d<script> x+$/);
     expect(vendorError).toHaveLength(64);
   });

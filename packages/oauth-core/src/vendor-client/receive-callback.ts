@@ -4,10 +4,10 @@
  * Before it: authorization-url.ts. After it: redeem-code.ts. Callers: the broker's and the template's callback.
  */
 import { OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
-import type { CallbackErrors } from "../vendors/dialect.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 import { withoutScheme } from "./id-token.ts";
-import { safeVendorCode } from "./vendor-error.ts";
+import { isPinnedTenant, isTenant } from "./issuer-tenant.ts";
+import { ownMeaning, safeVendorCode } from "./vendor-error.ts";
 
 /**
  * @param iss as sent, after form decoding; an empty one is a wrong one, only `undefined` is absent
@@ -46,7 +46,7 @@ function isSpellingOf(
   const [before = "", after] = issuer.split(`{${issuerTemplate.placeholder}}`);
   if (after === undefined || !iss.startsWith(before) || !iss.endsWith(after)) return false;
   const tenant = iss.slice(before.length, iss.length - after.length);
-  return new RegExp(`^(?:${issuerTemplate.pattern})$`).test(tenant);
+  return isTenant(tenant, issuerTemplate) && isPinnedTenant(tenant, issuerTemplate);
 }
 
 /**
@@ -77,21 +77,30 @@ function isCancelled(folded: string): boolean {
   return CANCELLED.test(folded) || ABORTED.test(folded);
 }
 
+/** What a vendor's error on the callback is here. */
+export interface CallbackError {
+  readonly code: OAuthErrorCode;
+  /** The vendor's own code, cut to the characters it may have. */
+  readonly vendorError: string;
+  /** Where the vendor's file says more than a code. */
+  readonly reason?: string;
+  readonly description?: string;
+}
+
 /**
- * @param error the `error` parameter as received
- * @param own the vendor's own codes, which win
- * @returns our code, and the vendor's own cut to the characters it may have
+ * @param parameters of the callback as received; `error` is there
+ * @param vendor its own codes and its own reading of them, which win
  */
 export function mapCallbackError(
-  error: string,
-  own: CallbackErrors = {},
-): { readonly code: OAuthErrorCode; readonly vendorError: string } {
+  parameters: Readonly<Record<string, string>> & { readonly error: string },
+  vendor: Partial<Pick<ResolvedVendor, "callbackErrors" | "classifyError">> = {},
+): CallbackError {
+  const error = vendor.classifyError?.(parameters) ?? parameters.error;
   const folded = error
     .slice(0, 64)
     .replace(/([a-z])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[\s.-]+/g, "_");
-  const theirs = Object.hasOwn(own, error) ? own[error] : undefined;
-  const code = theirs ?? CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
-  return { code, vendorError: safeVendorCode(error) };
+  const usual = CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
+  return { code: usual, vendorError: safeVendorCode(error), ...ownMeaning(vendor.callbackErrors, error) };
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
-import type { TokenErrors } from "../vendors/dialect.ts";
+import type { ErrorMeaning, TokenErrors } from "../vendors/dialect.ts";
 import type { VendorCredentials } from "../vendors/vendor.ts";
 import { isEgressError } from "./egress-error.ts";
 
@@ -63,12 +63,12 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
  * @param vendorCode its error code as received; cut before it goes anywhere
  */
 export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSeconds?: number): OAuthError {
-  const { errors = {} } = call;
-  const own = Object.hasOwn(errors, vendorCode) ? errors[vendorCode] : undefined;
-  const code = own ?? BY_VENDOR_CODE.get(vendorCode) ?? "vendor_response_invalid";
+  const own = ownMeaning(call.errors, vendorCode);
+  const code = own?.code ?? BY_VENDOR_CODE.get(vendorCode) ?? "vendor_response_invalid";
   const isOutage = code === "temporarily_unavailable";
-  return new OAuthError(code, DESCRIPTIONS[code] ?? "", {
+  return new OAuthError(code, own?.description ?? DESCRIPTIONS[code] ?? "", {
     vendorError: safeVendorCode(vendorCode),
+    ...(own?.reason === undefined ? {} : { reason: own.reason }),
     detail: `${call.what} refused`,
     ...(code === "vendor_credentials_rejected" && call.credentialsSource !== undefined
       ? { credentialsSource: call.credentialsSource }
@@ -76,6 +76,15 @@ export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSe
     ...(isOutage && call.spendsOnRefusal === true ? { retry: "restart" } : {}),
     ...(isOutage && retryAfterSeconds !== undefined ? { retryAfterSeconds } : {}),
   });
+}
+
+/** @returns what the vendor's own file says of a code; undefined where it says nothing */
+export function ownMeaning<Code extends OAuthErrorCode>(
+  own: Readonly<Record<string, ErrorMeaning<Code>>> | undefined,
+  vendorCode: string,
+): { readonly code: Code; readonly reason?: string; readonly description?: string } | undefined {
+  const meaning = own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined;
+  return typeof meaning === "string" ? { code: meaning } : meaning;
 }
 
 /** The vendor refused our authentication without saying so in a body. */

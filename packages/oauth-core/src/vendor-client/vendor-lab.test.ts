@@ -121,6 +121,20 @@ describe("V-70 an issuer with one name per tenant", () => {
     await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${String(iss)}/v2.0`, tid } });
     await expect(lab.redeem({ entry: entry() })).rejects.toMatchObject(REFUSED);
   });
+
+  it("is that of the tenant named beforehand, and of no other", async () => {
+    const pinnedTo = (pinned: string) => ({
+      entry: {
+        ...entry(),
+        issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}", pinned },
+      },
+    });
+    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${TENANT}/v2.0`, tid: TENANT } });
+    await expect(lab.redeem(pinnedTo(TENANT.toUpperCase()))).resolves.toHaveProperty("idToken");
+    const another = "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d";
+    await expect(lab.redeem(pinnedTo(another))).rejects.toMatchObject(REFUSED);
+    await expect(lab.refresh(pinnedTo(another))).rejects.toMatchObject(REFUSED);
+  });
 });
 
 describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with a wrong claim is refused, and the tokens are revoked", () => {

@@ -5,6 +5,7 @@ import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
 import type * as idToken from "./id-token.ts";
+import type * as tenant from "./issuer-tenant.ts";
 import type * as document from "./metadata-document.ts";
 import type * as callback from "./receive-callback.ts";
 
@@ -42,6 +43,10 @@ vi.mock("oauth4webapi", async (original) => {
 vi.mock("./receive-callback.ts", async (original) => {
   const known = await original<typeof callback>();
   return { ...known, requireIssuer: unless("callback issuer", known.requireIssuer, () => undefined) };
+});
+vi.mock("./issuer-tenant.ts", async (original) => {
+  const known = await original<typeof tenant>();
+  return { ...known, isPinnedTenant: unless("pinned tenant", known.isPinnedTenant, () => true) };
 });
 vi.mock("./metadata-document.ts", async (original) => {
   const known = await original<typeof document>();
@@ -91,6 +96,22 @@ describe("without the defence the attack succeeds, with it it does not:", () => 
     await expect(lab.refresh({ request })).rejects.toMatchObject({ code: "vendor_response_invalid" });
     off.add("same subject");
     await expect(lab.refresh({ request })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it("the tenant named beforehand", async () => {
+    const [named, tid] = ["named", "other"];
+    const issuer = `${lab.vendor.issuer}/{tid}/v2.0`;
+    const entry = {
+      issuer,
+      issuerTemplate: { placeholder: "tid", claim: "tid", pattern: "[a-z]+", pinned: named },
+      authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
+      tokenEndpoint: `${lab.vendor.issuer}/token`,
+      jwksUri: `${lab.vendor.issuer}/jwks`,
+    };
+    await lab.vendor.grant({ claims: { iss: issuer.replace("{tid}", tid), tid } });
+    await expect(lab.redeem({ entry })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("pinned tenant");
+    await expect(lab.redeem({ entry })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
   });
 
   it("V-29 the issuer of metadata", async () => {

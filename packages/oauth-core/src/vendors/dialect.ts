@@ -26,6 +26,10 @@ export interface IssuerTemplate {
   readonly claim: string;
   /** A regular expression the whole claim must match. */
   readonly pattern: string;
+  /** The entry's placeholder that may name the tenant beforehand: a value that matches `pattern` pins it. */
+  readonly pinnedBy?: string;
+  /** The one tenant that counts, in any case of its letters; set where `pinnedBy` has named one, never in an entry. */
+  readonly pinned?: string;
 }
 
 /** A lifetime told as a point in time. */
@@ -41,17 +45,27 @@ export interface ResultMember {
   readonly success: readonly (string | number | boolean)[];
 }
 
+/**
+ * What an error of a vendor is here: our code, or, where that alone would mislead, with a word for programs and a sentence for
+ * people (printable ASCII without quotes).
+ */
+export type ErrorMeaning<Code extends OAuthErrorCode> =
+  | Code
+  | { readonly code: Code; readonly reason: string; readonly description: string };
+
 /** A vendor's error codes at its token and revocation endpoint, and what they are here. */
 export type TokenErrors = Readonly<
   Record<
     string,
-    Extract<
-      OAuthErrorCode,
-      | "invalid_grant"
-      | "invalid_scope"
-      | "temporarily_unavailable"
-      | "vendor_credentials_rejected"
-      | "vendor_response_invalid"
+    ErrorMeaning<
+      Extract<
+        OAuthErrorCode,
+        | "invalid_grant"
+        | "invalid_scope"
+        | "temporarily_unavailable"
+        | "vendor_credentials_rejected"
+        | "vendor_response_invalid"
+      >
     >
   >
 >;
@@ -60,9 +74,11 @@ export type TokenErrors = Readonly<
 export type CallbackErrors = Readonly<
   Record<
     string,
-    Extract<
-      OAuthErrorCode,
-      "access_denied" | "invalid_scope" | "server_error" | "temporarily_unavailable" | "vendor_credentials_rejected"
+    ErrorMeaning<
+      Extract<
+        OAuthErrorCode,
+        "access_denied" | "invalid_scope" | "server_error" | "temporarily_unavailable" | "vendor_credentials_rejected"
+      >
     >
   >
 >;

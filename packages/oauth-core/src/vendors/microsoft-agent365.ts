@@ -4,20 +4,55 @@
  *
  * A tenant's administrator consents once, and the organization names its environment, which is part of the server's URL. The
  * scopes belong to one resource, the Agent 365 Tools. A refresh answers with a new refresh token and leaves the old one
- * alive. There is no revocation. The issuer of an ID token names the user's tenant.
+ * alive. There is no revocation. The issuer of an ID token names the user's tenant. What went wrong is said by an AADSTS
+ * number, of which `error` keeps little: an administrator whose consent is missing looks like a user who has cancelled.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
+import type { JsonObject } from "../ports.ts";
 import { defineVendor } from "./vendor.ts";
 
 const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
 const GUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+
+const ADMIN_CONSENT = {
+  reason: "admin_consent_required",
+  description: "An administrator of the tenant must consent to this app at the vendor first; then connect again",
+};
+const NOT_ASSIGNED = {
+  reason: "user_not_assigned",
+  description:
+    "An administrator of the tenant must assign the user to this app at the vendor first; then connect again",
+};
+
+/** Numbers that say more than the `error` beside them, or say it where `error` is another than the documented one. */
+const BY_NUMBER: ReadonlyMap<string, string> = new Map([
+  ["50076", "interaction_required"],
+  ["50079", "interaction_required"],
+  ["53003", "interaction_required"],
+  ["65001", "consent_required"],
+  ["50105", "AADSTS50105"],
+  ["90094", "AADSTS90094"],
+  ["900941", "AADSTS900941"],
+]);
+
+/** In a body the number is in `error_codes`; on the callback it is in the text, and in the address of the text's page. */
+function classifyError({ error_codes: codes, error_description: text, error_uri: page, suberror }: JsonObject) {
+  const listed: unknown = Array.isArray(codes) ? codes[0] : codes;
+  const number =
+    /^\d+$/.exec(typeof listed === "number" || typeof listed === "string" ? String(listed) : "")?.[0] ??
+    /\bAADSTS(\d+)/.exec(typeof text === "string" ? text : "")?.[1] ??
+    /[?&]code=(\d+)/.exec(typeof page === "string" ? page : "")?.[1] ??
+    "";
+  // Observed where `consent_required` is documented.
+  return BY_NUMBER.get(number) ?? (suberror === "consent_required" ? suberror : undefined);
+}
 
 export const microsoftAgent365: RegistryEntry = {
   vendor: defineVendor({
     id: "microsoft-agent365",
     name: "Microsoft Agent 365",
     issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
-    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: GUID },
+    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: GUID, pinnedBy: "tenant" },
     authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     jwksUri: "https://login.microsoftonline.com/{tenant}/discovery/v2.0/keys",
@@ -33,14 +68,23 @@ export const microsoftAgent365: RegistryEntry = {
     rotatesRefreshTokens: false,
     revocationHelp:
       "Open myapps.microsoft.com and remove this app there, or ask the administrator of the tenant to remove the enterprise app",
-    // Observed where `consent_required` is documented.
-    classifyError: ({ suberror }) => (suberror === "consent_required" ? suberror : undefined),
+    classifyError,
     tokenErrors: {
+      AADSTS50105: { code: "invalid_grant", ...NOT_ASSIGNED },
+      AADSTS90094: { code: "invalid_grant", ...ADMIN_CONSENT },
+      AADSTS900941: { code: "invalid_grant", ...ADMIN_CONSENT },
       // The person has to come again: for consent, a second factor, a policy.
       interaction_required: "invalid_grant",
       access_denied: "invalid_grant",
       consent_required: "invalid_grant",
       // The tenant does not have what the scopes name: its administrator has to enable it first.
+      invalid_resource: "invalid_scope",
+    },
+    callbackErrors: {
+      AADSTS50105: { code: "access_denied", ...NOT_ASSIGNED },
+      // The vendor says `access_denied`, and nobody has cancelled anything.
+      AADSTS90094: { code: "server_error", ...ADMIN_CONSENT },
+      AADSTS900941: { code: "server_error", ...ADMIN_CONSENT },
       invalid_resource: "invalid_scope",
     },
   }),

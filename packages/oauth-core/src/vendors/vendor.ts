@@ -78,9 +78,10 @@ export interface Vendor {
    */
   readonly readTokenResponse?: (members: JsonObject) => JsonObject;
   /**
-   * The code of an answer whose code is not its `error`, or says less than the rest of it.
+   * The code of an answer, or of an error on the callback, whose code is not its `error`, or says less than the rest of it.
    *
-   * @returns a key of `tokenErrors` or a standard code; undefined where the usual reading is right
+   * @param members of the token answer as parsed, or the parameters of the callback
+   * @returns a key of `tokenErrors` or `callbackErrors`, or a standard code; undefined where the usual reading is right
    */
   readonly classifyError?: (members: JsonObject) => string | undefined;
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */

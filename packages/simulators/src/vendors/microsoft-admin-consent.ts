@@ -34,7 +34,7 @@ async function ask(
     redirect: callbackUrl(redirectUri, { admin_consent: "True", ...answer, state: query.get("state") }),
   });
   const fail = (code: AadstsCode) => {
-    const told = callbackError(code, { now: host.now() });
+    const told = callbackError(code, { now: host.now(), url: host.url });
     return back(version === "v2.0" ? { ...told, error: "consent_required" } : told);
   };
   const asked = scope?.split(" ") ?? [`${AGENT_365_TOOLS}/.default`];

@@ -39,7 +39,7 @@ export function serveMicrosoftAuthorize(parts: MicrosoftParts): void {
     const { tenant, client, redirectUri, query } = request;
     const back = (answer: Readonly<Record<string, string>>) =>
       callbackUrl(redirectUri, { ...answer, state: query.get("state") });
-    const fail = (code: AadstsCode) => back(callbackError(code, { now: host.now() }));
+    const fail = (code: AadstsCode) => back(callbackError(code, { now: host.now(), url: host.url }));
     const scopes = readScopes(query.get("scope") ?? "");
     const wrong = (refused as AadstsCode | undefined) ?? mistakeOf(request, scopes);
     if (wrong !== undefined || scopes === undefined) return c.redirect(fail(wrong ?? "AADSTS70011"), 302);

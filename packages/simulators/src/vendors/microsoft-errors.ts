@@ -5,7 +5,7 @@
  * 65001, 50076 and 7000222 in public threads, the newest of 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 50194,
  * 901002, 9010010. The documented codes for consent and interaction are `consent_required` and `interaction_required`;
  * observed is `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
- * Recalled: the other numbers (vendors/README.md f) and which `error` each comes with where the above do not say.
+ * Recalled: `error_uri` on the callback; the other numbers (vendors/README.md f) and which `error` each comes with where the above do not say.
  */
 import { randomUUID } from "node:crypto";
 
@@ -119,7 +119,7 @@ export function tokenError(code: AadstsCode, { now, url, tokenErrors }: ErrorCon
     timestamp,
     trace_id: traceId,
     correlation_id: correlationId,
-    error_uri: `${url}/error?code=${code.slice("AADSTS".length)}`,
+    error_uri: pageOf(code, url),
     ...(isObserved ? { suberror: observed.suberror } : {}),
     ...(WITH_CLAIMS.includes(code) ? { claims: MFA_CLAIMS } : {}),
   };
@@ -127,12 +127,20 @@ export function tokenError(code: AadstsCode, { now, url, tokenErrors }: ErrorCon
 }
 
 /** @returns what a callback is told */
-export function callbackError(code: AadstsCode, { now }: Pick<ErrorContext, "now">): Record<string, string> {
+export function callbackError(
+  code: AadstsCode,
+  { now, url }: Pick<ErrorContext, "now" | "url">,
+): Record<string, string> {
   return {
     error: ERRORS[code].error,
     error_description: describe(code, randomUUID(), randomUUID(), timestampOf(now)),
+    error_uri: pageOf(code, url),
     ...(code === "AADSTS65004" ? { error_subcode: "cancel" } : {}),
   };
+}
+
+function pageOf(code: AadstsCode, url: string): string {
+  return `${url}/error?code=${code.slice("AADSTS".length)}`;
 }
 
 export function textOf(code: AadstsCode): string {

@@ -42,10 +42,11 @@ export function serveMicrosoftIdentity({ host, settings, signer }: MicrosoftPart
 }
 
 export function microsoftIdToken(
-  { host, signer }: MicrosoftParts,
-  { user, clientId, tenantId, scopes }: MicrosoftGrant,
+  { host, settings, signer }: MicrosoftParts,
+  { user, clientId, tenantId: ownTenant, scopes }: MicrosoftGrant,
   nonce: string | undefined,
 ): Promise<string> {
+  const tenantId = settings.idTokenTenant ?? ownTenant;
   const account = ACCOUNTS.find(({ id }) => id === user);
   const hash = (...parts: readonly string[]) => createHash("sha256").update(JSON.stringify(parts)).digest();
   return signer.sign({

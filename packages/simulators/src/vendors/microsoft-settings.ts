@@ -42,6 +42,8 @@ export interface MicrosoftSettings {
   tenants: readonly MicrosoftTenant[];
   /** Id of the tenant people belong to who sign in at `organizations` or `common`; default the first. */
   homeTenant: string | undefined;
+  /** Id of the tenant ID tokens name in place of the person's own: what the vendor itself does not do. */
+  idTokenTenant: string | undefined;
   /** Grants from before end in AADSTS50076 with `claims`; signing in again passes. */
   mfaRequired: boolean;
   /** As the documentation says, or as seen in public threads: microsoft-errors.ts. */
@@ -96,6 +98,7 @@ export function microsoftDefaults(): MicrosoftSettings {
       },
     ],
     homeTenant: undefined,
+    idTokenTenant: undefined,
     mfaRequired: false,
     tokenErrors: "documented",
   };
