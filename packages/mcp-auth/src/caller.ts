@@ -1,0 +1,40 @@
+/**
+ * Who calls a tool, and with which vendor token: all that a mode owes to `/mcp`. The two implementations are
+ * pre-registered/gate.ts and hosted/gate.ts; nothing behind this interface knows which one it has.
+ */
+import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+
+/** A vendor token as it is good for use now. */
+export interface VendorToken {
+  readonly accessToken: Secret;
+  /** Names this very token to `refused`. */
+  readonly version: number;
+}
+
+export interface Caller {
+  /** Stable and globally unique at the vendor; never an e-mail address or a login. */
+  readonly user: string;
+  /** What the bearer token permits. */
+  readonly scope: readonly string[];
+  /** Of the bearer token. */
+  readonly expiresAt: EpochSeconds;
+  /** The client the bearer token was issued to, where that is known. */
+  readonly clientId: string | undefined;
+  /** @throws OAuthError temporarily_unavailable; invalid_grant where only the user can mend it */
+  vendorToken(): Promise<VendorToken>;
+  /**
+   * The vendor answered this token with 401.
+   *
+   * @returns another to try, once; undefined where there is none: then the next request with this bearer token is a 401
+   */
+  refused(token: VendorToken): Promise<VendorToken | undefined>;
+}
+
+export interface Gate {
+  /**
+   * @param bearer as presented, of any shape and length
+   * @returns undefined for a token that is not good here, whatever the reason: the answer is 401 `invalid_token`
+   * @throws OAuthError temporarily_unavailable when nothing can be said now: 503, and nothing is lost
+   */
+  identify(bearer: string): Promise<Caller | undefined>;
+}

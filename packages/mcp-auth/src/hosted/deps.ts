@@ -1,0 +1,17 @@
+/** What hosted mode is made of, bound once in app.ts. Functions take the part they use with `Pick`. */
+import type { Clock, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
+import type { TokenStore } from "@oauth-broker/token-store";
+import type { HostedSettings } from "../settings.ts";
+import type { ServerKey } from "./server-key.ts";
+import type { Sessions } from "./sessions.ts";
+
+export interface HostedDeps {
+  readonly settings: HostedSettings;
+  readonly now: Clock;
+  /** On the same table, or in the same folder, as the tokens. */
+  readonly records: RecordStore;
+  readonly tokens: TokenStore;
+  readonly serverKey: ServerKey;
+  readonly sessions: Sessions;
+  readonly vendorClient: VendorClient;
+}

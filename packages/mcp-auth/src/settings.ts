@@ -1,0 +1,72 @@
+/** What a deployment is set to, once config.ts has read and checked it. Everything else takes its part of this. */
+import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core";
+
+export interface CommonSettings {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode where it was not given. */
+  readonly deploymentUrl: string | undefined;
+  readonly vendor: VendorSettings;
+  readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
+  readonly limits: {
+    /** Per address on the OAuth paths; 0 = off. */
+    readonly requestsPerMinute: number;
+    /** CIDRs whose forwarded address is believed. */
+    readonly trustedProxies: readonly string[];
+  };
+  /** Worth a line in the log at start; nothing secret. */
+  readonly warnings: readonly string[];
+}
+
+export interface VendorSettings {
+  /** Its placeholders are filled; endpoints that are absent are discovered from its issuer. */
+  readonly vendor: Vendor;
+  /** The vendor client of this deployment. Always there in hosted mode. */
+  readonly credentials: VendorCredentials | undefined;
+  /** `VENDOR_SCOPES`: what is asked for where a client names none, and the most it may ask for. */
+  readonly scopes: readonly string[];
+  /** Hosts, and with a leading dot all below a domain, that may be sent a user's vendor token. */
+  readonly apiHosts: readonly string[];
+}
+
+export interface PreRegisteredSettings extends CommonSettings {
+  readonly mode: "pre-registered";
+}
+
+export interface HostedSettings extends CommonSettings {
+  readonly mode: "hosted";
+  readonly deploymentUrl: string;
+  readonly vendor: VendorSettings & { readonly credentials: VendorCredentials };
+  readonly callback: PlatformCallback | ServerCallback;
+  /** `ALLOW_VENDOR_WITHOUT_PKCE`: a vendor with neither PKCE nor ID tokens is taken all the same. */
+  readonly allowVendorWithoutPkce: boolean;
+}
+
+/** The platform is the vendor's redirect URI and posts the vendor's code to `/token`. */
+export interface PlatformCallback {
+  readonly kind: "platform";
+  /** `PLATFORM_OAUTH_CALLBACK_URL`: the one redirect URI there is, at the vendor and of our one client. */
+  readonly redirectUri: string;
+  /** `OAUTH_REGISTER`: whether `/register` exists. */
+  readonly registers: boolean;
+}
+
+/** This server is the vendor's redirect URI; ordinary MCP clients come with redirect URIs of their own. */
+export interface ServerCallback {
+  readonly kind: "server";
+  /** `DEPLOYMENT_URL/callback`. */
+  readonly redirectUri: string;
+  readonly clients: readonly StaticClient[];
+  /** `OAUTH_DYNAMIC_REGISTRATION=open`; `hosts` limits redirect URIs to these, empty = any https host. Absent = off. */
+  readonly registration: { readonly hosts: readonly string[] } | undefined;
+  /** `OAUTH_CLIENT_METADATA_HOSTS`: empty = off. */
+  readonly clientMetadataHosts: readonly string[];
+}
+
+/** Known beforehand, from `OAUTH_CLIENTS`. Public: PKCE, no secret. */
+export interface StaticClient {
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+}
+
+export type Settings = PreRegisteredSettings | HostedSettings;
