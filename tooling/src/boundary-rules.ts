@@ -50,6 +50,8 @@ export const ZONES: readonly {
     mayImport: ["token-store", "core index", "hono", "service", "vendor-client"],
   },
   { zone: "broker-client", files: /^packages\/broker-client\//, mayImport: ["core index", "vendor-client"] },
+  // Records what vendors answer the vendor client; the simulators themselves know nothing of our code.
+  { zone: "fixtures", files: /^packages\/simulators\/src\/fixtures\//, mayImport: ["core index"] },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
   {
     zone: "sandbox",

@@ -1,0 +1,100 @@
+/**
+ * Takes the legs of a fixture at the vendor's simulator: a simulator is worth as much as it resembles what was recorded.
+ * Run by vendors/fixtures.test.ts.
+ */
+import { createVendorClient, REGISTRY, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { machineClock } from "../clock.ts";
+import { driveConsent } from "../drive-consent.ts";
+import { startAtlassian } from "../vendors/atlassian.ts";
+import type { VendorSimulator } from "../vendors/base/simulator.ts";
+import { startGitHub } from "../vendors/github.ts";
+import { startGoogleWorkspace } from "../vendors/google.ts";
+import { startLinear } from "../vendors/linear.ts";
+import { startMicrosoftAgent365 } from "../vendors/microsoft.ts";
+import { startNotion } from "../vendors/notion.ts";
+import { startSlack } from "../vendors/slack.ts";
+import { allowedFor } from "../fixtures/allowed.ts";
+import { atEndpoints } from "../fixtures/at-endpoints.ts";
+import { differences } from "../fixtures/compare.ts";
+import type { Fixture } from "../fixtures/fixture.ts";
+import { type Leg, runLegs } from "../fixtures/legs.ts";
+import { createRecorder } from "../fixtures/record.ts";
+
+/** A simulator, and what its app and its requests have beside the usual. */
+export interface Stage {
+  readonly simulator: VendorSimulator;
+  readonly app?: object;
+  readonly resource?: string;
+}
+
+export type Stages = Readonly<Record<string, () => Promise<Stage>>>;
+
+export const STAGES: Stages = {
+  github: async () => ({ simulator: await startGitHub() }),
+  slack: async () => ({ simulator: await startSlack() }),
+  linear: async () => ({ simulator: await startLinear() }),
+  notion: async () => ({ simulator: await startNotion() }),
+  atlassian: async () => {
+    const simulator = await startAtlassian();
+    return { simulator, app: { kind: "mcp" }, resource: simulator.mcpServer };
+  },
+  "google-workspace": async () => ({ simulator: await startGoogleWorkspace() }),
+  "microsoft-agent365": async () => ({ simulator: await startMicrosoftAgent365() }),
+};
+
+/**
+ * @returns where the simulator differs from what was recorded, a line each; none when it does not
+ * @throws Error when there is no simulator of the vendor
+ */
+export async function replayFixture(fixture: Fixture, stages: Stages = STAGES): Promise<string[]> {
+  const start = Object.hasOwn(stages, fixture.vendor) ? stages[fixture.vendor] : undefined;
+  const entry = REGISTRY.get(fixture.vendor);
+  if (start === undefined || entry === undefined) {
+    throw new Error(`There is no simulator of ${fixture.vendor} that could replay this`);
+  }
+  const stage = await start();
+  try {
+    return differences(fixture.legs, await legsAt(stage, entry.vendor, fixture));
+  } finally {
+    await stage.simulator.close();
+  }
+}
+
+/** Nothing listens there: the person's browser stops in front of it. */
+const REDIRECT_URI = "http://127.0.0.1:9/callback";
+
+/** @param vendor its entry, whose endpoints become the simulator's */
+export async function legsAt(
+  { simulator, app = {}, resource }: Stage,
+  vendor: Vendor,
+  fixture: Pick<Fixture, "scope" | "app">,
+): Promise<Leg[]> {
+  const credentials: VendorCredentials = {
+    id: "replay",
+    source: "shared",
+    clientId: "replayed-app",
+    clientSecret: new Secret("secret-of-the-replayed-app"),
+  };
+  simulator.addClient({
+    clientId: credentials.clientId,
+    clientSecret: "secret-of-the-replayed-app",
+    redirectUris: [REDIRECT_URI],
+    ...app,
+    ...fixture.app,
+  });
+  const allowed = allowedFor(vendor, fixture.scope);
+  const recorder = createRecorder(fetch, allowed);
+  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: machineClock, allowLoopback: true });
+  const resolved = await vendorClient.resolve(atEndpoints(vendor, simulator.endpoints));
+  return runLegs(
+    {
+      vendor: resolved,
+      credentials,
+      redirectUri: REDIRECT_URI,
+      scope: fixture.scope,
+      ...(resource === undefined ? {} : { resource }),
+      browse: async (url) => (await driveConsent(url, { stopAt: ({ port }) => port === "9" })).searchParams,
+    },
+    { vendorClient, recorder, allowed },
+  );
+}
