@@ -1,7 +1,7 @@
 /**
  * The repository's own tools: `node tooling/src/main.ts COMMAND`.
  *
- * write        remakes the generated documents
+ * write        remakes what is generated: the documents, and the list of first-class vendors
  * check        fails when one is stale, a cited section has no test, or docs/flows.md names something gone
  * boundaries   the structural rules of boundaries.ts and vendor-names.ts
  * tracked      the rules of tracked-files.ts
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
 import { renderConfiguration } from "./config-docs.ts";
+import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
@@ -38,11 +39,13 @@ async function documents(): Promise<[path: string, content: string][]> {
 /** Each command returns its complaints; those that do not begin with `warning:` make it fail. */
 const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   write: async () => {
+    // Before the documents, which tell of the vendors on that list.
+    writeFileSync(join(ROOT, FIRST_CLASS_PATH), renderFirstClass());
     for (const [path, content] of await documents()) writeFileSync(join(ROOT, path), content);
     return [];
   },
   check: async () => [
-    ...(await documents())
+    ...[[FIRST_CLASS_PATH, renderFirstClass()] as const, ...(await documents())]
       .filter(([path, content]) => read(path) !== content)
       .map(([path]) => `${path} is stale: npm run docs`),
     ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),

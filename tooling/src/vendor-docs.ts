@@ -2,7 +2,7 @@
  * docs/vendors.md, from the registry: the vendors with a file of their own in detail, then the entries of the catalogue that
  * are on, then those that are off and why.
  */
-import { capabilitiesOf, type RegistryEntry } from "../../packages/oauth-core/src/vendors/registry.ts";
+import { capabilitiesOf, type RegistryEntry } from "../../packages/oauth-core/src/vendors/registry-entry.ts";
 import { generated, table } from "./markdown.ts";
 
 const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {

@@ -87,7 +87,7 @@ describe("the catalogue", () => {
 });
 
 describe("the vendors' own files", () => {
-  it("are all in the registry: adding one is one file and its line there", async () => {
+  it("are all in the registry, each under the name that the list is made by", async () => {
     const files = readdirSync(new URL(".", import.meta.url)).filter((name) => /^[a-z0-9-]+\.ts$/.test(name));
     const modules = await Promise.all(
       files.map(async (name): Promise<object> => import(`./${name}`) as Promise<object>),

@@ -1,0 +1,41 @@
+/**
+ * A map that makes a value when it is first asked for: of the registry's hundreds of entries a process needs few, and most
+ * need only their ids. Used by registry.ts.
+ */
+
+/**
+ * @param makers in the order the map has; each is called once at most
+ * @returns a map in all but `instanceof`; iterating over its values makes them all
+ */
+export function lazyMap<V extends object>(makers: ReadonlyMap<string, () => V>): ReadonlyMap<string, V> {
+  const made = new Map<string, V>();
+  const make = (key: string, maker: () => V): V => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = maker();
+    made.set(key, value);
+    return value;
+  };
+  function* entries(): MapIterator<[string, V]> {
+    for (const [key, maker] of makers) yield [key, make(key, maker)];
+  }
+  function* values(): MapIterator<V> {
+    for (const [key, maker] of makers) yield make(key, maker);
+  }
+  const map: ReadonlyMap<string, V> = {
+    size: makers.size,
+    has: (key) => makers.has(key),
+    get: (key) => {
+      const maker = makers.get(key);
+      return maker === undefined ? undefined : make(key, maker);
+    },
+    keys: () => makers.keys(),
+    entries,
+    values,
+    [Symbol.iterator]: entries,
+    forEach: (callback, thisArg) => {
+      for (const [key, value] of entries()) callback.call(thisArg, value, key, map);
+    },
+  };
+  return map;
+}

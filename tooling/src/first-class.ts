@@ -1,0 +1,39 @@
+/**
+ * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new vendor is its file and
+ * nothing else. A file is a vendor's when it exports a RegistryEntry; the name of the export is the file's in camelCase.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./sources.ts";
+
+const FOLDER = "packages/oauth-core/src/vendors";
+
+export const FIRST_CLASS_PATH = `${FOLDER}/first-class.ts`;
+
+/** @throws Error naming the vendor's file that has no export of its name */
+export function renderFirstClass(root: string = ROOT): string {
+  const vendors = readdirSync(join(root, FOLDER))
+    .filter((name) => /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))
+    .sort()
+    .flatMap((file) => vendorOf(file, readFileSync(join(root, FOLDER, file), "utf8")));
+  const imports = vendors.map(({ file, name }) => [`./${file}`, `import { ${name} } from "./${file}";`] as const);
+  const type = ["./registry-entry.ts", `import type { RegistryEntry } from "./registry-entry.ts";`] as const;
+  return `// Generated. Remake: npm run docs
+/** The vendors with a file of their own. Listed by registry.ts. */
+${[...imports, type]
+  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  .map(([, line]) => line)
+  .join("\n")}
+
+export const FIRST_CLASS: readonly RegistryEntry[] = [
+${vendors.map(({ name }) => `  ${name},\n`).join("")}];
+`;
+}
+
+function vendorOf(file: string, text: string): { file: string; name: string }[] {
+  const exported = Array.from(text.matchAll(/^export const (\w+): RegistryEntry\b/gm), ([, name = ""]) => name);
+  const name = file.slice(0, -".ts".length).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  if (exported.length === 0) return [];
+  if (exported.length === 1 && exported[0] === name) return [{ file, name }];
+  throw new Error(`${FOLDER}/${file} must export one RegistryEntry, and as ${name}`);
+}
