@@ -81,6 +81,13 @@ describe("/v1/vendors", () => {
       server_url: expect.stringContaining("{environment_id}"),
       placeholders: { environment_id: { pattern: expect.any(String) } },
     });
+    expect((await get("/v1/vendors/23andme")).body).toMatchObject({
+      enabled: false,
+      reasons_off: expect.arrayContaining([expect.any(String)]),
+      confidence: "medium",
+      agreeing_sources: 1,
+      disagreements: expect.any(Array),
+    });
     expectError(await scene.other.par({ vendor: "github" }), 400, "unauthorized_client");
   });
 

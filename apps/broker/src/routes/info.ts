@@ -2,12 +2,13 @@
 import { authenticateClient, authorizationServerMetadata, OAuthError, parseParameters } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { ClientConfig, VendorConfig } from "../config.ts";
+import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import { openApiDocument } from "./openapi.ts";
+import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;
@@ -26,6 +27,10 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
   );
   const openApi = JSON.stringify(openApiDocument(deps.issuer));
+  const vendorList = (client?: ClientConfig): string =>
+    JSON.stringify({ vendors: [...deps.vendors.values()].map((entry) => vendorSummary(entry, client)) });
+  // The same for all who do not say who they are, and hundreds of entries.
+  let publicList: string | undefined;
   const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
     method: "GET",
     path,
@@ -37,13 +42,13 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
     get("/v1/vendors", async (c) => {
       const client = await optionalClient(c, deps);
-      return jsonAnswer(200, { vendors: [...deps.vendors.values()].map((entry) => vendorView(entry, client)) });
+      return rawJson(client === undefined ? (publicList ??= vendorList()) : vendorList(client));
     }),
     get("/v1/vendors/:id", async (c) => {
       const client = await optionalClient(c, deps);
       const entry = deps.vendors.get(c.req.param("id") ?? "");
       if (entry === undefined) throw new OAuthError("not_found", "There is no such vendor: see /v1/vendors");
-      return jsonAnswer(200, { ...vendorView(entry, client), ...vendorDetails(entry) });
+      return jsonAnswer(200, vendorDetails(entry, client));
     }),
     get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
     get("/readyz", () => readiness(deps), { quiet: true }),
@@ -66,41 +71,6 @@ async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Ans
 async function optionalClient(c: Context, deps: Deps): Promise<ClientConfig | undefined> {
   const authorization = c.req.header("authorization");
   return authorization === undefined ? undefined : authenticateClient(authorization, parseParameters(""), deps);
-}
-
-function vendorView(entry: VendorConfig, client: ClientConfig | undefined): Record<string, unknown> {
-  const { vendor, setup, byoc, placeholders, serverUrl, verification } = entry;
-  const isDiscovered = vendor.issuer !== undefined;
-  return {
-    id: vendor.id,
-    name: vendor.name,
-    enabled: vendor.enabled,
-    accepts_new_authorizations: vendor.acceptsNewAuthorizations,
-    verification: verification?.status ?? "operator",
-    capabilities: {
-      pkce: vendor.pkce,
-      oidc: isDiscovered && vendor.issuesIdTokens !== false,
-      dcr: vendor.registrationEndpoint !== undefined,
-      refresh: true,
-      revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
-      byoc,
-    },
-    setup,
-    placeholders,
-    default_scopes: vendor.defaultScopes,
-    ...(serverUrl === undefined ? {} : { server_url: serverUrl }),
-    ...(client === undefined ? {} : { approved: isApproved(entry, client) }),
-  };
-}
-
-/** What only the one who asks for one vendor wants to read. */
-function vendorDetails({ verification }: VendorConfig): Record<string, unknown> {
-  return verification === undefined ? {} : { checked_on: verification.checkedOn, sources: verification.sources };
-}
-
-function isApproved({ vendor, setup }: Pick<VendorConfig, "vendor" | "setup">, client: ClientConfig): boolean {
-  const isAllowed = client.vendors === undefined || client.vendors.includes(vendor.id);
-  return isAllowed && (setup !== "vendor_approval" || client.approvedVendors.includes(vendor.id));
 }
 
 function rawJson(body: string): Answer {

@@ -2,9 +2,8 @@
  * OpenAPI 3.1 of the broker, for tools and for people who read schemas. A test holds it against the route table.
  * Written by hand: OAuth's form bodies and redirects are what generators get wrong.
  */
-type Schema = Record<string, unknown>;
+import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
 
-const text = (description: string, extra: Schema = {}): Schema => ({ type: "string", description, ...extra });
 const form = (properties: Record<string, Schema>, required: readonly string[]): Schema => ({
   required: true,
   content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties, required } } },
@@ -75,64 +74,6 @@ const WHAT_MINTED: Record<string, Schema> = {
 const REGISTER: Record<string, Schema> = {
   vendor: text("A vendor's id, see /v1/vendors"),
   initial_access_token: text("For vendors that want one; else the owner's or the vendor's of the configuration"),
-};
-
-const SCHEMAS: Record<string, Schema> = {
-  Error: {
-    type: "object",
-    required: ["error", "error_description"],
-    properties: {
-      error: text("A code of RFC 6749 or of the table in docs/api.md"),
-      error_description: text("A sentence"),
-      flow_id: text("Names the flow in our log"),
-      reference_id: text("Names a bug of ours in our log"),
-      reason: text("Which rule or deadline"),
-      retry: text("restart: something was spent and its answer lost, start a new flow", { enum: ["restart"] }),
-      vendor_error: text("The vendor's own code"),
-      credentials_source: text("Whose credentials the vendor refused", { enum: ["shared", "byoc", "environment"] }),
-      help: text("What a person can do by hand"),
-    },
-  },
-  Tokens: {
-    type: "object",
-    required: ["access_token", "token_type", "vendor", "connection", "vendor_data"],
-    properties: {
-      access_token: text("The vendor's access token"),
-      token_type: text("Bearer, or the vendor's own type"),
-      expires_in: { type: "integer", minimum: 1, description: "Seconds; only when the vendor gave a usable lifetime" },
-      refresh_token: text("The vendor's refresh token"),
-      scope: text("Space-separated"),
-      vendor_id_token: text("The vendor's ID token, after every check"),
-      vendor: text("The vendor's id; custom where the request described it"),
-      connection: text("Opaque, sealed, bound to this client: send it with refresh and revoke"),
-      vendor_data: {
-        type: "object",
-        description: "Every other member of the vendor's answer",
-        additionalProperties: true,
-      },
-    },
-  },
-  Vendor: {
-    type: "object",
-    required: ["id", "name", "enabled", "capabilities", "setup", "placeholders", "default_scopes"],
-    properties: {
-      id: text("The vendor's id"),
-      name: text("The vendor's name"),
-      enabled: { type: "boolean" },
-      verification: text("Who vouches for the entry", {
-        enum: ["first-class", "two-sources", "listed", "operator"],
-      }),
-      checked_on: text("YYYY-MM-DD; of one vendor alone"),
-      sources: { type: "array", items: { type: "string" }, description: "Of one vendor alone" },
-      accepts_new_authorizations: { type: "boolean" },
-      capabilities: { type: "object", additionalProperties: true },
-      setup: text("What must be done first", { enum: ["none", "vendor_approval", "environment_id"] }),
-      placeholders: { type: "object", additionalProperties: true },
-      default_scopes: { type: "array", items: { type: "string" } },
-      server_url: text("Of the vendor's MCP server, with {placeholders}"),
-      approved: { type: "boolean", description: "To an authenticated client" },
-    },
-  },
 };
 
 export function openApiDocument(issuer: string): Record<string, unknown> {
@@ -278,7 +219,10 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
         get: {
           summary: "One vendor",
-          responses: { "200": json("The vendor", ref("Vendor")), "404": { $ref: "#/components/responses/Error" } },
+          responses: {
+            "200": json("The vendor", ref("VendorDetails")),
+            "404": { $ref: "#/components/responses/Error" },
+          },
         },
       },
       "/register": {

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { REGISTRY } from "@oauth-broker/oauth-core";
+import type { VendorConfig } from "../config.ts";
+import { testClient, testVendor } from "../testing/test-broker.ts";
+import { vendorDetails, vendorSummary } from "./vendor-views.ts";
+
+const entries = [...REGISTRY.values()];
+const configured = (entry: (typeof entries)[number]): VendorConfig => ({
+  ...entry,
+  needsOwnerPage: false,
+  credentials: [],
+});
+const find = (fits: (entry: (typeof entries)[number]) => boolean): VendorConfig => {
+  const entry = entries.find(fits);
+  if (entry === undefined) throw new Error("the registry has no such entry");
+  return configured(entry);
+};
+
+describe("the list of vendors", () => {
+  it("has what a platform chooses by, and nothing that is for one vendor alone", () => {
+    const members = new Set(entries.flatMap((entry) => Object.keys(vendorSummary(configured(entry), undefined))));
+    expect(members).toEqual(
+      new Set([
+        "id",
+        "name",
+        "enabled",
+        "accepts_new_authorizations",
+        "verification",
+        "capabilities",
+        "setup",
+        "placeholders",
+        "default_scopes",
+        "server_url",
+      ]),
+    );
+    const list = JSON.stringify(entries.map((entry) => vendorSummary(configured(entry), undefined)));
+    expect(list).not.toContain('"description"');
+    // 383 entries have 110 KB; whole they would have 265.
+    expect(list.length / entries.length).toBeLessThan(400);
+  });
+
+  it("tells an authenticated client whether it is approved", () => {
+    const entry = find(({ setup }) => setup === "vendor_approval");
+    const client = testClient("platform");
+    expect(vendorSummary(entry, client)).toMatchObject({ approved: false });
+    expect(vendorSummary(entry, { ...client, approvedVendors: [entry.vendor.id] })).toMatchObject({ approved: true });
+    expect(vendorSummary(entry, { ...client, approvedVendors: [entry.vendor.id], vendors: [] })).toMatchObject({
+      approved: false,
+    });
+  });
+});
+
+describe("one vendor", () => {
+  it("says why it is off, and how sure its facts are", () => {
+    const entry = find(({ verification }) => verification.endpoints?.disagreements !== undefined);
+    expect(vendorDetails(entry, undefined)).toEqual({
+      ...vendorSummary(entry, undefined),
+      placeholders: entry.placeholders,
+      enabled: false,
+      verification: "listed",
+      reasons_off: expect.arrayContaining(["another source has other endpoints"]),
+      checked_on: "2026-11-21",
+      confidence: expect.stringMatching(/^(high|medium|low)$/),
+      agreeing_sources: expect.any(Number),
+      disagreements: expect.arrayContaining([expect.any(String)]),
+      sources: expect.arrayContaining([expect.any(String)]),
+    });
+  });
+
+  it("keeps the reasons where the operator turned it on, and says where the operator turned it off", () => {
+    const off = find(({ verification }) => verification.reasonsOff !== undefined);
+    const on = find(({ verification }) => verification.status === "two-sources");
+    const switched = (entry: VendorConfig, enabled: boolean) =>
+      vendorDetails({ ...entry, vendor: { ...entry.vendor, enabled } }, undefined);
+    expect(switched(off, true)).toMatchObject({ enabled: true, reasons_off: off.verification?.reasonsOff });
+    expect(switched(on, true)).not.toHaveProperty("reasons_off");
+    expect(switched(on, false)).toMatchObject({ reasons_off: ["the operator of this broker turned it off"] });
+  });
+
+  it("says in words what its placeholders are", () => {
+    const entry = find(
+      ({ vendor, placeholders }) =>
+        vendor.enabled && Object.values(placeholders).some(({ description }) => description !== undefined),
+    );
+    const [name = ""] = Object.keys(entry.placeholders);
+    expect(vendorDetails(entry, undefined)["placeholders"]).toMatchObject({
+      [name]: { description: expect.any(String) },
+    });
+    expect(vendorSummary(entry, undefined)["placeholders"]).toEqual({ [name]: {} });
+  });
+
+  it("says nothing of sources where it is the operator's own", () => {
+    expect(vendorDetails(testVendor(), undefined)).toEqual({
+      ...vendorSummary(testVendor(), undefined),
+      verification: "operator",
+    });
+  });
+});

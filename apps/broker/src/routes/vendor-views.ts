@@ -1,0 +1,63 @@
+/**
+ * A vendor as `/v1/vendors` and `/v1/vendors/{id}` show it. The list has what a platform chooses by; how the facts were
+ * checked, what speaks against the entry and what its placeholders are in words is for the one who asks for one vendor.
+ */
+import { capabilitiesOf, type PlaceholderSpecs } from "@oauth-broker/oauth-core";
+import type { ClientConfig, VendorConfig } from "../config.ts";
+
+type View = Record<string, unknown>;
+
+/** @param client the one who asks, where it said who it is */
+export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
+  const { vendor, setup, placeholders, serverUrl, verification } = entry;
+  return {
+    id: vendor.id,
+    name: vendor.name,
+    enabled: vendor.enabled,
+    accepts_new_authorizations: vendor.acceptsNewAuthorizations,
+    verification: verification?.status ?? "operator",
+    capabilities: capabilitiesOf(entry),
+    setup,
+    placeholders: withoutDescriptions(placeholders),
+    default_scopes: vendor.defaultScopes,
+    ...(serverUrl === undefined ? {} : { server_url: serverUrl }),
+    ...(client === undefined ? {} : { approved: isApproved(entry, client) }),
+  };
+}
+
+export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefined): View {
+  const { placeholders, verification } = entry;
+  const summary = { ...vendorSummary(entry, client), placeholders, ...reasonsOff(entry) };
+  if (verification === undefined) return summary;
+  const { checkedOn, endpoints, sources } = verification;
+  return {
+    ...summary,
+    checked_on: checkedOn,
+    ...(endpoints === undefined
+      ? {}
+      : {
+          confidence: endpoints.confidence,
+          agreeing_sources: endpoints.agreeing,
+          disagreements: endpoints.disagreements ?? [],
+        }),
+    sources,
+  };
+}
+
+/** The registry's reasons hold where an operator turned the entry on, too. */
+function reasonsOff({ vendor, verification }: VendorConfig): View {
+  const reasons = verification?.reasonsOff ?? [];
+  if (reasons.length > 0) return { reasons_off: reasons };
+  return vendor.enabled ? {} : { reasons_off: ["the operator of this broker turned it off"] };
+}
+
+function withoutDescriptions(placeholders: PlaceholderSpecs): PlaceholderSpecs {
+  return Object.fromEntries(
+    Object.entries(placeholders).map(([name, { description: _, ...spec }]) => [name, spec] as const),
+  );
+}
+
+function isApproved({ vendor, setup }: Pick<VendorConfig, "vendor" | "setup">, client: ClientConfig): boolean {
+  const isAllowed = client.vendors === undefined || client.vendors.includes(vendor.id);
+  return isAllowed && (setup !== "vendor_approval" || client.approvedVendors.includes(vendor.id));
+}
