@@ -53,7 +53,10 @@ function reasonsOff({ vendor, verification }: VendorConfig): View {
 
 function withoutDescriptions(placeholders: PlaceholderSpecs): PlaceholderSpecs {
   return Object.fromEntries(
-    Object.entries(placeholders).map(([name, { description: _, ...spec }]) => [name, spec] as const),
+    Object.entries(placeholders).map(([name, spec]) => {
+      const { description: _, ...others } = spec;
+      return [name, others] as const;
+    }),
   );
 }
 

@@ -21,6 +21,7 @@ dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wr
 dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td code{white-space:nowrap}
+details{margin:.5rem 0}summary{padding:.6rem 0;cursor:pointer}summary:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 `;
 
 /** For `style-src` of the answer that carries a page. */
