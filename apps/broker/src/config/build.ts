@@ -10,7 +10,8 @@ import { type Environment, isLoopbackName, type Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
 import { vendorSchema } from "./vendor-schema.ts";
-import { buildVendor, environmentWarnings, type VendorRegistry } from "./vendors.ts";
+import { environmentWarnings } from "./vendor-credentials.ts";
+import { buildVendor, type VendorRegistry } from "./vendors.ts";
 
 export interface BuiltVendors {
   /** Every vendor there will be, also those whose entry has problems. */

@@ -45,11 +45,11 @@ describe("credentials", () => {
     ],
     [
       { credentials: { client_id: "a", client_secret: "s", team_id: "T" } },
-      "….credentials.team_id is not available in this release: client secrets that are signed JWTs come later",
+      "….credentials[0].team_id is for vendors whose client secret is a signed JWT, and this is none of them",
     ],
     [
       { credentials: { client_id: "a", client_secret: "s", private_key: "k" } },
-      "….credentials.private_key is not available in this release: client secrets that are signed JWTs come later",
+      "….credentials.private_key is not a private key in PEM, or is an encrypted one",
     ],
   ])("are refused: %j", (fields, problem) => {
     expect(problemsOfOwn(fields)).toEqual([problem]);

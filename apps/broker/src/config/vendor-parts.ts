@@ -1,9 +1,8 @@
 /** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
-import { choice, listOf, notYet, section, text } from "./fields.ts";
-
-const SIGNED_SECRET = "client secrets that are signed JWTs come later";
+import { choice, listOf, parsedText, section, text } from "./fields.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -22,20 +21,49 @@ export const credentialsSchema = section({
   client_secret: text(
     {
       type: "secret",
-      description: "Absent only with `token_endpoint_auth_method: none`.",
+      description:
+        "Absent with `token_endpoint_auth_method: none`, and where the vendor's client secret is a signed JWT.",
       example: "env:GITHUB_CLIENT_SECRET",
     },
     checkVisible,
   )
     .transform((value) => new Secret(value))
     .optional(),
-  team_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
-  key_id: notYet({ type: "text", description: "For a client secret that is a signed JWT." }, SIGNED_SECRET).optional(),
-  private_key: notYet(
-    { type: "secret", description: "For a client secret that is a signed JWT." },
-    SIGNED_SECRET,
+  team_id: text(
+    {
+      type: "text",
+      description: "Only where the vendor's client secret is a signed JWT: who signs, its `iss`.",
+      example: "ABCDE12345",
+    },
+    checkVisible,
+  ).optional(),
+  key_id: text(
+    { type: "text", description: "Of `private_key`, as the vendor names it: `kid`.", example: "FGHIJ67890" },
+    checkVisible,
+  ).optional(),
+  private_key: parsedText(
+    {
+      type: "secret, a private key on P-256 in PEM",
+      description: "Signs a new client secret for every request.",
+      example: "file:./AuthKey_FGHIJ67890.p8",
+    },
+    parseSigningKey,
   ).optional(),
 });
+
+export type ParsedCredentials = z.infer<typeof credentialsSchema>;
+
+/** ES256, which is what all such vendors want. In a variable its line breaks may be written `\n`. */
+function parseSigningKey(text: string): { value: KeyObject } | { problem: string } {
+  let value: KeyObject;
+  try {
+    value = createPrivateKey(text.replaceAll("\\n", "\n"));
+  } catch {
+    return { problem: "is not a private key in PEM, or is an encrypted one" };
+  }
+  const curve = value.asymmetricKeyDetails?.namedCurve;
+  return curve === "prime256v1" ? { value } : { problem: "must be an EC key on P-256, for ES256" };
+}
 
 /** Line breaks come from a badly pasted secret, and no vendor issues them. */
 export function checkVisible(value: string): string | undefined {

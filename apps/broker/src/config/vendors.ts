@@ -1,11 +1,12 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
-import { defineVendor, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
-import { type Environment, type Tree, variable } from "./source.ts";
+import type { Environment, Tree } from "./source.ts";
 import type { VendorConfig, VendorTemplate } from "./types.ts";
 import { choosesDomain, placeholderProblems, placeholderSpecs } from "./vendor-placeholders.ts";
+import { buildCredentials, credentialProblems } from "./vendor-credentials.ts";
 import type { ParsedVendor } from "./vendor-schema.ts";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
@@ -52,8 +53,7 @@ export function buildVendor(
 ): VendorConfig {
   const overrides = vendorFields(parsed);
   const vendor = defineVendor({ id, name: id, ...known?.vendor, ...overrides });
-  const credentials =
-    parsed.credentials === undefined ? environmentCredentials(id, env) : listedCredentials(parsed.credentials);
+  const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
@@ -66,17 +66,7 @@ export function buildVendor(
       "more than 5, or redeem_at: callback",
     );
   }
-  for (const [index, { clientSecret, source }] of credentials.entries()) {
-    const isPublic = vendor.tokenEndpointAuthMethod === "none";
-    if (clientSecret === undefined && !isPublic) {
-      const expected = "a secret, or token_endpoint_auth_method: none for a public client";
-      if (source === "environment") problems.push({ path: secretVariable(id), problem: "is not set", expected });
-      else say(["credentials", index, "client_secret"], "is missing", expected);
-    }
-    if (clientSecret !== undefined && isPublic) {
-      warnings.push(`Vendor ${id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
-    }
-  }
+  problems.push(...credentialProblems(vendor, credentials, parsed.credentials, warnings));
   const placeholders = { ...known?.placeholders, ...placeholderSpecs(parsed) };
   for (const { field, problem, expected } of placeholderProblems(parsed, placeholders, vendor)) {
     say(field, problem, expected);
@@ -151,44 +141,4 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     enabled: parsed.enabled,
     acceptsNewAuthorizations: parsed.accepts_new_authorizations,
   });
-}
-
-function listedCredentials(entries: NonNullable<ParsedVendor["credentials"]>): VendorCredentials[] {
-  return entries.map((entry) => ({
-    id: entry.id ?? entry.client_id,
-    source: "shared",
-    clientId: entry.client_id,
-    ...present({ clientSecret: entry.client_secret }),
-  }));
-}
-
-/** `VENDOR_MY_VENDOR_CLIENT_ID` of `my-vendor`. */
-export function environmentCredentials(id: string, env: Environment): VendorCredentials[] {
-  const clientId = variable(env, `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_ID`);
-  const secret = variable(env, secretVariable(id));
-  if (clientId === undefined) return [];
-  return [
-    {
-      id: "environment",
-      source: "environment",
-      clientId,
-      ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
-    },
-  ];
-}
-
-/** Variables that look like a vendor's credentials but reach none. */
-export function environmentWarnings(env: Environment, ids: readonly string[]): string[] {
-  const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
-  return Object.keys(env).flatMap((name) => {
-    const [, vendor = "", field] = /^VENDOR_([A-Z0-9_]+)_CLIENT_(ID|SECRET)$/.exec(name) ?? [];
-    if (field === undefined || variable(env, name) === undefined) return [];
-    if (!meant.has(vendor)) return [`${name} is set, but no vendor has that id`];
-    const withoutId = field === "SECRET" && variable(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
-    return withoutId ? [`${name} is set without VENDOR_${vendor}_CLIENT_ID and is not used`] : [];
-  });
-}
-
-function secretVariable(id: string): string {
-  return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
 }

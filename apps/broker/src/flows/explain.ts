@@ -11,6 +11,7 @@ import {
   refuseWhatNoPushedRequestMayHold,
   requireS256Challenge,
   verifyRedirectUri,
+  type VendorCredentials,
 } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -59,7 +60,7 @@ export async function explain(
       source: credentials.source,
       id: credentials.id,
       vendor_client_id: credentials.clientId,
-      client_secret: credentials.clientSecret === undefined ? "none" : "[secret]",
+      client_secret: secretOf(credentials),
     },
     token_request: {
       client_authentication: vendor.tokenEndpointAuthMethod,
@@ -70,6 +71,11 @@ export async function explain(
     authorization_parameters: authorizationParameters(parameters, choice, wishes, credentialsSourceOf(choice, manual)),
     sources: sourcesOf(choice, manual),
   };
+}
+
+function secretOf({ clientSecret, signingKey }: VendorCredentials): string {
+  if (signingKey !== undefined) return "[signed for each request]";
+  return clientSecret === undefined ? "none" : "[secret]";
 }
 
 function authorizationParameters(

@@ -72,7 +72,7 @@ async function requestTokens(
     const response = await authorizationCodeGrantRequest(
       server,
       client,
-      authenticate(vendor.tokenEndpointAuthMethod),
+      authenticate(vendor),
       callback,
       redirectUri,
       // Some vendors refuse what they do not know (quirk 38): for them the entry says `pkce: none`.

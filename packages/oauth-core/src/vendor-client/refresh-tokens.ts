@@ -81,13 +81,11 @@ async function requestTokens(
   const additionalParameters: Record<string, string> =
     scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
   try {
-    const response = await refreshTokenGrantRequest(
-      refreshServer,
-      client,
-      authenticate(vendor.tokenEndpointAuthMethod),
-      refreshToken,
-      { ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint), signal, additionalParameters },
-    );
+    const response = await refreshTokenGrantRequest(refreshServer, client, authenticate(vendor), refreshToken, {
+      ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint),
+      signal,
+      additionalParameters,
+    });
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {
     throw translateVendorError(error, call);

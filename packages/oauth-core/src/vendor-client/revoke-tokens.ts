@@ -83,7 +83,7 @@ async function requestRevocation(
 ): Promise<Response> {
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);
-  return revocationRequest(server, client, authenticate(vendor.tokenEndpointAuthMethod), token, {
+  return revocationRequest(server, client, authenticate(vendor), token, {
     ...options(vendor.revocationEndpoint),
     signal,
     additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },

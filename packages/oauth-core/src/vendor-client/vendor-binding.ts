@@ -19,6 +19,7 @@ import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from 
 import { parameterName } from "./authorization-url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { bareHost, isLoopbackHost } from "./egress-url.ts";
+import { signClientSecret } from "./signed-secret.ts";
 
 export interface VendorClientDeps {
   readonly fetch: Fetch;
@@ -41,8 +42,10 @@ export interface VendorBinding {
 
 export interface CredentialsBinding {
   readonly client: Client;
-  readonly authenticate: (method: TokenEndpointAuthMethod) => ClientAuth;
+  readonly authenticate: (vendor: AuthenticationOf) => ClientAuth;
 }
+
+type AuthenticationOf = Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret">;
 
 export interface Bindings {
   readonly ofVendor: (vendor: ResolvedVendor) => VendorBinding;
@@ -126,7 +129,7 @@ function asJson(init: { body: URLSearchParams; headers: Record<string, string> }
 }
 
 function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDeps): CredentialsBinding {
-  const { clientId, clientSecret } = credentials;
+  const { clientId, clientSecret, signingKey } = credentials;
   const client: Client = {
     client_id: clientId,
     [clockTolerance]: CLOCK_TOLERANCE_SECONDS,
@@ -134,12 +137,26 @@ function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDe
       return clockSkewSeconds(now);
     },
   };
-  const methods: Record<TokenEndpointAuthMethod, ClientAuth> = {
-    none: None(),
-    client_secret_post: clientSecret === undefined ? None() : ClientSecretPost(clientSecret.reveal()),
-    client_secret_basic: clientSecret === undefined ? None() : basicAuthentication(clientId, clientSecret.reveal()),
+  const methods = methodsWith(clientId, clientSecret?.reveal());
+  return {
+    client,
+    authenticate: ({ tokenEndpointAuthMethod: method, clientSecret: form }) => {
+      if (signingKey === undefined || form === undefined) return methods[method];
+      return async (...request) => {
+        const secret = await signClientSecret(clientId, signingKey, form, now);
+        await methodsWith(clientId, secret)[method](...request);
+      };
+    },
   };
-  return { client, authenticate: (method) => methods[method] };
+}
+
+/** Without a secret, a public client. */
+function methodsWith(clientId: string, secret: string | undefined): Record<TokenEndpointAuthMethod, ClientAuth> {
+  return {
+    none: None(),
+    client_secret_post: secret === undefined ? None() : ClientSecretPost(secret),
+    client_secret_basic: secret === undefined ? None() : basicAuthentication(clientId, secret),
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ const URLS = new Set(
 )
   .add("jwksUri")
   .add("serverUrl");
-const LISTS = new Set(["defaultScopes", "offlineScopes", "sources", "disagreements", "unsupported"]);
+const LISTS = new Set(["defaultScopes", "offlineScopes", "sources", "disagreements", "unsupported", "callbackParams"]);
 const RECORDS = new Set(["placeholders", "authorizationParams"]);
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   pkce: ["plain", "none"],
@@ -18,6 +18,13 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   tokenRequestBody: ["json"],
   rotatesRefreshTokens: [true, false],
   confidence: ["high", "medium", "low"],
+};
+
+const isSignedSecret = (value: unknown): boolean => {
+  const { kind, audience, alg, lifetimeSeconds, ...rest } = value as Record<string, unknown>;
+  const isShort = Number.isInteger(lifetimeSeconds) && Number(lifetimeSeconds) > 0 && Number(lifetimeSeconds) <= 600;
+  const isKnown = kind === "signed_jwt" && alg === "ES256" && String(audience).startsWith("https://");
+  return isKnown && isShort && Object.keys(rest).length === 0;
 };
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.length > 0 && !/\p{Cc}/u.test(value);
@@ -29,6 +36,7 @@ function problemsOf(entry: object): string[] {
     if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
     if (URLS.has(field)) return /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value)) ? [] : [field];
     if (TEXTS.has(field)) return isText(value) ? [] : [field];
+    if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
     if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
     if (RECORDS.has(field)) return Object.values(value as object).every(isText) ? [] : [field];
     return field === "agreeing" && Number.isInteger(value) ? [] : [field];

@@ -26,8 +26,10 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "offlineScopes"
       | "authorizationParams"
       | "tokenEndpointAuthMethod"
+      | "clientSecret"
       | "tokenRequestBody"
       | "rotatesRefreshTokens"
+      | "callbackParams"
     >
   > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
 

@@ -20,6 +20,18 @@ export interface RevocationDialect {
   readonly goneErrors?: readonly string[];
 }
 
+/**
+ * A client secret that is no text but a JWT, made anew for every request: issued by the client's team for its client id, signed
+ * with a key of the team's.
+ */
+export interface SignedClientSecret {
+  readonly kind: "signed_jwt";
+  /** Its `aud`. */
+  readonly audience: string;
+  readonly alg: "ES256";
+  readonly lifetimeSeconds: number;
+}
+
 /** An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token that names it. */
 export interface IssuerTemplate {
   readonly placeholder: string;

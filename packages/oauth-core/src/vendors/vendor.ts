@@ -2,14 +2,17 @@
  * A vendor as data: where its endpoints are and in which ways it departs from the standard.
  * `Vendor` is what an entry says; `ResolvedVendor` is an entry whose endpoints are known (discovered, expanded).
  */
+import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../ports.ts";
 import type { Secret } from "../protocol/secret.ts";
+import type { AccountEndpoint, TokenCheck, TokenIdentity } from "./account.ts";
 import type {
   AbsoluteExpiry,
   CallbackErrors,
   IssuerTemplate,
   ResultMember,
   RevocationDialect,
+  SignedClientSecret,
   TokenErrors,
 } from "./dialect.ts";
 
@@ -40,7 +43,16 @@ export interface Vendor {
   readonly revocationHelp?: string;
   readonly registrationEndpoint?: string;
   readonly jwksUri?: string;
+  /** OpenID Connect's: another account endpoint is `account`. */
   readonly userinfoEndpoint?: string;
+  readonly introspectionEndpoint?: string;
+  readonly account?: AccountEndpoint;
+  /** Comes before introspection and the account, where it can be asked. */
+  readonly tokenCheck?: TokenCheck;
+  /** `unknown`: no fact says what names a person for good, so nothing is kept by it. Unset: as account.ts says. */
+  readonly identity?: TokenIdentity | "unknown";
+  /** Hosts a person's access token may be sent to, with a leading dot all below a domain. Empty: not told. */
+  readonly apiHosts: readonly string[];
   readonly pkce: PkceMethod;
   readonly scopeSeparator: string;
   /** The authorization parameter that carries the scopes. */
@@ -61,6 +73,8 @@ export interface Vendor {
   /** `callback`: codes die too fast to be parked, so the tokens are (design: Parking). */
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  /** Its client secrets are made, not issued: clients have a key. A secret that a caller has made himself is sent as it is. */
+  readonly clientSecret?: SignedClientSecret;
   readonly tokenRequestBody: "form" | "json";
   /** The member of the token answer that holds the token set, where that is not the answer itself. */
   readonly tokenResponseMember?: string;
@@ -110,8 +124,19 @@ export interface VendorCredentials {
   readonly id: string;
   readonly source: "shared" | "byoc" | "environment";
   readonly clientId: string;
-  /** Absent for a public client. */
+  /** Absent for a public client, and where there is a key. */
   readonly clientSecret?: Secret;
+  /** Where the vendor's client secrets are signed. */
+  readonly signingKey?: ClientSigningKey;
+}
+
+/** What a client secret is signed with (`SignedClientSecret`). */
+export interface ClientSigningKey {
+  /** Its issuer. */
+  readonly teamId: string;
+  readonly keyId: string;
+  /** Fits the vendor's `alg`. */
+  readonly privateKey: KeyObject;
 }
 
 /** A vendor's token answer after normalising: one shape, whatever the vendor calls things. */
@@ -152,6 +177,7 @@ export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name"
     tokenErrors: {},
     callbackErrors: {},
     idTokenAlgs: DEFAULT_ID_TOKEN_ALGS,
+    apiHosts: [],
     callbackParams: [],
     enabled: true,
     acceptsNewAuthorizations: true,
