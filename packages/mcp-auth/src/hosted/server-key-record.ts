@@ -1,0 +1,127 @@
+/**
+ * Where the server key lies: one record, made once by whichever process comes first and read by all the others. Sealed under
+ * a data key of the store's KeyWrapper. Without one, which is mode `bridge` without a KMS key, it lies there as it is, like
+ * the tokens do; the first process that has a wrapper then seals it.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type JsonObject,
+  type KeyContext,
+  type KeyWrapper,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
+import { deriveKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
+import type { ServerKey, ServerKeyPurpose } from "./server-key.ts";
+
+const KEY: RecordKey = { kind: "server-key", id: "server" };
+const KEY_BYTES = 32;
+const PLACE = ["server-key"];
+/** The key outlives every clock a process may have; 2255-03-14. */
+const NEVER = 9_000_000_000;
+/** Another process may make or seal the record at the same moment; a third change of it is not to be expected. */
+const TRIES = 3;
+
+export interface ServerKeyOptions {
+  readonly records: RecordStore;
+  /** What the key is sealed under; undefined only where the store encrypts nothing. */
+  readonly keys: KeyWrapper | undefined;
+  /** Environment and table, so that the record opens nowhere else. */
+  readonly context: KeyContext;
+}
+
+/**
+ * Reads nothing yet: the first `derive` does, and the key is kept for the life of the process. A failure is not kept: the
+ * next call tries again.
+ */
+export function createServerKey(options: ServerKeyOptions): ServerKey {
+  const derived = new Map<ServerKeyPurpose, Buffer>();
+  let reading: Promise<Buffer> | undefined;
+  const root = (): Promise<Buffer> => {
+    reading ??= readOrMake(options).catch((error: unknown) => {
+      reading = undefined;
+      throw asOAuthError(error);
+    });
+    return reading;
+  };
+  return {
+    async derive(purpose) {
+      let key = derived.get(purpose);
+      if (key === undefined) {
+        key = deriveKey(await root(), `server-key ${purpose}`);
+        derived.set(purpose, key);
+      }
+      return key;
+    },
+  };
+}
+
+async function readOrMake(options: ServerKeyOptions): Promise<Buffer> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const record = await options.records.get(KEY);
+    const key = record === undefined ? await make(options) : await read(record, options);
+    if (key !== undefined) return key;
+  }
+  throw keyUnavailable("the record of the server key kept changing");
+}
+
+/** @returns undefined when another process was faster: its key is the key */
+async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
+  const key = randomBytes(KEY_BYTES);
+  const { stage, data } = await closed(key, options);
+  const made = await options.records.create({ key: KEY, stage, data: { v: 1, ...data }, expiresAt: NEVER });
+  return made === "created" ? key : undefined;
+}
+
+/** @returns undefined when another process sealed it meanwhile */
+async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): Promise<Buffer | undefined> {
+  const { v, key: plain, wrapped, sealed } = data;
+  const isPlain = stage === "plain" && typeof plain === "string";
+  const isSealed = stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string";
+  if (v !== 1 || (!isPlain && !isSealed)) {
+    throw keyUnavailable("the record of the server key is not of a format this release knows");
+  }
+  const { keys, records } = options;
+  if (isSealed) {
+    if (keys === undefined) throw keyUnavailable("the server key is sealed, and no key to open it is set");
+    return requireLength(open(await keys.unwrap(wrapped, contextOf(options)), sealed, PLACE));
+  }
+  const key = requireLength(Buffer.from(String(plain), "base64url"));
+  if (keys === undefined) return key;
+  const { stage: next, data: set } = await closed(key, options);
+  const moved = await records.advance(KEY, { stage, expect: {} }, { stage: next, set, remove: ["key"] });
+  return moved.outcome === "moved" ? key : undefined;
+}
+
+async function closed(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
+  if (options.keys === undefined) return { stage: "plain", data: { key: key.toString("base64url") } };
+  const { dataKey, wrapped } = await options.keys.newDataKey(contextOf(options));
+  return { stage: "sealed", data: { wrapped, sealed: seal(dataKey, key, PLACE) } };
+}
+
+function contextOf({ context }: ServerKeyOptions): KeyContext {
+  return { ...context, purpose: "server-key" };
+}
+
+function requireLength(key: Buffer): Buffer {
+  if (key.length !== KEY_BYTES) throw keyUnavailable(`the server key has ${key.length} bytes`);
+  return key;
+}
+
+/** An outage keeps its own name. */
+function asOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  const isShut = error instanceof TokenStoreError && error.code === "unreadable";
+  const reason = error instanceof Error ? error.message : "unknown";
+  return keyUnavailable(isShut ? "the server key was sealed under another key, or for another table" : reason, error);
+}
+
+function keyUnavailable(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
+    reason: "keys_unavailable",
+    detail,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,71 @@
+/** Every kind of record store a server may stand on, so that what is kept in records is tested on all of them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { startDynamoDb } from "@oauth-broker/simulators/aws";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
+import { sqliteRecordStore } from "@oauth-broker/token-store/records/sqlite";
+
+export interface RecordStores {
+  /** An empty one. */
+  fresh(now: Clock): Promise<RecordStore>;
+  /** The last fresh one as another process has it open; in memory there is only the one. */
+  again(now: Clock): RecordStore;
+  close(): Promise<void>;
+}
+
+export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>> = {
+  memory: async () => {
+    let store: RecordStore;
+    return {
+      fresh: async (now) => (store = memoryRecordStore({ now })),
+      again: () => store,
+      close: async () => undefined,
+    };
+  },
+  sqlite: async () => {
+    const folder = mkdtempSync(join(tmpdir(), "records-"));
+    const opened: RecordStore[] = [];
+    let files = 0;
+    const open = (now: Clock): RecordStore => {
+      const store = sqliteRecordStore({ path: join(folder, `${files}.sqlite`), now });
+      opened.push(store);
+      return store;
+    };
+    return {
+      fresh: async (now) => {
+        files += 1;
+        return open(now);
+      },
+      again: open,
+      close: async () => {
+        await Promise.all(opened.map((store) => store.close()));
+        rmSync(folder, { recursive: true });
+      },
+    };
+  },
+  dynamodb: async () => {
+    const engine = await startDynamoDb();
+    const { region, endpoint } = engine;
+    const opened: RecordStore[] = [];
+    let table = "";
+    const open = (now: Clock): RecordStore => {
+      const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: 20_000 });
+      opened.push(store);
+      return store;
+    };
+    return {
+      fresh: async (now) => {
+        table = await engine.createTable();
+        return open(now);
+      },
+      again: open,
+      close: async () => {
+        await Promise.all(opened.map((store) => store.close()));
+        await engine.close();
+      },
+    };
+  },
+};

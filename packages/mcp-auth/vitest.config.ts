@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// The SDK signs what it sends, also to the engines on loopback. It must not look for credentials elsewhere.
+export default defineConfig({
+  test: {
+    env: {
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_CONFIG_FILE: "/dev/null",
+      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    },
+  },
+});
