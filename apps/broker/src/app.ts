@@ -4,17 +4,15 @@
 import { createSigningKeys, createStateCodec, createVendorClient, type Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { createRateLimit, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { createRateLimit, errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import { isLoopbackName } from "./config/source.ts";
 import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
-import { errorPageWith } from "./pages/error-page.ts";
 import { createWayBack } from "./pages/way-back.ts";
 import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";

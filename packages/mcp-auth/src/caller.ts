@@ -14,8 +14,8 @@ export interface VendorToken {
 export interface Caller {
   /** Stable and globally unique at the vendor; never an e-mail address or a login. */
   readonly user: string;
-  /** What the bearer token permits. */
-  readonly scope: readonly string[];
+  /** What the bearer token permits; undefined where the vendor does not say: then its API has the last word. */
+  readonly scope: readonly string[] | undefined;
   /** Of the bearer token. */
   readonly expiresAt: EpochSeconds;
   /** The client the bearer token was issued to, where that is known. */

@@ -3,14 +3,8 @@
  * Only configuration is linked, never anything from the request.
  */
 import type { ClientRegistry } from "@oauth-broker/oauth-core";
+import type { WayBack } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-
-export interface BackLink {
-  readonly href: string;
-  readonly label: string;
-}
-
-export type WayBack = (clientId: string | undefined) => Promise<BackLink | undefined>;
 
 /** @param clients those of the configuration: with a single one it is the way back for unknown flows too */
 export function createWayBack(clients: readonly ClientConfig[], registry: ClientRegistry<ClientConfig>): WayBack {

@@ -48,8 +48,8 @@ export interface OAuthErrorOptions extends OAuthErrorExtras {
   /** For the log, never for the wire. */
   readonly detail?: string;
   readonly cause?: unknown;
-  /** Replaces the table's status: 413 and 415 of `invalid_request`. */
-  readonly status?: 413 | 415;
+  /** Replaces the table's status: 403, 413 and 415 of `invalid_request`. */
+  readonly status?: 403 | 413 | 415;
   /** Seconds, for `Retry-After`. Defaults to 5 on 503 and 429. */
   readonly retryAfterSeconds?: number;
   /** `Allow` of a 405. */

@@ -1,4 +1,14 @@
-/** What every service of ours is at its edges: routes, log lines, limits, the listener, the look of its pages. */
+/** What every service of ours is at its edges: its configuration's errors, routes, log lines, limits, the listener, its pages. */
+export { checkCidr, isLoopbackName, type Parsed, parseOrigin } from "./addresses.ts";
+export {
+  type ConfigError,
+  configError,
+  isConfigError,
+  nearest,
+  type Problem,
+  problemOfThrown,
+} from "./configuration-error.ts";
+export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
 export { escapeHtml, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";

@@ -1,8 +1,16 @@
 /** The page a browser sees where no redirect is allowed: what happened, what to do, and the way back. */
-import type { OAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, errorHeaders, pageAnswer } from "@oauth-broker/oauth-core/hono";
-import { escapeHtml, page, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
-import type { WayBack } from "./way-back.ts";
+import { type Answer, errorHeaders, pageAnswer } from "../hono/answers.ts";
+import type { OAuthError } from "../protocol/errors.ts";
+import { escapeHtml, page, STYLE_HASH } from "./page.ts";
+import type { Trace } from "./rim.ts";
+
+export interface BackLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** @param clientId of the flow, where it is known */
+export type WayBack = (clientId: string | undefined) => Promise<BackLink | undefined>;
 
 const TITLES: Record<number, string> = {
   404: "There is no such page",
@@ -26,12 +34,14 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };
 
-/** @param wayBack from the client of the flow, so that no dead end is without one */
-export function errorPageWith(wayBack: WayBack): (error: OAuthError, trace: Trace) => Promise<Answer> {
+/** @param wayBack so that no dead end is without one; absent: the page says where to start again */
+export function errorPageWith(
+  wayBack: WayBack = async () => undefined,
+): (error: OAuthError, trace: Trace) => Promise<Answer> {
   return async (error, trace) => errorPage(error, trace, await wayBack(trace.clientId).catch(() => undefined));
 }
 
-function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: Awaited<ReturnType<WayBack>>): Answer {
+function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: BackLink | undefined): Answer {
   const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? "This sign-in did not finish";
   const content = [
     `<p>${escapeHtml(error.description)}.</p>`,

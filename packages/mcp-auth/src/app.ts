@@ -1,0 +1,124 @@
+/**
+ * The composition root: settings and a definition in, a Hono app out. Everything a server is made of is bound here, once; the
+ * one place that knows both modes.
+ */
+import { type Clock, createVendorClient, type ResolvedVendor, type VendorClient } from "@oauth-broker/oauth-core";
+import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import type { Gate } from "./caller.ts";
+import { createHosted } from "./hosted/hosted.ts";
+import { createMcpEndpoint } from "./mcp/endpoint.ts";
+import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import { createPreRegisteredGate } from "./pre-registered/gate.ts";
+import type { ServerDefinition } from "./server.ts";
+import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
+
+export interface AppOptions {
+  readonly now: Clock;
+  readonly log: Log;
+  /** Of hosted mode; pre-registered mode keeps nothing. */
+  readonly storage: Storage | undefined;
+}
+
+export interface McpApp {
+  readonly app: Hono;
+  close(): Promise<void>;
+}
+
+/** Answers of token and account endpoints are small; what APIs answer to tools is not. */
+const API_ANSWER_BYTES = 8 * 1024 * 1024;
+const API_TIMEOUT_MS = 30_000;
+const OAUTH_TIMEOUT_MS = 10_000;
+
+/** What a mode adds to `/mcp`. */
+export interface Mode {
+  readonly gate: Gate;
+  /** Open, without a bearer token. */
+  readonly routes: readonly Route[];
+  readonly resourceMetadata: string | undefined;
+}
+
+/** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
+export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
+  const { now, log, storage } = options;
+  const { vendor: entry, credentials: _, scopes, apiHosts } = { ...settings.vendor };
+  const { allowLoopback, allowCidrs } = settings.egress;
+  const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
+  const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
+  const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs });
+  const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
+  const mode = createMode(settings, { now, log, storage, vendorClient, oauth, vendor });
+  const endpoint = createMcpEndpoint(definition, {
+    gate: mode.gate,
+    resourceMetadata: mode.resourceMetadata,
+    scope: scopes.join(" "),
+    vendor,
+    names: { id: entry.id, name: entry.name },
+    apiHosts,
+    allowLoopback,
+    fetch: api.fetch,
+    vendorClient,
+    log,
+  });
+  const isKnown = createKnownHost(settings);
+  const app = new Hono();
+  mount(
+    app,
+    [...probes({ storage, settings }), ...[endpoint.route, ...mode.routes].map((route) => onlyForUs(route, isKnown))],
+    { log, errorPage: errorPageWith(), isHttps: settings.deploymentUrl?.startsWith("https:") === true },
+  );
+  return {
+    app,
+    close: async () => {
+      await endpoint.close();
+      await Promise.all([oauth.close(), api.close()]);
+    },
+  };
+}
+
+interface ModeDeps {
+  readonly now: Clock;
+  readonly log: Log;
+  readonly storage: Storage | undefined;
+  readonly vendorClient: VendorClient;
+  readonly oauth: Egress;
+  readonly vendor: () => Promise<ResolvedVendor>;
+}
+
+function createMode(settings: Settings, deps: ModeDeps): Mode {
+  if (settings.mode === "pre-registered") {
+    const { vendor, vendorClient, now } = deps;
+    const gate = createPreRegisteredGate({ settings: settings.vendor, vendor, vendorClient, now });
+    return { gate, routes: [], resourceMetadata: undefined };
+  }
+  const { storage } = deps;
+  if (storage === undefined) throw new TypeError("hosted mode needs storage");
+  return createHosted(settings, { ...deps, storage });
+}
+
+/** `/healthz` says that the process runs and how; `/readyz` that it can keep what it must. */
+function probes({ storage, settings }: Pick<ModeDeps, "storage"> & { readonly settings: Settings }): Route[] {
+  const get = (path: string, handle: () => Answer | Promise<Answer>): Route => ({
+    method: "GET",
+    path,
+    surface: "api",
+    quiet: true,
+    handle,
+  });
+  const info = {
+    status: "ok",
+    mode: settings.mode,
+    // What the bearer token on /mcp is; docs say what follows from it.
+    bearer: settings.mode === "hosted" ? "token_of_this_server" : "vendor_token_of_the_user",
+  };
+  return [
+    get("/healthz", () => jsonAnswer(200, info)),
+    get("/readyz", async () => {
+      await storage?.ping();
+      return jsonAnswer(200, { status: "ok" });
+    }),
+  ];
+}

@@ -1,0 +1,40 @@
+/** The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere else, becomes a caller. */
+import type { Answer } from "@oauth-broker/oauth-core/hono";
+import { bearerChallenge } from "@oauth-broker/oauth-core/hono";
+import type { Caller, Gate } from "../caller.ts";
+
+export interface BearerDeps {
+  readonly gate: Gate;
+  /** Where the resource describes itself; absent in pre-registered mode, which describes nothing. */
+  readonly resourceMetadata: string | undefined;
+  /** What a client should ask for, space-separated; empty: nothing to say. */
+  readonly scope: string;
+}
+
+/** rfc6750#2.1 */
+const CREDENTIALS = /^Bearer +([\w.~+/-]+=*)$/i;
+
+/**
+ * @param header the Authorization header as received
+ * @returns the caller, or the challenge to answer with
+ * @throws OAuthError temporarily_unavailable
+ */
+//= bar#RS-1
+//= bar#RS-2
+//= bar#RS-4
+export async function requireCaller(
+  header: string | undefined,
+  { gate, resourceMetadata, scope }: BearerDeps,
+): Promise<{ readonly caller: Caller } | { readonly challenge: Answer }> {
+  const hints = {
+    ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+    ...(scope === "" ? {} : { scope }),
+  };
+  const token = CREDENTIALS.exec(header ?? "")?.[1];
+  // rfc6750#3.1: who brought no token made no mistake that could be named.
+  if (token === undefined) return { challenge: bearerChallenge(hints) };
+  const caller = await gate.identify(token);
+  if (caller !== undefined) return { caller };
+  const error = { code: "invalid_token", description: "The token is unknown, expired or revoked" } as const;
+  return { challenge: bearerChallenge({ ...hints, error }) };
+}

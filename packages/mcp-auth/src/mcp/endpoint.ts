@@ -1,0 +1,112 @@
+/**
+ * `POST /mcp`: a bearer token becomes a caller, the SDK speaks the protocol, tools run for that caller. One server object per
+ * request, so that nothing of one user can reach another; both protocol eras from the same definition; no sessions.
+ */
+import {
+  type AuthInfo,
+  createMcpHandler,
+  McpServer,
+  requireScopes,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Caller } from "../caller.ts";
+import type { ServerDefinition } from "../server.ts";
+import type { Tool } from "../tool.ts";
+import { type BearerDeps, requireCaller } from "./bearer.ts";
+import { runTool, type RunToolDeps } from "./run-tool.ts";
+
+export interface McpDeps extends BearerDeps, RunToolDeps {}
+
+export const MCP_PATH = "/mcp";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** A list of tools is the same for every user of a release. */
+const LIST_TTL_MS = 60_000;
+
+export interface McpEndpoint {
+  readonly route: Route;
+  /** Ends exchanges under way. */
+  close(): Promise<void>;
+}
+
+export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
+  const handler = createMcpHandler(() => createServer(definition, deps), {
+    legacy: "stateless",
+    maxRequestBodySize: MAX_BODY_BYTES,
+    onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
+  });
+  const everyScope = definition.tools.flatMap(({ scopes = [] }) => scopes);
+  return {
+    route: {
+      method: "POST",
+      path: MCP_PATH,
+      surface: "api",
+      handle: async (c, trace) => {
+        trace.vendor = deps.names.id;
+        const found = await requireCaller(c.req.header("authorization"), deps);
+        if ("challenge" in found) return found.challenge;
+        const { caller } = found;
+        if (caller.clientId !== undefined) trace.clientId = caller.clientId;
+        return handler.fetch(c.req.raw, { authInfo: toAuthInfo(caller, everyScope, deps) });
+      },
+    },
+    close: handler.close,
+  };
+}
+
+/** The token itself stays behind: no tool and no library after this line has a use for it. */
+//= bar#RS-2
+function toAuthInfo(
+  caller: Caller,
+  everyScope: readonly string[],
+  { resourceMetadata }: Pick<McpDeps, "resourceMetadata">,
+): AuthInfo {
+  return {
+    token: "",
+    clientId: caller.clientId ?? "",
+    scopes: [...(caller.scope ?? everyScope)],
+    expiresAt: caller.expiresAt,
+    ...(resourceMetadata === undefined ? {} : { resourceMetadataUrl: resourceMetadata }),
+    extra: { caller },
+  };
+}
+
+//= bar#RS-6
+function createServer(definition: ServerDefinition, deps: McpDeps): McpServer {
+  const { name, version, title, instructions, tools, configure } = definition;
+  const server = new McpServer(
+    { name, version, ...(title === undefined ? {} : { title }) },
+    {
+      ...(instructions === undefined ? {} : { instructions }),
+      capabilities: { tools: {} },
+      cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
+    },
+  );
+  for (const tool of tools) register(tool, server, deps);
+  configure?.(server);
+  return server;
+}
+
+function register(tool: Tool, server: McpServer, deps: McpDeps): void {
+  const { name, title, description, input: inputSchema, annotations, scopes } = tool;
+  const [first, ...others] = scopes ?? [];
+  server.registerTool(
+    name,
+    {
+      description,
+      inputSchema,
+      ...(title === undefined ? {} : { title }),
+      ...(annotations === undefined ? {} : { annotations }),
+      //= bar#RS-3
+      ...(first === undefined ? {} : { scopeChallenge: requireScopes(first, ...others) }),
+    },
+    (input, context) => runTool(tool, input, callerOf(context), context, deps),
+  );
+}
+
+function callerOf({ http }: ServerContext): Caller {
+  const caller = http?.authInfo?.extra?.["caller"];
+  if (caller === undefined) throw new TypeError("a tool was called without a caller");
+  return caller as Caller;
+}

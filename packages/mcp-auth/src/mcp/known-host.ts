@@ -1,0 +1,53 @@
+/**
+ * Only requests meant for this server: a page in the user's browser that reaches it under a name of its own (DNS rebinding),
+ * or posts from another site, is turned away before anything else is looked at. Wraps every route but the probes; app.ts.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Settings } from "../settings.ts";
+
+/** Loopback, however it is spelled in a URL. */
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** @returns whether a Host header, and an Origin where there is one, are ours */
+export type KnownHost = (host: string | undefined, origin: string | undefined) => boolean;
+
+/**
+ * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback, else any, and an Origin must
+ * then be of the host that was asked.
+ */
+//= bar#RS-7
+export function createKnownHost({ deploymentUrl, listen }: Pick<Settings, "deploymentUrl" | "listen">): KnownHost {
+  if (deploymentUrl !== undefined) {
+    const { host: expected, origin: own } = new URL(deploymentUrl);
+    return (host, origin) => host?.toLowerCase() === expected && (origin === undefined || origin === own);
+  }
+  const isOnLoopback = isLoopback(listen.host);
+  return (host, origin) => {
+    const asked = host === undefined ? undefined : URL.parse(`http://${host}`);
+    if (asked === undefined || asked === null) return false;
+    if (isOnLoopback && !LOOPBACK.test(asked.hostname)) return false;
+    return origin === undefined || URL.parse(origin)?.host === asked.host;
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host) || host === "::1";
+}
+
+export function onlyForUs(route: Route, isKnown: KnownHost): Route {
+  return {
+    ...route,
+    handle: (c, trace) => {
+      if (isKnown(c.req.header("host"), c.req.header("origin"))) return route.handle(c, trace);
+      throw new OAuthError(
+        "invalid_request",
+        "This server does not go by that Host, or takes nothing from that Origin",
+        {
+          reason: "foreign_host",
+          status: 403,
+        },
+      );
+    },
+  };
+}

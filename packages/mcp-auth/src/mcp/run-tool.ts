@@ -1,0 +1,85 @@
+/** One call of one tool: its answer as MCP content, and errors as what the model may know of them. */
+import { randomUUID } from "node:crypto";
+import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
+import type { Caller } from "../caller.ts";
+import { type Tool, type ToolAnswer, type ToolContext, ToolError } from "../tool.ts";
+import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
+
+export interface RunToolDeps extends VendorApiDeps {
+  readonly log: Log;
+}
+
+export async function runTool(
+  tool: Tool,
+  input: Readonly<Record<string, unknown>>,
+  caller: Caller,
+  { mcpReq }: ServerContext,
+  deps: RunToolDeps,
+): Promise<CallToolResult> {
+  const startedAt = performance.now();
+  const context: ToolContext = {
+    vendor: createVendorApi(caller, mcpReq.signal, deps),
+    user: caller.user,
+    signal: mcpReq.signal,
+    progress: (done, total, message) => tellProgress({ progress: done, total, message }, mcpReq),
+  };
+  const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
+    deps.log[level]("tool_call", {
+      tool: tool.name,
+      vendor: deps.names.id,
+      clientId: caller.clientId,
+      durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
+      ...fields,
+    });
+  try {
+    const result = toResult(await tool.run(input, context));
+    report({});
+    return result;
+  } catch (error) {
+    if (error instanceof ToolError) {
+      report({ ...errorFields(error), reason: "tool_error" });
+      return failure(error.message);
+    }
+    const referenceId = randomUUID();
+    report({ ...errorFields(error), referenceId, reason: "tool_failed" }, "error");
+    return failure(`The tool failed. The server's log has the reason under ${referenceId}`);
+  }
+}
+
+interface Progress {
+  readonly progress: number;
+  readonly total: number | undefined;
+  readonly message: string | undefined;
+}
+
+async function tellProgress(
+  { progress, total, message }: Progress,
+  { _meta, notify }: ServerContext["mcpReq"],
+): Promise<void> {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return;
+  await notify({
+    method: "notifications/progress",
+    params: {
+      progressToken,
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    },
+  });
+}
+
+function toResult(answer: ToolAnswer): CallToolResult {
+  if (isResult(answer)) return answer;
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer, undefined, 2);
+  return { content: [{ type: "text", text }] };
+}
+
+function isResult(answer: ToolAnswer): answer is CallToolResult {
+  return typeof answer === "object" && answer !== null && "content" in answer && Array.isArray(answer.content);
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

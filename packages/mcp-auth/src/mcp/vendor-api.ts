@@ -1,0 +1,123 @@
+/**
+ * The vendor as the calling user, for tools: the user's token goes to the vendor's own hosts and nowhere else, is never
+ * shown to the client, and is renewed once where the vendor refuses it.
+ */
+import {
+  type Fetch,
+  type JsonObject,
+  OAuthError,
+  type ResolvedVendor,
+  type VendorClient,
+} from "@oauth-broker/oauth-core";
+import type { Caller, VendorToken } from "../caller.ts";
+import { ToolError, type VendorApi } from "../tool.ts";
+import { isLoopback } from "./known-host.ts";
+
+export interface VendorApiDeps {
+  readonly vendor: () => Promise<ResolvedVendor>;
+  readonly names: { readonly id: string; readonly name: string };
+  readonly apiHosts: readonly string[];
+  readonly allowLoopback: boolean;
+  /** That of egress.ts, with room for what APIs answer. */
+  readonly fetch: Fetch;
+  readonly vendorClient: Pick<VendorClient, "account">;
+}
+
+/** @param signal of the call: a tool that hands on none is still cut off with it */
+export function createVendorApi(caller: Caller, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
+  const { names, fetch } = deps;
+  const asUser = async <T>(ask: (token: string) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
+    const first = await tokenFor(caller, names);
+    const answer = await ask(first.accessToken.reveal());
+    if (!isRefusal(answer)) return answer;
+    const second = await caller.refused(first).catch((error: unknown) => {
+      throw forTool(error, names);
+    });
+    return second === undefined ? answer : ask(second.accessToken.reveal());
+  };
+  return {
+    ...names,
+    accessToken: async () => (await tokenFor(caller, names)).accessToken.reveal(),
+    fetch: async (input, init = {}) => {
+      const url = await requireVendorUrl(input, deps);
+      const answer = await asUser(
+        (token) => send(url, init, token, signal, { names, fetch }),
+        ({ status }) => status === 401,
+      );
+      if (answer.status === 401) throw new ToolError(refusal(names));
+      return answer;
+    },
+    account: async () => {
+      const vendor = await resolve(deps);
+      const account = await asUser<JsonObject | undefined>(
+        (token) =>
+          deps.vendorClient.account(vendor, token).catch((error: unknown) => {
+            throw forTool(error, names);
+          }),
+        (found) => found === undefined,
+      );
+      if (account === undefined) throw new ToolError(refusal(names));
+      return account;
+    },
+  };
+}
+
+async function tokenFor(caller: Caller, names: VendorApiDeps["names"]): Promise<VendorToken> {
+  return caller.vendorToken().catch((error: unknown) => {
+    throw forTool(error, names);
+  });
+}
+
+async function resolve({ vendor, names }: VendorApiDeps): Promise<ResolvedVendor> {
+  return vendor().catch((error: unknown) => {
+    throw forTool(error, names);
+  });
+}
+
+async function send(
+  url: URL,
+  init: RequestInit,
+  token: string,
+  signal: AbortSignal,
+  { names, fetch }: Pick<VendorApiDeps, "names" | "fetch">,
+): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  const both = init.signal === undefined || init.signal === null ? signal : AbortSignal.any([signal, init.signal]);
+  return fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
+    throw new ToolError(`${names.name} does not answer now: try again in a moment`, { cause: error });
+  });
+}
+
+/** A model chooses arguments, and a tool builds URLs of them: what leads elsewhere gets no token. */
+async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promise<URL> {
+  const url = URL.parse(input);
+  if (url === null) throw new ToolError("The tool asked for something that is no URL");
+  const { apiHosts, allowLoopback, names } = deps;
+  if (url.protocol === "https:" && apiHosts.some((host) => isOf(url.hostname, host))) return url;
+  const isOpen = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
+  const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = await resolve(deps);
+  const own = [authorizationEndpoint, tokenEndpoint, userinfoEndpoint].map(
+    (endpoint) => URL.parse(endpoint ?? "")?.origin,
+  );
+  if (isOpen && own.includes(url.origin)) return url;
+  throw new ToolError(`${url.host} is no host of ${names.name} that this server may send a token to`);
+}
+
+/** `.example.com` is every host below it, `api.example.com` that one. */
+function isOf(hostname: string, host: string): boolean {
+  return host.startsWith(".") ? hostname.endsWith(host) : hostname === host;
+}
+
+function refusal({ name }: VendorApiDeps["names"]): string {
+  return `${name} does not accept the user's sign-in any more: ask the user to connect ${name} again`;
+}
+
+/** Outages and dead grants as the model should hear of them; anything else stays what it is: a bug. */
+function forTool(error: unknown, names: VendorApiDeps["names"]): unknown {
+  if (!(error instanceof OAuthError)) return error;
+  if (error.code === "temporarily_unavailable")
+    return new ToolError(`${names.name} cannot be reached now: try again in a moment`, { cause: error });
+  if (error.code === "invalid_grant") return new ToolError(refusal(names), { cause: error });
+  return new ToolError(`${names.name} answered in a way this server does not understand`, { cause: error });
+}

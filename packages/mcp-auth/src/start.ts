@@ -1,0 +1,109 @@
+/**
+ * Runs an author's server: settings in, listens, stops well. `runServer` is all a `main.ts` calls. stdout carries JSON lines
+ * only, the first of them with `url`; what is meant for people goes to stderr, but for the commands of the operator.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "@oauth-broker/oauth-core";
+import { createLog, errorFields, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import { createApp } from "./app.ts";
+import { runCommand } from "./cli/run-command.ts";
+import { systemClock } from "./clock.ts";
+import { loadSettings } from "./config.ts";
+import type { ServerDefinition } from "./server.ts";
+import type { Settings } from "./settings.ts";
+import { openStorage } from "./storage.ts";
+
+export interface Running {
+  /** Where it listens: `DEPLOYMENT_URL`, or host and port. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Load balancers get this long to notice. */
+const GRACE_MS = 2_000;
+const CLOSE_MS = 2_000;
+
+/**
+ * Serves, or runs the operator's command of the arguments, and sets the exit code. Does not throw: problems are told on stderr.
+ *
+ * @param args default: those of the process
+ */
+export async function runServer(definition: ServerDefinition, args = process.argv.slice(2)): Promise<void> {
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  try {
+    if (args.length > 0) process.exitCode = await runCommand(args);
+    else await serve(definition, say);
+  } catch (error) {
+    say(explain(error));
+    process.exitCode = 1;
+  }
+}
+
+async function serve(definition: ServerDefinition, say: (text: string) => void): Promise<void> {
+  const log = createLog();
+  const started = Promise.withResolvers<Running>();
+  let stopping: Promise<void> | undefined;
+  const stop = (exitCode: number, event: string, fields = {}): void => {
+    stopping ??= started.promise.then(async (running) => {
+      log.info(event, fields);
+      await running.stop();
+      log.flush();
+      process.exit(exitCode);
+    });
+  };
+  // Before the start, so that a signal that comes with our first line is heard too.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, "stopping", { signal }));
+  const running = await startServer(definition, loadSettings(), { log });
+  started.resolve(running);
+  say(`${definition.title ?? definition.name} listens at ${running.url}/mcp`);
+  process.on("uncaughtException", (error) => {
+    log.error("uncaught", errorFields(error));
+    stop(1, "stopping");
+  });
+}
+
+export interface StartOptions {
+  readonly log: Log;
+  readonly now?: Clock;
+}
+
+/** @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may not be used */
+export async function startServer(
+  definition: ServerDefinition,
+  settings: Settings,
+  { log, now = systemClock }: StartOptions,
+): Promise<Running> {
+  const storage = settings.mode === "hosted" ? await openStorage({ now, log }) : undefined;
+  const server = createApp(definition, settings, { now, log, storage });
+  let listening: Listening;
+  try {
+    listening = await listen(server.app, settings.listen);
+  } catch (error) {
+    await server.close();
+    await storage?.close();
+    throw error;
+  }
+  const { host } = settings.listen;
+  const url = settings.deploymentUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${listening.port}`;
+  for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
+  log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
+  log.flush();
+  return {
+    url,
+    stop: async () => {
+      await listening.stop(settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0);
+      // Refreshes under way are waited for: an answer of a vendor that rotates must not be lost.
+      await storage?.close();
+      await Promise.race([server.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** What to do next, where we know. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return "The server could not start.";
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === "EADDRINUSE") return `Port ${port ?? ""} is in use. Stop what uses it, or choose another: PORT=8790.`;
+  if (code === "EACCES") return `Not allowed to listen on port ${port ?? ""}: choose one above 1023.`;
+  return error.message;
+}
