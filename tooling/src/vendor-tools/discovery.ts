@@ -1,0 +1,51 @@
+/**
+ * A vendor's metadata as its issuer publishes it: found and checked by the vendor client, and here also as it was written,
+ * because it says more than the vendor client takes. Used by new.ts and probe-metadata.ts.
+ */
+import {
+  type Clock,
+  createVendorClient,
+  defineVendor,
+  type Fetch,
+  type JsonObject,
+  OAuthError,
+  parseJsonStrict,
+  type ResolvedVendor,
+} from "@oauth-broker/oauth-core";
+
+export interface Discovered {
+  readonly resolved: ResolvedVendor;
+  readonly document: JsonObject;
+  /** Where it was found. */
+  readonly address: string;
+}
+
+export interface DiscoveryDeps {
+  readonly fetch: Fetch;
+  readonly now: Clock;
+  readonly allowLoopback: boolean;
+}
+
+/** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
+export async function discoverIssuer(issuer: string, { fetch, ...deps }: DiscoveryDeps): Promise<Discovered> {
+  let last: { readonly address: string; readonly text: string } | undefined;
+  const remembering: Fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.status !== 200) return response;
+    last = { address: String(input), text: await response.text() };
+    return new Response(last.text, { headers: response.headers });
+  };
+  // Without PKCE of its own: what the document says about it is compared later, and is no reason to stop here.
+  const bare = defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" });
+  const resolved = await createVendorClient({ fetch: remembering, ...deps }).resolve(bare);
+  if (last === undefined) throw new OAuthError("vendor_response_invalid", "There is no metadata of this issuer");
+  // The one that was taken is the last that was asked for.
+  return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };
+}
+
+/** @returns undefined where the document says nothing of it */
+export function listIn(document: JsonObject, name: string): readonly string[] | undefined {
+  const value = document[name];
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((member: unknown): member is string => typeof member === "string");
+}

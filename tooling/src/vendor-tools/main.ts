@@ -1,0 +1,13 @@
+/**
+ * Contributors' tools for vendors: `npm run vendor -- COMMAND`. They look at real vendors; no service needs them. options.ts
+ * says what there is to do, run.ts does it.
+ */
+import { systemClock } from "./clock.ts";
+import { runVendor } from "./run.ts";
+
+process.exitCode = await runVendor(process.argv.slice(2), {
+  now: systemClock,
+  env: process.env,
+  print: (line) => void process.stdout.write(`${line}\n`),
+  tell: (line) => void process.stderr.write(`${line}\n`),
+});

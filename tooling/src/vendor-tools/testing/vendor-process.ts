@@ -1,0 +1,67 @@
+/** The vendor tools as their users run them: as a process of its own. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface VendorProcess {
+  readonly ended: Promise<Ended>;
+  /** @returns what it has said on stderr, once `pattern` is in there; rejects when it ends before */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+/** Without a terminal, and without any variable of the vendors but these. Killed after a minute, and with the test. */
+export function startVendorTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): VendorProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 60_000,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { stdout: "", stderr: "" };
+  const watchers = new Set<() => void>();
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+      for (const watch of watchers) watch();
+    });
+  }
+  const ended = new Promise<Ended>((resolve) => {
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+  return {
+    ended,
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const watch = (): void => {
+          const found = pattern.exec(output.stderr);
+          if (found !== null) resolve(found);
+        };
+        watchers.add(watch);
+        watch();
+        void ended.then(() =>
+          reject(new Error(`It ended without ${pattern.source}:\n${output.stdout}${output.stderr}`)),
+        );
+      }),
+  };
+}
+
+export function runVendorTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return startVendorTool(args, env).ended;
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "vendor-tools-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
