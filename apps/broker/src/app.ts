@@ -4,7 +4,7 @@
 import { createSigningKeys, createStateCodec, createVendorClient, type Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { createRateLimit, errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { createRateLimit, errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";

@@ -48,6 +48,7 @@ export {
   type PlaceholderSpecs,
   requireKnownPlaceholders,
 } from "./protocol/placeholders.ts";
+export { isPublicSuffix } from "./protocol/public-suffix.ts";
 export { randomToken } from "./protocol/random.ts";
 export {
   redirectUrl,
@@ -112,6 +113,6 @@ export {
   type VendorClient,
 } from "./vendor-client/index.ts";
 export { requireSameSubject } from "./vendor-client/id-token.ts";
-export { pinTenant } from "./vendor-client/issuer-tenant.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
+export { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-client/vendor-templates.ts";

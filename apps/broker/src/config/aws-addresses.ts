@@ -2,11 +2,9 @@
  * A table and a key at AWS, one line of text each. Credentials, and the address of the key service where it is not AWS's
  * own, come from the AWS SDK's own variables; the region never does: two machines must not mean two tables by one text.
  */
+import { isLoopbackName, type Parsed } from "@oauth-broker/oauth-core/service";
 import { formatPath, nearest } from "./problems.ts";
-import { isLoopbackName } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
-
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 const TABLE = /^[A-Za-z0-9_.-]{3,255}$/;
 /** `eu-west-1`, `us-gov-east-1`, `eusc-de-east-1`. */

@@ -2,11 +2,12 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { isLoopbackName } from "@oauth-broker/oauth-core/service";
 import { buildClient, buildOwner, clientWarnings } from "./clients.ts";
 import { present } from "./present.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema.ts";
-import { type Environment, isLoopbackName, type Source } from "./source.ts";
+import type { Environment, Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
 import { vendorSchema } from "./vendor-schema.ts";

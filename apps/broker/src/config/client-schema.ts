@@ -1,20 +1,10 @@
 /** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
 import { createHash } from "node:crypto";
 import { type Client, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import { problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
 import { checkPublicKeys } from "./client-keys.ts";
-import {
-  checkName,
-  choice,
-  flag,
-  listOf,
-  notYet,
-  oneOrList,
-  problemOfThrown,
-  section,
-  structure,
-  text,
-} from "./fields.ts";
+import { checkName, choice, flag, listOf, notYet, oneOrList, section, structure, text } from "./fields.ts";
 import { checkVendorId, endpoint, type UrlRules } from "./endpoint.ts";
 
 type ClientKeys = NonNullable<Client["jwks"]>;

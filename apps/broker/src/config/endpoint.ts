@@ -1,7 +1,8 @@
 /** Vendor ids and the URLs of vendors and clients: judged here as every outbound call is judged later. */
 import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { type FieldMeta, problemOfThrown, text } from "./fields.ts";
+import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { type FieldMeta, text } from "./fields.ts";
 
 /** What the egress section of the same file permits. */
 export interface UrlRules {

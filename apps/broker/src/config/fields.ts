@@ -124,13 +124,3 @@ function problemFrom<T>(check: Check<T>) {
 
 export const checkName: Check<string> = (value) =>
   /^\P{Cc}{1,100}$/u.test(value) ? undefined : "must have at most 100 characters, none of them a control character";
-
-/** Runs a check that throws an error with a `description` for strangers, and answers that as the end of a sentence. */
-export function problemOfThrown(run: () => void): string | undefined {
-  try {
-    run();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error && "description" in error ? String(error.description) : "is not usable";
-  }
-}

@@ -1,8 +1,8 @@
 /** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
 import { REGISTRY } from "@oauth-broker/oauth-core";
+import { checkCidr } from "@oauth-broker/oauth-core/service";
 import { checkClients } from "./clients.ts";
 import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "./build.ts";
-import { checkCidr } from "./addresses.ts";
 import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";

@@ -1,45 +1,15 @@
-/**
- * What is wrong with a configuration, collected and told all at once: where, what, what is expected, an example, what next.
- * A problem never repeats a value: it may be a secret in the wrong place.
- */
+/** The broker's words around what is wrong with its configuration, and how a place in the file is written. */
+import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/oauth-core/service";
+
+export { type ConfigError, isConfigError, nearest, type Problem } from "@oauth-broker/oauth-core/service";
+
 export type Path = readonly (string | number)[];
-
-export interface Problem {
-  /** `clients[0].redirect_uris[1]`, or the name of an environment variable. */
-  readonly path: string;
-  /** Continues the path: `is missing`, `must be …`. */
-  readonly problem: string;
-  /** The shape of a good value. */
-  readonly expected?: string;
-  readonly example?: string;
-}
-
-/** An Error whose message lists every problem. Made here only; told from others by its name. */
-export interface ConfigError extends Error {
-  readonly name: "ConfigError";
-  readonly problems: readonly Problem[];
-}
 
 /** @param source the file's path, or what was read instead */
 export function configError(source: string, problems: readonly Problem[]): ConfigError {
-  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  const listed = problems.map(({ path, problem, expected, example }) => {
-    const lines = [`  ${path} ${problem}`];
-    if (expected !== undefined) lines.push(`      expected: ${expected}`);
-    if (example !== undefined) lines.push(`      example:  ${example}`);
-    return lines.join("\n");
-  });
   const next =
     "Correct these, then run `main.js check` to see whether anything is left. Every field is described in docs/configuration.md.";
-  const message = `The broker cannot start: ${count} in ${source}\n\n${listed.join("\n\n")}\n\n${next}`;
-  const error = Object.assign(new Error(message), { name: "ConfigError" as const, problems });
-  // Nothing to debug here: a stack would only hide the list.
-  error.stack = message;
-  return error;
-}
-
-export function isConfigError(error: unknown): error is ConfigError {
-  return error instanceof Error && error.name === "ConfigError" && "problems" in error;
+  return errorOf(problems, { service: "The broker", source, next });
 }
 
 /** `["clients", 0, "name"]` → `clients[0].name`. */
@@ -52,29 +22,4 @@ export function formatPath(path: Path): string {
 /** A key as it may be printed: a key of the operator's file can be any text. */
 function plain(key: string): string {
   return /^[A-Za-z0-9_.<>-]{1,64}$/.test(key) ? key : JSON.stringify(key.slice(0, 32).replace(/[^\x20-\x7e]/g, "?"));
-}
-
-/** The known word nearest to what was written, if near enough to be meant. */
-export function nearest(written: string, known: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
-  for (const word of known) {
-    const distance = editDistance(written.toLowerCase().slice(0, 64), word.toLowerCase());
-    if (distance < least) [best, least] = [word, distance];
-  }
-  return best;
-}
-
-/** Levenshtein's, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,7 +1,8 @@
 /** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
 import { Secret } from "@oauth-broker/oauth-core";
+import { checkCidr, parseOrigin } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
-import { checkCidr, parseBaseUrl, parseKeys, parseStore } from "./addresses.ts";
+import { parseKeys, parseStore } from "./addresses.ts";
 import { clientSchema } from "./client-schema.ts";
 import { checkName, flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
 import { checkToken } from "./vendor-parts.ts";
@@ -118,7 +119,7 @@ export function configurationSchema(rules: UrlRules) {
         description: "Where clients and browsers reach the broker; its issuer, byte for byte.",
         example: "https://broker.example.com",
       },
-      parseBaseUrl,
+      parseOrigin,
     ),
     listen: section({
       host: text(

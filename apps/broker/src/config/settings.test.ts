@@ -17,7 +17,7 @@ describe("base_url", () => {
   it.each([
     ["http://broker.example.com", "must be https: http is for loopback only"],
     ["https://broker.example.com/", "must not end in a slash: clients compare the issuer byte for byte"],
-    ["https://broker.example.com/oauth", "must not have a path: the broker owns the whole host"],
+    ["https://broker.example.com/oauth", "must not have a path: the service owns the whole host"],
     ["https://broker.example.com?x=1", "must not have a query or a fragment"],
     ["https://broker.example.com#x", "must not have a query or a fragment"],
     ["https://user@broker.example.com", "must not have user information"],

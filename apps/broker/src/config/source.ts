@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isLoopbackName } from "@oauth-broker/oauth-core/service";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
 import { configError, type Problem } from "./problems.ts";
 
@@ -63,11 +64,6 @@ function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, 
     example: "/etc/broker/broker.yaml",
   });
   return { sandbox: false, tree: {} };
-}
-
-/** A host to listen on that only this machine reaches. */
-export function isLoopbackName(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /** @returns undefined, and problems, when there is nothing to go on with */

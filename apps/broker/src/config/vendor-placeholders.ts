@@ -7,7 +7,7 @@ import {
   type PlaceholderSpecs,
   type Vendor,
 } from "@oauth-broker/oauth-core";
-import { problemOfThrown } from "./fields.ts";
+import { problemOfThrown } from "@oauth-broker/oauth-core/service";
 import { present } from "./present.ts";
 import type { ParsedVendor } from "./vendor-schema.ts";
 

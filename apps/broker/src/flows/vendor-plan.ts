@@ -7,19 +7,23 @@
 import {
   defineVendor,
   expandTemplate,
+  expandVendor,
   fillsRegistrableDomain,
+  namesInHost,
   OAuthError,
+  requireFit,
   requireKnownPlaceholders,
   type ResolvedVendor,
+  templatesOf,
   type Vendor,
   type VendorClient,
   type VendorCredentials,
+  withDefaults,
 } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { targetFields, type VendorTarget } from "./vendor-target.ts";
-import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-templates.ts";
 
 /** 1: an entry at its own hosts. 2: an issuer that says who it is in every answer. 3: everything else. */
 export type Tier = 1 | 2 | 3;

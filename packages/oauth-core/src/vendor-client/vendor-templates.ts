@@ -1,14 +1,10 @@
 /**
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
- * What a value may be is protocol/placeholders.ts. Called by vendor-plan.ts.
+ * What a value may be is protocol/placeholders.ts. Called where values come from: the broker's requests, a server's variables.
  */
-import {
-  expandTemplate,
-  pinTenant,
-  placeholderNames,
-  type PlaceholderSpecs,
-  type Vendor,
-} from "@oauth-broker/oauth-core";
+import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
+import type { Vendor } from "../vendors/vendor.ts";
+import { pinTenant } from "./issuer-tenant.ts";
 
 type Values = Readonly<Record<string, string>>;
 
@@ -23,7 +19,7 @@ const FILLED = [
 /** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
 
-/** Those of its URLs with placeholders that a request may fill. Of most vendors none, and then nothing below costs a flow anything. */
+/** Those of its URLs with placeholders that a caller may fill. Of most vendors none, and then nothing below costs a flow anything. */
 export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   const templates: string[] = [];
   for (const field of FILLED) {

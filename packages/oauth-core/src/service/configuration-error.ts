@@ -1,0 +1,81 @@
+/**
+ * What is wrong with a configuration, collected and told all at once: where, what, what is expected, an example, what next.
+ * A problem never repeats a value: it may be a secret in the wrong place.
+ */
+export interface Problem {
+  /** `clients[0].redirect_uris[1]`, or the name of an environment variable. */
+  readonly path: string;
+  /** Continues the path: `is missing`, `must be …`. */
+  readonly problem: string;
+  /** The shape of a good value. */
+  readonly expected?: string;
+  readonly example?: string;
+}
+
+/** An Error whose message lists every problem. Made here only; told from others by its name. */
+export interface ConfigError extends Error {
+  readonly name: "ConfigError";
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * @param words.service what cannot start: `The broker`
+ * @param words.source the file's path, or what was read instead
+ * @param words.next what to do about it, in whole sentences
+ */
+export function configError(
+  problems: readonly Problem[],
+  { service, source, next }: { readonly service: string; readonly source: string; readonly next: string },
+): ConfigError {
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const listed = problems.map(({ path, problem, expected, example }) => {
+    const lines = [`  ${path} ${problem}`];
+    if (expected !== undefined) lines.push(`      expected: ${expected}`);
+    if (example !== undefined) lines.push(`      example:  ${example}`);
+    return lines.join("\n");
+  });
+  const message = `${service} cannot start: ${count} in ${source}\n\n${listed.join("\n\n")}\n\n${next}`;
+  const error = Object.assign(new Error(message), { name: "ConfigError" as const, problems });
+  // Nothing to debug here: a stack would only hide the list.
+  error.stack = message;
+  return error;
+}
+
+export function isConfigError(error: unknown): error is ConfigError {
+  return error instanceof Error && error.name === "ConfigError" && "problems" in error;
+}
+
+/** Runs a check that throws an error with a `description` for strangers, and answers that as the end of a sentence. */
+export function problemOfThrown(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && "description" in error ? String(error.description) : "is not usable";
+  }
+}
+
+/** The known word nearest to what was written, if near enough to be meant. */
+export function nearest(written: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
+  for (const word of known) {
+    const distance = editDistance(written.toLowerCase().slice(0, 64), word.toLowerCase());
+    if (distance < least) [best, least] = [word, distance];
+  }
+  return best;
+}
+
+/** Levenshtein's, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
