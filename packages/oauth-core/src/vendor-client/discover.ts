@@ -73,6 +73,7 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
     revocationEndpoint: vendor.revocationEndpoint ?? metadata.revocationEndpoint,
     registrationEndpoint: vendor.registrationEndpoint ?? metadata.registrationEndpoint,
     userinfoEndpoint: vendor.userinfoEndpoint ?? metadata.userinfoEndpoint,
+    introspectionEndpoint: vendor.introspectionEndpoint ?? metadata.introspectionEndpoint,
     jwksUri: vendor.jwksUri ?? metadata.jwksUri,
   };
   return {

@@ -16,6 +16,7 @@ export interface VendorMetadata {
   readonly revocationEndpoint?: string;
   readonly registrationEndpoint?: string;
   readonly userinfoEndpoint?: string;
+  readonly introspectionEndpoint?: string;
   readonly jwksUri?: string;
   readonly codeChallengeMethods?: readonly string[];
   readonly tokenEndpointAuthMethods?: readonly string[];
@@ -51,6 +52,7 @@ export function readMetadata(document: JsonObject, deps: VendorClientDeps): Vend
     revocationEndpoint: endpoint("revocation_endpoint"),
     registrationEndpoint: endpoint("registration_endpoint"),
     userinfoEndpoint: endpoint("userinfo_endpoint"),
+    introspectionEndpoint: endpoint("introspection_endpoint"),
     jwksUri: endpoint("jwks_uri"),
   });
   const codeChallengeMethods = strings(document.code_challenge_methods_supported);
