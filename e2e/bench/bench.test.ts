@@ -138,8 +138,14 @@ describe("the command line", () => {
     });
   });
 
-  it("runs both parts, or one", () => {
-    const defaults = { parts: ["broker", "store"], operations: 2000, storeWarmUp: 5000, rows: 100_000 };
+  it("runs all parts, or one", () => {
+    const defaults = {
+      parts: ["broker", "store", "registry"],
+      registryRuns: 15,
+      operations: 2000,
+      storeWarmUp: 5000,
+      rows: 100_000,
+    };
     expect(parseCommandLine([])).toMatchObject(defaults);
     expect(parseCommandLine(["--only", "store", "--rows=1000000"])).toMatchObject({
       parts: ["store"],

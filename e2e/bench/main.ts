@@ -8,6 +8,7 @@ import { setup as buildBroker } from "../support/build-broker.ts";
 import { type BenchResults, runBench } from "./bench.ts";
 import { table, verdicts } from "./figures.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
+import { registryTable, registryVerdict, runRegistryBench } from "./registry.ts";
 import { runStoreBench, type StoreResults } from "./store.ts";
 import { sizesTable, storeTable, storeVerdicts } from "./store-figures.ts";
 
@@ -30,6 +31,11 @@ async function run(commandLine: CommandLine): Promise<void> {
     const store = await runStoreBench(options, say);
     texts.push(describeStore(store));
     results = { ...results, store };
+  }
+  if (parts.includes("registry")) {
+    const registry = runRegistryBench({ runs: commandLine.registryRuns }, say);
+    texts.push(`${registryTable(registry.figures)}\n\n${registryVerdict(registry)}`);
+    results = { ...results, registry };
   }
   mkdirSync(dirname(jsonPath), { recursive: true });
   writeFileSync(jsonPath, `${JSON.stringify(results, null, 2)}\n`);

@@ -10,9 +10,10 @@ node:http + node:crypto server that takes the same wire steps.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; how
 often KMS is asked; and a read in a small table and in a large one, of DynamoDB and of SQLite. The engine is dynalite, or
 the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
+The registry: how long its hundreds of vendors take to load, from source and from a bundle, and what a look-up costs.
 Prints tables and ratios, and writes them as JSON.
 
-  --only PART          broker or store (default: both)
+  --only PART          broker, store or registry (default: all)
   --rounds N           rounds (default 9)
   --flows N            flows, and refreshes, per server and round (default 2000)
   --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
@@ -20,6 +21,7 @@ Prints tables and ratios, and writes them as JSON.
   --store-warm-up N    operations of each kind on the store beforehand (default 5000)
   --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 5 GB of memory
                        and of disk
+  --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
                        and say where the profiles are; the broker's figures are then no figures
@@ -27,7 +29,7 @@ Prints tables and ratios, and writes them as JSON.
 
 The machine should have nothing else to do. Linux or macOS.`;
 
-export const PARTS = ["broker", "store"] as const;
+export const PARTS = ["broker", "store", "registry"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface CommandLine {
@@ -38,6 +40,7 @@ export interface CommandLine {
   readonly operations: number;
   readonly storeWarmUp: number;
   readonly rows: number;
+  readonly registryRuns: number;
   readonly parts: readonly Part[];
   /** Absolute. */
   readonly jsonPath: string;
@@ -58,6 +61,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       operations: { type: "string", default: "2000" },
       "store-warm-up": { type: "string", default: "5000" },
       rows: { type: "string", default: "100000" },
+      "registry-runs": { type: "string", default: "15" },
       only: { type: "string" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
       profile: { type: "boolean", default: false },
@@ -71,6 +75,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     operations: wholeNumber("--operations", values.operations),
     storeWarmUp: wholeNumber("--store-warm-up", values["store-warm-up"], 0),
     rows: wholeNumber("--rows", values.rows, LEAST_ROWS),
+    registryRuns: wholeNumber("--registry-runs", values["registry-runs"]),
     parts: values.only === undefined ? PARTS : [part(values.only)],
     jsonPath: resolve(values.json),
     profile: values.profile,
@@ -79,7 +84,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 
 function part(name: string): Part {
   const found = PARTS.find((part) => part === name);
-  if (found === undefined) throw new Error(`--only takes ${PARTS.join(" or ")}, not '${name}'`);
+  if (found === undefined) throw new Error(`--only takes ${PARTS.join(", ")}, not '${name}'`);
   return found;
 }
 

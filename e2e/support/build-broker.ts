@@ -7,7 +7,7 @@ import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BROKER_BUNDLE, BROKER_FOLDER, ROOT } from "./paths.ts";
 
-const SOURCES = ["apps/broker/src/**/*.ts", "packages/{oauth-core,token-store}/src/**/*.ts"];
+const SOURCES = ["apps/broker/src/**/*.ts", "packages/{oauth-core,token-store}/src/**/*.{ts,json}"];
 
 /** Vitest's global set-up: once per run, before any test file. */
 export function setup(): void {
