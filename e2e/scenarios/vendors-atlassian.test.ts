@@ -65,12 +65,29 @@ describe("Atlassian", () => {
     },
   );
 
-  it("bar#RV-2 cannot revoke, and says what the person can do", async () => {
+  it("bar#RV-2 revokes where the metadata says, and the token is dead", async () => {
     const grant = await stage.connect();
     const answer = await stage.revoke(grant.refreshToken, grant);
+    expect(answer.body, answer.text).toEqual({ revoked: "token" });
+    expect(stage.vendor.isLive(grant.refreshToken ?? "")).toBe(false);
+    const asked = stage.vendor.requests().findLast(({ path }) => path === "/oauth/revoke");
+    expect(asked?.body).toMatchObject({ client_id: stage.client.clientId });
+    expectError(await stage.refresh(grant), 400, "invalid_grant");
+  });
+
+  it("bar#RV-2 bar#BY-4 says what the person can do where it was moved and no revocation with it", async () => {
+    const vendor = await startAtlassian({ publishesRevocation: false });
+    const elsewhere = await startVendorStage({
+      vendor,
+      scope: "read:me",
+      client: { kind: "mcp" },
+      form: { resource: vendor.mcpServer },
+    });
+    const grant = await elsewhere.connect();
+    const answer = await elsewhere.revoke(grant.refreshToken, grant);
+    await elsewhere.close();
     expectError(answer, 400, "unsupported_token_type");
     expect(answer.body["help"]).toContain("Connected apps");
-    expect(stage.vendor.isLive(grant.accessToken)).toBe(true);
   });
 
   it.each<[string, (stage: VendorStage<AtlassianSimulator>) => void]>([

@@ -115,4 +115,5 @@ export {
 export { requireSameSubject } from "./vendor-client/id-token.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
+export { siteOf } from "./vendor-client/site.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-client/vendor-templates.ts";

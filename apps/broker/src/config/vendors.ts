@@ -1,6 +1,7 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { CUSTOM_VENDOR } from "./custom-vendor.ts";
+import { leaveBehind } from "./moved-vendor.ts";
 import { present } from "./present.ts";
 import { formatPath, type Problem } from "./problems.ts";
 import type { Environment, Tree } from "./source.ts";
@@ -51,8 +52,8 @@ export function buildVendor(
   known: VendorTemplate | undefined,
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
-  const overrides = vendorFields(parsed);
-  const vendor = defineVendor({ id, name: id, ...known?.vendor, ...overrides });
+  const configured = defineVendor({ id, name: id, ...known?.vendor, ...vendorFields(parsed) });
+  const vendor = leaveBehind(configured, parsed, known?.vendor, warnings);
   const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });

@@ -2,14 +2,12 @@
  * Where a vendor registers clients, and what its metadata says about how they may authenticate.
  * Before register-client.ts, which makes the one request there.
  */
-import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
-import { isPublicSuffix } from "../protocol/public-suffix.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Discovery } from "./discover.ts";
-import { bareHost } from "./egress-url.ts";
 import type { VendorMetadata } from "./metadata-document.ts";
+import { siteOf } from "./site.ts";
 
 export interface RegistrationPlace {
   readonly endpoint: string;
@@ -95,13 +93,4 @@ export function requireHostOfVendor(vendor: Vendor, endpoint: string): void {
       detail: `state vendors.${vendor.id}.registration_endpoint if it is right`,
     },
   );
-}
-
-/** The shortest name somebody could have registered; of an address, the address. */
-function siteOf(url: string): string {
-  const host = bareHost(new URL(url));
-  if (isIP(host) !== 0) return host;
-  const labels = host.split(".");
-  const suffixes = labels.map((_, index) => labels.slice(index).join("."));
-  return suffixes.findLast((suffix) => !isPublicSuffix(suffix)) ?? host;
 }

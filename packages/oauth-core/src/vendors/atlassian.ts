@@ -3,7 +3,8 @@
  * 2026-11-21 from the sources below; recalled, not seen: that a refresh token can be used again for some minutes.
  *
  * The issuer has a path, which is the same for everybody and is what the server's resource metadata names; the endpoints are
- * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. There is no revocation.
+ * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. Revocation is in no
+ * documentation; the metadata names it since 2026-09 (last seen 2026-10-10), so it is taken for that of RFC 7009.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -20,6 +21,7 @@ export const atlassian: RegistryEntry = {
     authorizationEndpoint: "https://auth.atlassian.com/authorize",
     tokenEndpoint: "https://auth.atlassian.com/oauth/token",
     registrationEndpoint: `${ISSUER}/dcr/register`,
+    revocationEndpoint: "https://auth.atlassian.com/oauth/revoke",
     defaultScopes: ["read:me"],
     offlineScopes: ["offline_access"],
     authorizationParams: { audience: "api.atlassian.com", prompt: "consent" },
@@ -43,7 +45,7 @@ export const atlassian: RegistryEntry = {
     status: "first-class",
     checkedOn: "2026-11-21",
     sources: [
-      "https://auth.atlassian.com/.well-known/oauth-authorization-server/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3 (as recorded 2026-07 and 2026-09)",
+      "https://auth.atlassian.com/.well-known/oauth-authorization-server/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3 (as recorded 2026-07, 2026-09 and 2026-10)",
       "https://developer.atlassian.com/cloud/rovo-mcp/guides/configuring-oauth-2-1/",
       "https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens",
       "https://nango.dev/blog/jira-oauth-refresh-token-invalid-grant",

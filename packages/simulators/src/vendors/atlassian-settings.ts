@@ -38,7 +38,7 @@ export interface AtlassianSettings {
   resourceRequired: boolean;
   /** Registration answers a secret although `none` was asked for, and then wants it. */
   secretForPublicClients: boolean;
-  /** Whether the metadata has a `revocation_endpoint`, and it works. */
+  /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
   publishesRevocation: boolean;
   /** The site's admin has blocked apps that users install. */
   userInstalledAppsBlocked: boolean;
@@ -57,7 +57,7 @@ export const ATLASSIAN_DEFAULTS: AtlassianSettings = {
   metadataAt: "insertion",
   resourceRequired: true,
   secretForPublicClients: false,
-  publishesRevocation: false,
+  publishesRevocation: true,
   userInstalledAppsBlocked: false,
   blockedRedirectUris: [],
 };

@@ -39,7 +39,6 @@ describe("discovery and registration", () => {
     });
     const metadata = await getJson(atlassian.metadataUrl);
     expect(metadata.body).toMatchObject({ ...atlassian.endpoints, code_challenge_methods_supported: ["S256"] });
-    expect(metadata.body).not.toHaveProperty("revocation_endpoint");
     expect(new URL(atlassian.metadataUrl).pathname).toBe(
       `/.well-known/oauth-authorization-server${new URL(issuer!).pathname}`,
     );
@@ -208,16 +207,17 @@ describe("refresh", () => {
 });
 
 describe("ending", () => {
-  it("has no revocation endpoint until one is switched on", async () => {
-    expect(atlassian.endpoints).not.toHaveProperty("revocation_endpoint");
+  it("has a revocation endpoint until it is switched off", async () => {
     const { refresh_token: refreshToken } = await bench.mcp.connect();
     const { client_id: clientId = "" } = Object.fromEntries(bench.mcp.authorizeUrl().searchParams);
-    const revoke = () =>
-      postForm(`${atlassian.url}/oauth/revoke`, { client_id: clientId, token: String(refreshToken) });
+    const endpoint = atlassian.endpoints["revocation_endpoint"] ?? "";
+    const revoke = () => postForm(endpoint, { client_id: clientId, token: String(refreshToken) });
+    atlassian.settings.publishesRevocation = false;
+    expect((await getJson(atlassian.metadataUrl)).body).not.toHaveProperty("revocation_endpoint");
     expect((await revoke()).status).toBe(404);
     expect(atlassian.isLive(String(refreshToken))).toBe(true);
     atlassian.settings.publishesRevocation = true;
-    expect((await getJson(atlassian.metadataUrl)).body).toHaveProperty("revocation_endpoint");
+    expect((await getJson(atlassian.metadataUrl)).body).toMatchObject({ revocation_endpoint: endpoint });
     expect((await revoke()).status).toBe(200);
     expect(atlassian.liveTokens()).toEqual([]);
   });
