@@ -1,11 +1,11 @@
 /** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
 import { createHash } from "node:crypto";
 import { type Client, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
-import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
 import { checkPublicKeys } from "./client-keys.ts";
-import { checkName, choice, flag, listOf, notYet, oneOrList, section, structure, text } from "./fields.ts";
-import { checkVendorId, endpoint, type UrlRules } from "./endpoint.ts";
+import { choice, flag, listOf, notYet, oneOrList, section, structure, text } from "./fields.ts";
+import { endpoint, type UrlRules } from "./endpoint.ts";
 
 type ClientKeys = NonNullable<Client["jwks"]>;
 
@@ -34,7 +34,7 @@ export function clientSchema(rules: UrlRules) {
         description: "The client's name towards the broker.",
         example: "platform",
       },
-      (value) => (/^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have"),
+      checkClientId,
     ),
     owner: text({
       type: "owner id",

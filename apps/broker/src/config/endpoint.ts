@@ -1,4 +1,4 @@
-/** Vendor ids and the URLs of vendors and clients: judged here as every outbound call is judged later. */
+/** The URLs of vendors and clients: judged here as every outbound call is judged later. */
 import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/oauth-core/service";
@@ -8,12 +8,6 @@ import { type FieldMeta, text } from "./fields.ts";
 export interface UrlRules {
   readonly allowLoopback: boolean;
   readonly allowCidrs: readonly string[];
-}
-
-export function checkVendorId(value: string): string | undefined {
-  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
-    ? undefined
-    : "must be a vendor id: lower case letters, digits and -";
 }
 
 const TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";

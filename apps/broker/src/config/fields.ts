@@ -121,6 +121,3 @@ function problemFrom<T>(check: Check<T>) {
     if (message !== undefined) context.addIssue({ code: "custom", message });
   };
 }
-
-export const checkName: Check<string> = (value) =>
-  /^\P{Cc}{1,100}$/u.test(value) ? undefined : "must have at most 100 characters, none of them a control character";

@@ -1,13 +1,13 @@
 /** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
 import { Secret } from "@oauth-broker/oauth-core";
-import { checkCidr, parseOrigin } from "@oauth-broker/oauth-core/service";
+import { checkCidr, checkListenHost, checkName, checkVendorId, parseOrigin } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
 import { parseKeys, parseStore } from "./addresses.ts";
 import { clientSchema } from "./client-schema.ts";
-import { checkName, flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
+import { flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
 import { checkToken } from "./vendor-parts.ts";
 import { vendorSchema } from "./vendor-schema.ts";
-import { checkVendorId, type UrlRules } from "./endpoint.ts";
+import type { UrlRules } from "./endpoint.ts";
 
 const ownerSchema = section({
   id: text(
@@ -129,10 +129,7 @@ export function configurationSchema(rules: UrlRules) {
           example: "0.0.0.0",
           default: "127.0.0.1",
         },
-        (value) =>
-          /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value)
-            ? undefined
-            : "must be an address or a host name without port",
+        checkListenHost,
       ).default("127.0.0.1"),
       port: integer(
         {

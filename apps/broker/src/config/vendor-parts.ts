@@ -1,6 +1,7 @@
 /** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
+import { checkVisible } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
 import { choice, listOf, parsedText, section, text } from "./fields.ts";
 
@@ -63,13 +64,6 @@ function parseSigningKey(text: string): { value: KeyObject } | { problem: string
   }
   const curve = value.asymmetricKeyDetails?.namedCurve;
   return curve === "prime256v1" ? { value } : { problem: "must be an EC key on P-256, for ES256" };
-}
-
-/** Line breaks come from a badly pasted secret, and no vendor issues them. */
-export function checkVisible(value: string): string | undefined {
-  return /^[^\p{Cc}]{1,2048}$/u.test(value)
-    ? undefined
-    : "must have at most 2048 characters, none of them a control character";
 }
 
 /** It travels in a header, behind `Bearer `. */

@@ -1,5 +1,4 @@
 /** What every service of ours is at its edges: its configuration's errors, routes, log lines, limits, the listener, its pages. */
-export { checkCidr, isLoopbackName, type Parsed, parseOrigin } from "./addresses.ts";
 export {
   type ConfigError,
   configError,
@@ -8,6 +7,17 @@ export {
   type Problem,
   problemOfThrown,
 } from "./configuration-error.ts";
+export {
+  checkCidr,
+  checkClientId,
+  checkListenHost,
+  checkName,
+  checkVendorId,
+  checkVisible,
+  isLoopbackName,
+  type Parsed,
+  parseOrigin,
+} from "./configuration-values.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
 export { escapeHtml, page, STYLE_HASH } from "./page.ts";

@@ -1,9 +1,12 @@
-/** Where a service is and what it believes, as its operator writes it: one line of text each. Used by what reads configuration. */
+/**
+ * What an operator writes down for a service, one line of text each: where it is, whom it believes, how it is called. Every check
+ * answers what is wrong as the end of a sentence (`must be …`), or nothing.
+ */
 import { isIP } from "node:net";
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
-/** An origin in canonical form: what is written must be what a URL parser gives back. A problem is the end of a sentence. */
+/** An origin in canonical form: what is written must be what a URL parser gives back. */
 //= rfc8414#2
 export function parseOrigin(text: string): Parsed<string> {
   const url = URL.parse(text);
@@ -31,4 +34,36 @@ export function checkCidr(value: string): string | undefined {
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128)
     ? undefined
     : "must be a network such as 10.20.0.0/16";
+}
+
+/** What a service may listen on. */
+export function checkListenHost(value: string): string | undefined {
+  return /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value)
+    ? undefined
+    : "must be an address or a host name without port";
+}
+
+export function checkVendorId(value: string): string | undefined {
+  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
+    ? undefined
+    : "must be a vendor id: lower case letters, digits and -";
+}
+
+/** Of clients of ours. */
+export function checkClientId(value: string): string | undefined {
+  return /^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have";
+}
+
+/** What people are shown. */
+export function checkName(value: string): string | undefined {
+  return /^\P{Cc}{1,100}$/u.test(value)
+    ? undefined
+    : "must have at most 100 characters, none of them a control character";
+}
+
+/** Ids and secrets that others issue: line breaks come from a badly pasted one. */
+export function checkVisible(value: string): string | undefined {
+  return /^[^\p{Cc}]{1,2048}$/u.test(value)
+    ? undefined
+    : "must have at most 2048 characters, none of them a control character";
 }
