@@ -1,0 +1,209 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { createLog, errorPageWith, listen, type Listening, mount } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Gate } from "../caller.ts";
+import { testGate } from "../testing/test-caller.ts";
+import { defineTool, ToolError } from "../tool.ts";
+import { createMcpEndpoint, type McpEndpoint } from "./endpoint.ts";
+
+const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";
+const CANARY = "canary-token-alice";
+let server: Listening;
+let endpoint: McpEndpoint;
+const lines: string[] = [];
+
+const tools = [
+  defineTool({ name: "who", description: "who", input: z.object({}), run: async (_, { user }) => user }),
+  defineTool({
+    name: "spell",
+    description: "letters, one by one",
+    input: z.object({ word: z.string().min(1) }),
+    run: async ({ word }, { progress }) => {
+      for (const [index, letter] of [...word].entries()) await progress(index + 1, word.length, letter);
+      return { letters: word.length };
+    },
+  }),
+  defineTool({
+    name: "write",
+    description: "w",
+    input: z.object({}),
+    scopes: ["api:read", "api:write"],
+    run: async () => "ok",
+  }),
+  defineTool({
+    name: "fail",
+    description: "f",
+    input: z.object({ how: z.enum(["told", "bug"]) }),
+    run: async ({ how }, { vendor }) => {
+      if (how === "told") throw new ToolError("The list is empty");
+      throw new Error(`leaks ${await vendor.accessToken()}`);
+    },
+  }),
+];
+
+const known = testGate({
+  alice: { vendorTokens: [CANARY], scope: ["api:read"] },
+  writer: { vendorTokens: ["w"], scope: ["api:read", "api:write"] },
+  unsaid: { vendorTokens: ["u"] },
+});
+const gate: Gate = {
+  identify: async (bearer) => {
+    if (bearer === "outage") throw new OAuthError("temporarily_unavailable", "The store does not answer");
+    return known.identify(bearer);
+  },
+};
+
+beforeAll(async () => {
+  const log = createLog({ write: (line) => void lines.push(line) });
+  endpoint = createMcpEndpoint(
+    { name: "test", version: "1.0.0", tools },
+    {
+      gate,
+      resourceMetadata: METADATA,
+      scope: "api:read",
+      vendor: async () => ({ authorizationEndpoint: "x", tokenEndpoint: "x" }) as ResolvedVendor,
+      names: { id: "example", name: "Example" },
+      apiHosts: [],
+      allowLoopback: false,
+      fetch: async () => new Response(),
+      vendorClient: { account: async () => ({}) },
+      log,
+    },
+  );
+  const app = new Hono();
+  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  server = await listen(app, { host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await endpoint.close();
+  await server.stop(0);
+});
+
+const url = () => `http://127.0.0.1:${server.port}/mcp`;
+const post = (headers: Record<string, string>, query = "") =>
+  fetch(`${url()}${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: "{}",
+  });
+
+async function connect(token: string, mode: "auto" | "legacy") {
+  const client = new Client(
+    { name: "test", version: "1" },
+    mode === "auto" ? { versionNegotiation: { mode: "auto" } } : {},
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url()), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
+  return client;
+}
+
+describe("without a good token", () => {
+  it("bar#RS-1 names no error where none was brought, and leads to the metadata", async () => {
+    for (const headers of [
+      {},
+      { authorization: "Basic YTpi" },
+      { authorization: "Bearer" },
+      { authorization: "Bearer a b" },
+    ]) {
+      const answer = await post(headers as Record<string, string>);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toBe(`Bearer scope="api:read", resource_metadata="${METADATA}"`);
+    }
+  });
+
+  it("bar#RS-2 answers invalid_token to one that is not good", async () => {
+    const answer = await post({ authorization: "Bearer mallory" });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer error="invalid_token",/);
+    expect(answer.headers.get("strict-transport-security")).not.toBeNull();
+  });
+
+  it("bar#RS-4 reads no token from the query", async () => {
+    expect((await post({}, "?access_token=alice")).status).toBe(401);
+  });
+
+  it("says 503 with Retry-After in an outage", async () => {
+    const answer = await post({ authorization: "Bearer outage" });
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
+  it.each(["GET", "DELETE", "PUT"])("answers 405 to %s: there are no sessions", async (method) => {
+    const answer = await fetch(url(), { method });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+});
+
+describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
+  it("lists and calls tools as the caller of each request", async () => {
+    const [alice, writer] = await Promise.all([connect("alice", mode), connect("writer", mode)]);
+    expect((await alice.listTools()).tools.map(({ name }) => name)).toEqual(["who", "spell", "write", "fail"]);
+    const [first, second] = await Promise.all(
+      [alice, writer].map((client) => client.callTool({ name: "who", arguments: {} })),
+    );
+    expect([first?.content, second?.content]).toEqual([
+      [{ type: "text", text: "alice" }],
+      [{ type: "text", text: "writer" }],
+    ]);
+    await Promise.all([alice.close(), writer.close()]);
+  });
+
+  it("hears of progress", async () => {
+    const client = await connect("alice", mode);
+    const heard: unknown[] = [];
+    const result = await client.callTool(
+      { name: "spell", arguments: { word: "abc" } },
+      { onprogress: (progress) => void heard.push(progress.message) },
+    );
+    expect(heard).toEqual(["a", "b", "c"]);
+    expect(result.content).toEqual([{ type: "text", text: JSON.stringify({ letters: 3 }, undefined, 2) }]);
+    await client.close();
+  });
+
+  it("is told what a tool says, and of a bug only a reference", async () => {
+    const client = await connect("alice", mode);
+    const told = await client.callTool({ name: "fail", arguments: { how: "told" } });
+    expect(told).toMatchObject({ isError: true, content: [{ text: "The list is empty" }] });
+    const bug = await client.callTool({ name: "fail", arguments: { how: "bug" } });
+    expect(bug).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^The tool failed\. .* [0-9a-f-]{36}$/) }],
+    });
+    const refused = await client.callTool({ name: "spell", arguments: { word: "" } }).catch((error: Error) => error);
+    expect(JSON.stringify(refused)).not.toContain(CANARY);
+    await client.close();
+  });
+});
+
+const call = (token: string, name: string) =>
+  fetch(url(), {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
+  });
+
+it("bar#RS-3 answers 403 with every scope the call needs, in one challenge", async () => {
+  const answer = await call("alice", "write");
+  expect(answer.status).toBe(403);
+  const challenge = answer.headers.get("www-authenticate") ?? "";
+  expect(challenge).toContain('error="insufficient_scope"');
+  expect(challenge).toContain('scope="api:read api:write"');
+  expect(challenge).toContain(METADATA);
+  for (const token of ["writer", "unsaid"]) expect((await call(token, "write")).status).toBe(200);
+});
+
+it("bar#TS-17 writes no token into the log", () => {
+  expect(lines.join("")).toContain('"event":"tool_call"');
+  expect(lines.join("")).not.toContain(CANARY);
+  expect(lines.join("")).not.toContain("Bearer");
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { createKnownHost } from "./known-host.ts";
+
+const LOOPBACK = { host: "127.0.0.1", port: 8788 };
+const deployed = createKnownHost({ deploymentUrl: "https://server.example", listen: LOOPBACK });
+const local = createKnownHost({ deploymentUrl: "http://127.0.0.1:8788", listen: LOOPBACK });
+const unnamed = createKnownHost({ deploymentUrl: undefined, listen: LOOPBACK });
+const everywhere = createKnownHost({ deploymentUrl: undefined, listen: { host: "0.0.0.0", port: 80 } });
+
+describe("bar#RS-7 Host and Origin", () => {
+  it.each([
+    [deployed, "server.example", undefined],
+    [deployed, "SERVER.example", "https://server.example"],
+    [local, "127.0.0.1:8788", "http://127.0.0.1:8788"],
+    [unnamed, "localhost:8788", undefined],
+    [unnamed, "127.0.0.1:1", "http://127.0.0.1:1"],
+    [unnamed, "[::1]:8788", undefined],
+    [everywhere, "server.internal", undefined],
+    [everywhere, "server.internal:8080", "http://server.internal:8080"],
+  ])("takes what is ours: %#", (isKnown, host, origin) => {
+    expect(isKnown(host, origin)).toBe(true);
+  });
+
+  it.each([
+    [deployed, undefined, undefined],
+    [deployed, "", undefined],
+    [deployed, "evil.example", undefined],
+    [deployed, "server.example.evil.example", undefined],
+    [deployed, "server.example:8443", undefined],
+    [deployed, "127.0.0.1:8788", undefined],
+    [deployed, "server.example", "https://evil.example"],
+    [deployed, "server.example", "http://server.example"],
+    [deployed, "server.example", "null"],
+    [deployed, "server.example", ""],
+    [local, "localhost:8788", undefined],
+    [local, "127.0.0.1:8789", undefined],
+    [unnamed, "evil.example", undefined],
+    [unnamed, "127.0.0.1.evil.example", undefined],
+    [unnamed, "localhost.evil.example:8788", undefined],
+    [unnamed, "127.0.0.1:8788", "http://127.0.0.1:9999"],
+    [unnamed, "127.0.0.1:8788", "http://evil.example"],
+    [everywhere, "server.internal", "http://evil.example"],
+    [everywhere, "not a host", undefined],
+  ])("refuses what is not: %#", (isKnown, host, origin) => {
+    expect(isKnown(host, origin)).toBe(false);
+  });
+});

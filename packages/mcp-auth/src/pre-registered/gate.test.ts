@@ -1,0 +1,99 @@
+import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { createPreRegisteredGate, VERDICT_SECONDS } from "./gate.ts";
+
+const NOW = 1_700_000_000;
+const vendor = async () => ({ id: "example" }) as ResolvedVendor;
+
+function stage(judge: (token: string) => object | Error) {
+  const now = fixedClock(NOW);
+  const asked: string[] = [];
+  const gate = createPreRegisteredGate({
+    settings: { credentials: undefined },
+    vendor,
+    now,
+    vendorClient: {
+      judgeToken: async (_, token) => {
+        asked.push(token);
+        const verdict = judge(token);
+        if (verdict instanceof Error) throw verdict;
+        return verdict as Awaited<
+          ReturnType<Parameters<typeof createPreRegisteredGate>[0]["vendorClient"]["judgeToken"]>
+        >;
+      },
+    },
+  });
+  return { gate, now, asked };
+}
+const good = (user = "u1") => ({ active: true, user });
+
+describe("the gate of pre-registered mode", () => {
+  it("asks the vendor once for a burst of calls, and again after seconds", async () => {
+    const { gate, now, asked } = stage(() => good());
+    const callers = await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
+    expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set(["u1"]));
+    now.advance(VERDICT_SECONDS - 1);
+    await gate.identify("t");
+    expect(asked).toEqual(["t"]);
+    now.advance(1);
+    await gate.identify("t");
+    expect(asked).toEqual(["t", "t"]);
+  });
+
+  it("bar#RS-2 knows no caller by a token the vendor does not vouch for", async () => {
+    const { gate } = stage(() => ({ active: false, reason: "unknown" }));
+    expect(await gate.identify("t")).toBeUndefined();
+  });
+
+  it("hands the very token on, and can renew none", async () => {
+    const { gate } = stage(() => good());
+    const caller = await gate.identify("t");
+    const token = await caller?.vendorToken();
+    expect(token?.accessToken.reveal()).toBe("t");
+    expect(token === undefined ? "none" : await caller?.refused(token)).toBeUndefined();
+  });
+
+  it("knows nobody by a token that the vendor's API refused, although its verdict was good", async () => {
+    const { gate, now, asked } = stage(() => good());
+    const caller = await gate.identify("t");
+    const token = await caller?.vendorToken();
+    if (token !== undefined) await caller?.refused(token);
+    expect(await gate.identify("t")).toBeUndefined();
+    expect(asked).toHaveLength(1);
+    now.advance(VERDICT_SECONDS);
+    expect(await gate.identify("t")).toBeDefined();
+  });
+
+  it("believes no verdict longer than the token lives", async () => {
+    const { gate, now } = stage(() => ({ ...good(), expiresAt: NOW + 3 }));
+    expect((await gate.identify("t"))?.expiresAt).toBe(NOW + 3);
+    now.advance(3);
+    expect(await gate.identify("t")).toBeUndefined();
+  });
+
+  it("keeps nothing of an outage: the next call asks again", async () => {
+    let isDown = true;
+    const { gate, asked } = stage(() => (isDown ? new OAuthError("temporarily_unavailable", "Down") : good()));
+    await expect(gate.identify("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    isDown = false;
+    expect(await gate.identify("t")).toBeDefined();
+    expect(asked).toHaveLength(2);
+  });
+
+  it("bar#RS-8 mixes up nobody under 2,000 parallel calls of 40 users", async () => {
+    const { gate } = stage((token) => good(`user of ${token}`));
+    const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);
+    const users = await Promise.all(calls.map(async (token) => (await gate.identify(token))?.user));
+    expect(users).toEqual(calls.map((token) => `user of ${token}`));
+  });
+
+  it("holds a bounded number of verdicts", async () => {
+    const { gate, asked } = stage(() => good());
+    for (let index = 0; index < 10_001; index += 1) await gate.identify(`t${index}`);
+    await gate.identify("t10000");
+    expect(asked).toHaveLength(10_001);
+    await gate.identify("t0");
+    expect(asked).toHaveLength(10_002);
+  });
+});

@@ -1,0 +1,42 @@
+/** A gate whose bearer tokens are made of words, for tests of what lies behind it: `alice` calls with the token of Alice. */
+import { Secret } from "@oauth-broker/oauth-core";
+import type { Caller, Gate } from "../caller.ts";
+
+export interface TestCaller {
+  readonly scope?: readonly string[];
+  /** In order: the first is used until it is refused. */
+  readonly vendorTokens: readonly string[];
+}
+
+export function testGate(callers: Readonly<Record<string, TestCaller>>): Gate & { readonly refusals: string[] } {
+  const refusals: string[] = [];
+  return {
+    refusals,
+    identify: async (bearer) => {
+      const known = callers[bearer];
+      return known === undefined ? undefined : callerOf(bearer, known, refusals);
+    },
+  };
+}
+
+function callerOf(user: string, { scope, vendorTokens }: TestCaller, refusals: string[]): Caller {
+  const tokenAt = (index: number) => {
+    const value = vendorTokens[index];
+    return value === undefined ? undefined : { accessToken: new Secret(value), version: index };
+  };
+  return {
+    user,
+    scope,
+    expiresAt: 4_000_000_000,
+    clientId: "client",
+    vendorToken: async () => {
+      const first = tokenAt(0);
+      if (first === undefined) throw new Error("no token");
+      return first;
+    },
+    refused: async ({ version }) => {
+      refusals.push(`${user}/${version}`);
+      return tokenAt(version + 1);
+    },
+  };
+}
