@@ -104,6 +104,11 @@ it.each(["linear", "notion"])("rfc7591#3.2.2 passes on each refusal that %s is k
   }
 });
 
+it.each(["slack", "google-workspace", "microsoft-agent365"])("%s registers nobody, as its entry says", async (id) => {
+  const { reason } = expectError(await register(id), 400, "invalid_request");
+  expect(reason).toBe("registration_not_supported");
+});
+
 it("github registers nobody, and nobody is asked", async () => {
   const { reason } = expectError(await register("github"), 400, "invalid_request");
   expect(reason).toBe("registration_not_supported");

@@ -115,5 +115,6 @@ export {
 export { requireSameSubject } from "./vendor-client/id-token.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
+export { noRegistration } from "./vendor-client/registration-endpoint.ts";
 export { siteOf } from "./vendor-client/site.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-client/vendor-templates.ts";

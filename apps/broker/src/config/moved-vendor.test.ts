@@ -1,4 +1,4 @@
-/** A token endpoint of the operator's in place of the registry's: where refresh and revocation go then. */
+/** What the operator's fields change of what the registry knows: where refresh and revocation go, and who registers. */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { load, type LoadOptions, MINIMAL } from "./testing/config-file.ts";
@@ -67,5 +67,34 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
     const { refreshEndpoint, revocationEndpoint } = KNOWN;
     expect(vendor).toMatchObject({ refreshEndpoint, revocationEndpoint });
     expect(warnings).toEqual([]);
+  });
+});
+
+describe("registration at a registry vendor", () => {
+  const registersNobody = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
+    const vendor = defineVendor({
+      id: "known",
+      name: "Known",
+      ...KNOWN,
+      issuer: "https://www.known.example",
+      ...known,
+    });
+    const registry: LoadOptions["registry"] = new Map([
+      ["known", { vendor, placeholders: {}, setup: "none", byoc: true }],
+    ]);
+    return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNobody;
+  };
+
+  it("is known not to be, where the entry has no endpoint for it and the file says nothing else", () => {
+    expect(registersNobody({})).toBe(true);
+    expect(registersNobody({ issuer: "https://www.known.example" })).toBe(true);
+    expect(registersNobody({}, { registrationEndpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNobody({ registration_endpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNobody({ issuer: "https://another.example" })).toBeUndefined();
+  });
+
+  it("is not known of a vendor of the operator's own", () => {
+    const own = { name: "Own", issuer: "https://own.example" };
+    expect(load({ ...MINIMAL, vendors: { own } }).vendors.get("own")).not.toHaveProperty("registersNobody");
   });
 });

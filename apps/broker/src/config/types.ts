@@ -75,6 +75,8 @@ export interface VendorConfig extends VendorTemplate {
   readonly credentials: readonly VendorCredentials[];
   /** For dynamic client registration there, where the owner has none of its own. */
   readonly initialAccessToken?: Secret;
+  /** The registry knows of no registration there, and the file says nothing else: its metadata need not be asked. */
+  readonly registersNobody?: boolean;
   /** Clients of different owners share the credentials: users are told who asks before they leave for the vendor (bar XA-9). */
   readonly needsOwnerPage: boolean;
 }

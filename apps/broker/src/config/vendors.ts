@@ -85,6 +85,7 @@ export function buildVendor(
     byoc: known?.byoc ?? true,
     // Known once all clients are: load.ts.
     needsOwnerPage: false,
+    ...(isKnownToRegisterNobody(vendor, parsed, known) ? { registersNobody: true } : {}),
     credentials,
     ...present({
       serverUrl: known?.serverUrl,
@@ -92,6 +93,15 @@ export function buildVendor(
       initialAccessToken: parsed.initial_access_token,
     }),
   };
+}
+
+/** An issuer of the operator's may publish what the registry does not know of. */
+function isKnownToRegisterNobody(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
+  return (
+    known !== undefined &&
+    vendor.registrationEndpoint === undefined &&
+    (issuer ?? known.vendor.issuer) === known.vendor.issuer
+  );
 }
 
 /** What the operator's own fields take away, or seem to bring. */

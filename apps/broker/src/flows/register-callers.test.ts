@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { basic, errorOf, registeringBroker } from "../testing/registering-broker.ts";
-import { ISSUER, NOW, testBroker, type TestBrokerOptions } from "../testing/test-broker.ts";
+import { ISSUER, NOW, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 describe("who may register, and where", () => {
   it.each<[string, TestBrokerOptions, object, string]>([
@@ -23,6 +23,13 @@ describe("who may register, and where", () => {
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: "invalid_request", reason: "registration_not_supported" });
+    expect(seen).toEqual([]);
+  });
+
+  it("is not one that is known to register nobody, and its metadata is not asked", async () => {
+    const vendors = new Map([["acme", { ...testVendor({ issuer: "https://acme.example" }), registersNobody: true }]]);
+    const { register, seen } = await registeringBroker({ config: { vendors } });
+    expect(await errorOf(await register())).toEqual({ status: 400, error: "invalid_request" });
     expect(seen).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
  * POST /register: a client of the caller's own at a vendor, by dynamic client registration. One hop; the vendor's answer is the
  * caller's, and nothing of it stays here. Before it: routes/register.ts. After it: the caller brings the credentials (BYOC).
  */
-import type { RegistrationAnswer } from "@oauth-broker/oauth-core";
+import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
@@ -25,6 +25,7 @@ export async function register(
   const request = readRegisterRequest(text); //                                      1  a vendor and perhaps a token, nothing else
   const entry = requireUsableVendor(request.vendor, client, deps); //                2  may this client use it
   trace.vendor = entry.vendor.id;
+  if (entry.registersNobody === true) throw noRegistration(entry.vendor); //         nobody is asked what is known
   const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, the vendor's
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
     redirectUri: `${deps.issuer}/v1/callback`, //                                    4  one hop, for our callback and no other

@@ -64,7 +64,8 @@ function isTemplate(url: string): boolean {
   return url.includes("{");
 }
 
-function noRegistration({ id }: Vendor): OAuthError {
+/** The answer of vendors that register nobody, or not as far as anybody here knows. */
+export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
   return new OAuthError(
     "invalid_request",
     "This vendor offers no dynamic client registration that is known here: register an app there by hand and bring its credentials",
