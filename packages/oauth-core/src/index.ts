@@ -56,7 +56,7 @@ export {
   type VerifiedRedirect,
   verifyRedirectUri,
 } from "./protocol/redirect-uri.ts";
-export { formatScope, parseScope } from "./protocol/scope.ts";
+export { formatScope, isSubset, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 export { parseJsonStrict } from "./protocol/strict-json.ts";
@@ -103,18 +103,23 @@ export {
 export {
   askedResource,
   askedScope,
+  canIdentify,
+  canJudge,
   connectionContext,
   createVendorClient,
   mapCallbackError,
   parameterName,
   type RegistrationAnswer,
   requireIssuer,
+  type TokenVerdict,
   VENDOR_OPERATION_SECONDS,
   type VendorClient,
 } from "./vendor-client/index.ts";
-export { requireSameSubject } from "./vendor-client/id-token.ts";
+export { createCidrMatcher } from "./vendor-client/addresses.ts";
+export { idTokenSubject, requireSameSubject } from "./vendor-client/id-token.ts";
 export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
 export { noRegistration } from "./vendor-client/registration-endpoint.ts";
 export { siteOf } from "./vendor-client/site.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-client/vendor-templates.ts";
+export { hasIdTokens } from "./vendor-client/token-response.ts";

@@ -2,26 +2,34 @@
  * We ask vendors: one object that binds the functions of this folder to a Fetch and a Clock.
  * Made once per process and set of egress rules; its caches live as long as it does.
  */
+import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
+import { account } from "./account.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./authorization-url.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { createDiscovery } from "./discover.ts";
 import { egressError, isEgressError } from "./egress-error.ts";
+import { identify } from "./identify.ts";
 import { createSigningKeys } from "./jwks.ts";
+import { judgeToken } from "./judge-token.ts";
 import { type RedeemRequest, redeemCode } from "./redeem-code.ts";
 import { type RefreshRequest, refreshTokens } from "./refresh-tokens.ts";
 import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./register-client.ts";
 import { type Revoked, type RevokeRequest, revokeToken } from "./revoke-tokens.ts";
+import type { TokenVerdict } from "./token-verdict.ts";
 import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
 
 export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization-url.ts";
 export { connectionContext, type ConnectionContextInput } from "./connection-context.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
+export { canIdentify } from "./identify.ts";
+export { canJudge } from "./judge-token.ts";
 export { mapCallbackError, requireIssuer } from "./receive-callback.ts";
 export type { RedeemRequest } from "./redeem-code.ts";
 export type { RefreshRequest } from "./refresh-tokens.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./register-client.ts";
 export type { Revoked, RevokeRequest } from "./revoke-tokens.ts";
+export type { TokenVerdict } from "./token-verdict.ts";
 export type { VendorClientDeps } from "./vendor-binding.ts";
 
 export interface VendorClient {
@@ -31,6 +39,12 @@ export interface VendorClient {
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
+  /** The vendor's account of the token's person; undefined when the vendor refuses the token. @throws as account.ts says */
+  account(vendor: ResolvedVendor, accessToken: string): Promise<JsonObject | undefined>;
+  /** Whether a token that somebody presents is good, whose it is and for which client. @throws as judge-token.ts says */
+  judgeToken(vendor: ResolvedVendor, accessToken: string, credentials?: VendorCredentials): Promise<TokenVerdict>;
+  /** The person whose tokens have just been issued, for good. @throws as identify.ts says */
+  identify(vendor: ResolvedVendor, tokens: VendorTokens): Promise<string>;
   /** A client of the vendor's for somebody else: its answer as it came. */
   registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;
 }
@@ -55,6 +69,9 @@ export function createVendorClient(
     redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
     refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
     revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
+    account: (vendor, accessToken) => account(vendor, accessToken, accept),
+    judgeToken: (vendor, accessToken, credentials) => judgeToken(vendor, accessToken, credentials, accept),
+    identify: (vendor, tokens) => identify(vendor, tokens, accept),
     registerClient: (vendor, request) => registerClient(vendor, request, accept),
   };
 }

@@ -176,15 +176,20 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{
 /** As `usableLifetime`, of a point in time. */
 function lifetimeUntil(members: JsonObject, expiry: AbsoluteExpiry | undefined, now: Clock): number | undefined {
   if (expiry === undefined) return undefined;
-  const value = members[expiry.member];
+  const at = pointInTime(members[expiry.member], expiry.unit);
+  return usableLifetime(at === undefined ? undefined : at - now());
+}
+
+/** @returns seconds since 1970, with a fraction where it has one; undefined for what is no time */
+export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["unit"]): number | undefined {
   const at =
-    expiry.unit === "date"
+    unit === "date"
       ? typeof value === "string" && DATE_TIME.test(value)
         ? Date.parse(value) / 1000
         : NaN
       : Number(typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)) ? value : NaN) /
-        (expiry.unit === "milliseconds" ? 1000 : 1);
-  return usableLifetime(Number.isFinite(at) ? at - now() : undefined);
+        (unit === "milliseconds" ? 1000 : 1);
+  return Number.isFinite(at) ? at : undefined;
 }
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
@@ -193,7 +198,7 @@ const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
 /** An array, a comma list, or a list by the vendor's own separator. A comma separates only where no space does. */
-function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
   const scope = new Set<string>();

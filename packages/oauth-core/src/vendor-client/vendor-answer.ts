@@ -9,13 +9,19 @@ import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./ven
 
 const MAX_BODY_CHARACTERS = 262_144;
 
-/** @throws OAuthError temporarily_unavailable for 429 and 5xx, vendor_response_invalid for a redirect */
+/** @throws OAuthError temporarily_unavailable for 429, a 403 that says as much, and 5xx; vendor_response_invalid for a redirect */
 export function requireAnswer(response: Response, call: VendorCall, now: Clock): void {
-  if (response.status === 429 || response.status >= 500) throw vendorUnavailable(response, call, now);
+  if (response.status === 429 || response.status >= 500 || isOverLimit(response))
+    throw vendorUnavailable(response, call, now);
   //= bar#EG-12
   if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
     throw invalidVendorResponse(`${call.what}: status ${response.status}`);
   }
+}
+
+/** Older than 429, and still in use. */
+function isOverLimit({ status, headers }: Response): boolean {
+  return status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after"));
 }
 
 /**

@@ -1,0 +1,12 @@
+/** The pin of an access token to the client it was issued to. Called by judge-token.ts. */
+import type { VendorCredentials } from "../vendors/vendor.ts";
+
+/**
+ * A token that another app got for the same person is no token for us: whoever runs that app would act here as its users.
+ *
+ * @param clients as the vendor names them; none where it tells none
+ * @param credentials absent: no client is expected
+ */
+export function isIssuedTo(clients: readonly string[], credentials: VendorCredentials | undefined): boolean {
+  return credentials === undefined || clients.every((client) => client === credentials.clientId);
+}
