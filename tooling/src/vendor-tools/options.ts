@@ -2,19 +2,29 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
-import { HELP, NEW_HELP } from "./help.ts";
+import { HELP, NEW_HELP, PROBE_HELP } from "./help.ts";
+import { firstClassIds } from "./known-vendor.ts";
 import type { NewOptions } from "./new.ts";
+import type { ProbeOptions } from "./probe.ts";
 import { refusal } from "./refusal.ts";
 
-export type Command = { readonly name: "help"; readonly text: string } | ({ readonly name: "new" } & NewCommand);
-
-type NewCommand = Pick<NewOptions, "issuer" | "id" | "displayName" | "out" | "loopback">;
+export type Command =
+  | { readonly name: "help"; readonly text: string }
+  | ({ readonly name: "new" } & NewOptions)
+  | ({ readonly name: "probe" } & ProbeOptions);
 
 const VENDORS = join(ROOT, "packages/oauth-core/src/vendors");
 
 const COMMON = {
   help: { type: "boolean", short: "h", default: false },
   loopback: { type: "boolean", default: false },
+} as const;
+
+/** Of the commands about a vendor of the registry. */
+const ABOUT_VENDOR = {
+  ...COMMON,
+  placeholder: { type: "string", multiple: true },
+  endpoint: { type: "string", multiple: true },
 } as const;
 
 /** @throws Refusal */
@@ -27,6 +37,8 @@ export function parseCommand([name, ...args]: readonly string[]): Command {
       return { name: "help", text: HELP };
     case "new":
       return parseNew(args);
+    case "probe":
+      return parseProbe(args);
     default:
       throw refusal(`There is no command '${name.slice(0, 40)}'.\n\n${HELP}`);
   }
@@ -51,6 +63,40 @@ function parseNew(args: readonly string[]): Command {
     ...(id === undefined ? {} : { id }),
     ...(name === undefined ? {} : { displayName: name }),
   };
+}
+
+function parseProbe(args: readonly string[]): Command {
+  const { values, positionals } = read(args, {
+    ...ABOUT_VENDOR,
+    json: { type: "boolean", default: false },
+    "all-first-class": { type: "boolean", default: false },
+  });
+  const { help, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = values;
+  if (help) return { name: "help", text: PROBE_HELP };
+  const isOwn = positionals.length === 0 && placeholder.length === 0 && endpoint.length === 0;
+  if (isAll ? !isOwn : positionals.length !== 1) {
+    throw refusal(`probe takes one vendor, or --all-first-class alone.\n\n${PROBE_HELP}`);
+  }
+  return {
+    name: "probe",
+    ids: isAll ? firstClassIds() : positionals,
+    placeholders: pairs("--placeholder", placeholder),
+    endpoints: pairs("--endpoint", endpoint),
+    loopback,
+    json,
+  };
+}
+
+/** @param given `name=value`, each name once */
+function pairs(option: string, given: readonly string[]): Record<string, string> {
+  const entries = given.map((pair) => {
+    const [, name = "", value = ""] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
+    if (name === "") throw refusal(`${option} takes name=value`);
+    return [name, value] as const;
+  });
+  const known = new Map(entries);
+  if (known.size !== entries.length) throw refusal(`${option} gives a name twice`);
+  return Object.fromEntries(known);
 }
 
 function read<const T extends ParseArgsOptionsConfig>(

@@ -2,6 +2,7 @@
 import type { World } from "./environment.ts";
 import { runNew } from "./new.ts";
 import { type Command, parseCommand } from "./options.ts";
+import { runProbe } from "./probe.ts";
 import { isRefusal } from "./refusal.ts";
 
 /** @param args without program and script @returns the exit code; anything thrown is a mistake of ours */
@@ -22,5 +23,7 @@ async function run(command: Command, world: World): Promise<number> {
       return 0;
     case "new":
       return runNew(command, world);
+    case "probe":
+      return runProbe(command, world);
   }
 }

@@ -1,0 +1,33 @@
+/** What a probe found, one line each. */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { isEgressError } from "@oauth-broker/oauth-core/egress";
+import { explain } from "./refusal.ts";
+
+export interface Finding {
+  readonly check: string;
+  /** `note`: it cannot be told, or says nothing against the entry; `unasked`: nobody answered. */
+  readonly verdict: "same" | "drift" | "note" | "unasked";
+  readonly text: string;
+}
+
+export function same(check: string, text: string): Finding {
+  return { check, verdict: "same", text };
+}
+
+export function drift(check: string, text: string): Finding {
+  return { check, verdict: "drift", text };
+}
+
+export function note(check: string, text: string): Finding {
+  return { check, verdict: "note", text };
+}
+
+/** @returns a finding for an outage; undefined for an error that is an answer */
+export function unasked(check: string, error: unknown): Finding | undefined {
+  const cause = error instanceof OAuthError ? error.cause : error;
+  if (isEgressError(cause) && cause.kind !== "too_large") {
+    return { check, verdict: "unasked", text: `could not be asked: ${cause.kind}, ${cause.detail}` };
+  }
+  if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return undefined;
+  return { check, verdict: "unasked", text: `could not be asked: ${explain(error)}` };
+}

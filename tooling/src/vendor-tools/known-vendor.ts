@@ -1,0 +1,89 @@
+/**
+ * A vendor of the registry as a tool asks it: its templates filled by the broker's own rules, its endpoints elsewhere where the
+ * person says so. Used by probe.ts and try.ts.
+ */
+import {
+  expandVendor,
+  OAuthError,
+  placeholderNames,
+  REGISTRY,
+  type RegistryEntry,
+  requireFit,
+  requireKnownPlaceholders,
+  templatesOf,
+  type Vendor,
+  withDefaults,
+} from "@oauth-broker/oauth-core";
+import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { atEndpoints } from "@oauth-broker/simulators/fixtures";
+import { explain, refusal } from "./refusal.ts";
+
+export interface Choice {
+  readonly id: string;
+  readonly placeholders: Readonly<Record<string, string>>;
+  /** `token_endpoint` and its like → URL. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly loopback: boolean;
+}
+
+export interface KnownVendor {
+  readonly entry: RegistryEntry;
+  readonly vendor: Vendor;
+}
+
+export function firstClassIds(): string[] {
+  return [...REGISTRY.values()]
+    .filter(({ verification }) => verification.status === "first-class")
+    .map(({ vendor }) => vendor.id);
+}
+
+/** @throws Refusal naming what is unknown, and everything that is missing */
+export function knownVendor({ id, placeholders, endpoints, loopback }: Choice): KnownVendor {
+  const entry = REGISTRY.get(id);
+  if (entry === undefined) throw refusal(unknownVendor(id));
+  requireEndpoints(endpoints, loopback);
+  const vendor = atEndpoints(entry.vendor, endpoints);
+  const values = withDefaults(placeholders, entry.placeholders);
+  const templates = templatesOf(vendor, entry.placeholders);
+  const missing = [...new Set(templates.flatMap(placeholderNames))].filter((name) => !Object.hasOwn(values, name));
+  if (missing.length > 0) {
+    const options = missing.map((name) => `--placeholder ${name}=VALUE`).join(" ");
+    throw refusal(`${id} has endpoints that depend on the customer. Give ${options}`);
+  }
+  try {
+    requireKnownPlaceholders(placeholders, templates, entry.placeholders);
+    requireFit(values, templates, entry.placeholders);
+    return { entry, vendor: expandVendor(vendor, values, entry.placeholders) };
+  } catch (error) {
+    throw refusal(`${id}: ${explain(error)}`);
+  }
+}
+
+function unknownVendor(id: string): string {
+  const like = [...REGISTRY.keys()].filter((known) => id.length > 1 && known.includes(id)).slice(0, 5);
+  const hint = like.length === 0 ? "docs/vendors.md lists them" : `there is ${like.join(", ")}`;
+  return `There is no vendor ${id.slice(0, 64)}: ${hint}`;
+}
+
+const ENDPOINTS: readonly string[] = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "refresh_endpoint",
+  "revocation_endpoint",
+  "registration_endpoint",
+  "jwks_uri",
+  "userinfo_endpoint",
+];
+
+function requireEndpoints(endpoints: Readonly<Record<string, string>>, allowLoopback: boolean): void {
+  for (const [name, url] of Object.entries(endpoints)) {
+    if (!ENDPOINTS.includes(name)) throw refusal(`--endpoint ${name.slice(0, 40)}: there is ${ENDPOINTS.join(", ")}`);
+    try {
+      requireEgressUrl(url.replaceAll(/\{\w+\}/g, "x"), { allowLoopback });
+    } catch (error) {
+      if (error instanceof OAuthError) throw refusal(`--endpoint ${name}: ${error.description}`);
+      throw error;
+    }
+  }
+}

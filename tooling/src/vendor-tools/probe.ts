@@ -1,0 +1,95 @@
+/** `vendor probe`: asks a vendor, without credentials, whether it still is what its entry says. */
+import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core";
+import { dateOf } from "./clock.ts";
+import type { Discovered, DiscoveryDeps } from "./discovery.ts";
+import { withEgress, type World } from "./environment.ts";
+import type { Finding } from "./finding.ts";
+import { type Choice, knownVendor } from "./known-vendor.ts";
+import { endpointProbes } from "./probe-endpoints.ts";
+import { probeMetadata } from "./probe-metadata.ts";
+import { NOT_ASKED, WRONG } from "./refusal.ts";
+
+export interface ProbeOptions extends Omit<Choice, "id"> {
+  readonly ids: readonly string[];
+  readonly json: boolean;
+}
+
+interface Probed {
+  readonly vendor: string;
+  readonly askedOn: string;
+  /** When the entry's facts were checked. */
+  readonly checkedOn: string;
+  readonly verdict: "same" | "drift" | "unasked";
+  readonly findings: readonly Finding[];
+}
+
+/** @returns the exit code: 1 where any vendor has drifted, else 2 where any could not be asked */
+export async function runProbe({ ids, json, ...choice }: ProbeOptions, world: World): Promise<number> {
+  // All of them first: wrong words ask nobody.
+  const known = ids.map((id) => knownVendor({ ...choice, id }));
+  const probed = await withEgress(choice.loopback, ({ fetch }) =>
+    Promise.all(
+      known.map(async ({ entry, vendor }): Promise<Probed> => {
+        const deps = { fetch, now: world.now, allowLoopback: choice.loopback };
+        const findings = await probe(vendor, deps, (check) => world.tell(`${vendor.id}: ${check}`));
+        const { checkedOn } = entry.verification;
+        return { vendor: vendor.id, askedOn: dateOf(world.now), checkedOn, verdict: verdictOf(findings), findings };
+      }),
+    ),
+  );
+  if (json) world.print(JSON.stringify({ vendors: probed }, null, 2));
+  else for (const one of probed) show(one, world);
+  const verdicts = probed.map(({ verdict }) => verdict);
+  return verdicts.includes("drift") ? WRONG : verdicts.includes("unasked") ? NOT_ASKED : 0;
+}
+
+async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: string) => void): Promise<Finding[]> {
+  onCheck("metadata");
+  const { findings, discovered } = await probeMetadata(vendor, deps);
+  const resolved = withEndpoints(vendor, discovered);
+  if (resolved === undefined) return [...findings];
+  const all = [...findings];
+  for (const { check, ask } of endpointProbes(resolved, deps)) {
+    onCheck(check);
+    // One after the other: the recorder tells answers apart by it, and a vendor is not to be hurried.
+    // oxlint-disable-next-line no-await-in-loop
+    all.push(await ask());
+  }
+  return all;
+}
+
+/** The entry, and what it leaves to discovery. @returns undefined where nobody knows where to ask */
+function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): ResolvedVendor | undefined {
+  const { authorizationEndpoint, tokenEndpoint } = { ...discovered?.resolved, ...vendor };
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
+  const jwksUri = vendor.jwksUri ?? discovered?.resolved.jwksUri;
+  return {
+    ...vendor,
+    authorizationEndpoint,
+    tokenEndpoint,
+    issExpected: false,
+    ...(jwksUri === undefined ? {} : { jwksUri }),
+  };
+}
+
+function verdictOf(findings: readonly Finding[]): Probed["verdict"] {
+  const has = (verdict: Finding["verdict"]): boolean => findings.some((finding) => finding.verdict === verdict);
+  return has("drift") ? "drift" : has("unasked") ? "unasked" : "same";
+}
+
+const MARKS: Readonly<Record<Finding["verdict"], string>> = {
+  same: "ok     ",
+  drift: "drift  ",
+  note: "-      ",
+  unasked: "?      ",
+};
+const CLOSING: Readonly<Record<Probed["verdict"], string>> = {
+  same: "no drift",
+  drift: "has drifted from its entry",
+  unasked: "could not be asked everything",
+};
+
+function show({ vendor, checkedOn, verdict, findings }: Probed, { print }: World): void {
+  for (const { check, verdict: one, text } of findings) print(`${MARKS[one]}${check}: ${text}`);
+  print(`${vendor}: ${CLOSING[verdict]} (facts of ${checkedOn})`);
+}
