@@ -1,6 +1,7 @@
 /**
  * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register themselves there. Facts of
- * 2026-11-21 from the sources below; recalled, not seen: that a refresh token can be used again for some minutes.
+ * 2026-11-21 from the sources below; recalled, not seen: that a refresh token can be used again for some minutes,
+ * and that tokens for the MCP server open `/me`.
  *
  * The issuer has a path, which is the same for everybody and is what the server's resource metadata names; the endpoints are
  * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. Revocation is in no
@@ -21,6 +22,9 @@ export const atlassian: RegistryEntry = {
     authorizationEndpoint: "https://auth.atlassian.com/authorize",
     tokenEndpoint: "https://auth.atlassian.com/oauth/token",
     registrationEndpoint: `${ISSUER}/dcr/register`,
+    // With `read:me`.
+    account: { endpoint: "https://api.atlassian.com/me", method: "GET", identity: ["account_id"] },
+    apiHosts: ["api.atlassian.com", "mcp.atlassian.com"],
     revocationEndpoint: "https://auth.atlassian.com/oauth/revoke",
     defaultScopes: ["read:me"],
     offlineScopes: ["offline_access"],
@@ -50,6 +54,7 @@ export const atlassian: RegistryEntry = {
       "https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens",
       "https://nango.dev/blog/jira-oauth-refresh-token-invalid-grant",
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#atlassian",
+      "nextauthjs/next-auth src/providers/atlassian.js (the account)",
     ],
   },
 };

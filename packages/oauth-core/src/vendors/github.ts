@@ -1,6 +1,6 @@
 /**
  * GitHub, OAuth apps and GitHub Apps alike. Facts of 2026-11-21 from the sources below; recalled, not seen: that 404 and
- * 422 answer a token that is gone, `bad_refresh_token`, `application_suspended`.
+ * 422 answer a token that is gone, `bad_refresh_token`, `application_suspended`, and the members of the check of a token.
  *
  * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them than asked where older
  * grants merge. Tokens expire only where the app says so, or `offline_access` was asked; a refresh then ends the old pair at
@@ -16,7 +16,20 @@ export const github: RegistryEntry = {
     issuer: "https://github.com/login/oauth",
     authorizationEndpoint: "https://github.com/login/oauth/authorize",
     tokenEndpoint: "https://github.com/login/oauth/access_token",
-    userinfoEndpoint: "https://api.github.com/user",
+    // The login can be given to another person one day, the number cannot.
+    account: { endpoint: "https://api.github.com/user", method: "GET", identity: ["id"] },
+    tokenCheck: {
+      endpoint: "https://api.github.com/applications/{client_id}/token",
+      method: "POST",
+      authentication: "basic",
+      tokenParameter: "access_token",
+      inactiveStatuses: [404, 422],
+      client: ["app.client_id"],
+      identity: ["user.id"],
+      scope: "scopes",
+      expiry: { member: "expires_at", unit: "date" },
+    },
+    apiHosts: ["api.github.com", "api.githubcopilot.com"],
     // `/grant` in the place of `/token` would end every token of this user and app, other connections included.
     revocationEndpoint: "https://api.github.com/applications/{client_id}/token",
     revocation: {
@@ -58,6 +71,7 @@ export const github: RegistryEntry = {
       "https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication",
       "https://github.com/orgs/community/discussions/204963",
       "npm @octokit/oauth-methods@6.0.5 dist-src/delete-token.js",
+      "npm @octokit/oauth-methods@5.1.4 dist-src/check-token.js",
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#github",
     ],
   },

@@ -1,7 +1,7 @@
 /**
  * Google Workspace: Gmail, Drive, Calendar, Chat and People, each with an MCP server of its own, all behind one authorization
- * server. Facts of 2026-11-21 from the sources below; recalled, not seen: the codes of failed revocations and
- * `invalid_rapt`.
+ * server. Facts of 2026-11-21 from the sources below; recalled, not seen: the codes of failed revocations, `invalid_rapt`,
+ * and that tokeninfo answers 400 to a token that is not good.
  *
  * In preview: the organization's Cloud project must be admitted before a flow makes sense. A refresh token comes with
  * `access_type=offline` and a consent page only, and stays. Granted scopes may be fewer than asked. Revoking any token ends
@@ -20,6 +20,18 @@ export const googleWorkspace: RegistryEntry = {
     tokenEndpoint: "https://oauth2.googleapis.com/token",
     jwksUri: "https://www.googleapis.com/oauth2/v3/certs",
     userinfoEndpoint: "https://openidconnect.googleapis.com/v1/userinfo",
+    tokenCheck: {
+      endpoint: "https://oauth2.googleapis.com/tokeninfo",
+      method: "POST",
+      authentication: "bearer",
+      inactiveStatuses: [400, 401],
+      client: ["azp", "aud"],
+      // With `openid` only.
+      identity: ["sub"],
+      scope: "scope",
+      expiry: { member: "exp", unit: "seconds" },
+    },
+    apiHosts: [".googleapis.com"],
     revocationEndpoint: "https://oauth2.googleapis.com/revoke",
     revocation: {
       method: "POST",
@@ -48,6 +60,7 @@ export const googleWorkspace: RegistryEntry = {
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#google",
       "https://accounts.google.com/.well-known/oauth-authorization-server (as recorded 2026-07)",
       "npm google-auth-library@10.9.1 build/src/auth/oauth2client.js",
+      "kevinstrax/hanon-uta src/types/token-info.d.ts",
       "https://docs.zeta-alpha.com/gen-ai/customize/guides/configuring-capabilities/connecting-mcp-servers/how-to-connect-google-workspace",
     ],
   },

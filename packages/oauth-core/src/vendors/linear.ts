@@ -17,6 +17,9 @@ export const linear: RegistryEntry = {
     tokenEndpoint: "https://mcp.linear.app/token",
     revocationEndpoint: "https://mcp.linear.app/token",
     registrationEndpoint: "https://mcp.linear.app/register",
+    // The GraphQL API has a viewer; that it takes tokens of the MCP server was not seen.
+    identity: "unknown",
+    apiHosts: ["mcp.linear.app"],
     defaultScopes: ["read"],
     // The old one stays good for a while: a lost answer is asked for again.
     rotatesRefreshTokens: false,

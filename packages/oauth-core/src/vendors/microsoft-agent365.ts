@@ -1,6 +1,7 @@
 /**
  * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for everybody. Facts of
- * 2026-11-21 from the sources below; recalled, not seen: the 90 days of refresh tokens, and the issuer of ID tokens.
+ * 2026-11-21 from the sources below; recalled, not seen: the 90 days of refresh tokens, the issuer of ID tokens, and that
+ * `tid` with `oid` names a person where `sub` differs from app to app.
  *
  * A tenant's administrator consents once, and the organization names its environment, which is part of the server's URL. The
  * scopes belong to one resource, the Agent 365 Tools. A refresh answers with a new refresh token and leaves the old one
@@ -56,7 +57,9 @@ export const microsoftAgent365: RegistryEntry = {
     authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     jwksUri: "https://login.microsoftonline.com/{tenant}/discovery/v2.0/keys",
-    userinfoEndpoint: "https://graph.microsoft.com/oidc/userinfo",
+    // There is no account: userinfo is Graph's, and takes no token of another resource.
+    identity: { from: "id_token", members: ["tid", "oid"] },
+    apiHosts: ["agent365.svc.cloud.microsoft"],
     // Whatever the tenant's administrator has consented to.
     defaultScopes: ["openid", "profile", `${AGENT_365_TOOLS}/.default`],
     offlineScopes: ["offline_access"],

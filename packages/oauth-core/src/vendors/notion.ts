@@ -17,6 +17,10 @@ export const notion: RegistryEntry = {
     tokenEndpoint: "https://mcp.notion.com/token",
     revocationEndpoint: "https://mcp.notion.com/token",
     registrationEndpoint: "https://mcp.notion.com/register",
+    introspectionEndpoint: "https://mcp.notion.com/introspect",
+    // Seen of the API's own flow: that its answer names the owner. Of the MCP server's, and of introspection, it was not.
+    identity: "unknown",
+    apiHosts: ["mcp.notion.com"],
     defaultScopes: ["default"],
     issuesIdTokens: false,
     rotatesRefreshTokens: true,

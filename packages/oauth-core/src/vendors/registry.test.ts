@@ -13,6 +13,9 @@ const endpointsOf = ({ vendor }: (typeof entries)[number]): string[] =>
     vendor.registrationEndpoint,
     vendor.jwksUri,
     vendor.userinfoEndpoint,
+    vendor.introspectionEndpoint,
+    vendor.account?.endpoint,
+    vendor.tokenCheck?.endpoint,
   ].filter((endpoint) => endpoint !== undefined);
 
 describe("the registry", () => {
@@ -49,6 +52,21 @@ describe("the registry", () => {
     if (names.length > 0) {
       expect(() => expandTemplate(entry.serverUrl ?? "", hostile, entry.placeholders)).toThrow("does not fit");
     }
+  });
+
+  it.each(entries)("says of $vendor.id where a person's token may go: to its MCP server at least", (entry) => {
+    const { apiHosts } = entry.vendor;
+    const host = new URL((entry.serverUrl ?? "").replaceAll(/[{}]/g, "")).hostname;
+    expect(apiHosts.some((one) => (one.startsWith(".") ? host.endsWith(one) : host === one))).toBe(true);
+    for (const one of apiHosts)
+      expect(fillsRegistrableDomain(`https://x${one.startsWith(".") ? one : `.${one}`}/`)).toBe(false);
+  });
+
+  it.each(entries)("says of $vendor.id who a person is there, or that no fact says so", ({ vendor }) => {
+    const { identity, account, issuesIdTokens } = vendor;
+    expect(identity ?? account?.identity ?? (issuesIdTokens === false ? undefined : "sub")).toBeDefined();
+    const told = [typeof identity === "object" ? identity.members : [], account?.identity ?? []].flat();
+    for (const member of told) expect(member).not.toMatch(/mail|login|(?:^|[._])name$/);
   });
 
   it("fills the server's URL from what an organization gives", () => {

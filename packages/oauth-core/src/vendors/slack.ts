@@ -27,6 +27,18 @@ export const slack: RegistryEntry = {
       goneStatuses: [],
       goneErrors: ["invalid_auth", "account_inactive", "token_revoked", "token_expired"],
     },
+    // The same two as in `auth.test`, and nothing has to be asked for them.
+    identity: { from: "token_response", members: ["team.id", "authed_user.id"] },
+    account: {
+      endpoint: "https://slack.com/api/auth.test",
+      method: "POST",
+      refusal: {
+        member: "error",
+        values: ["not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired"],
+      },
+      identity: ["team_id", "user_id"],
+    },
+    apiHosts: ["slack.com", "mcp.slack.com"],
     scopeSeparator: ",",
     defaultScopes: ["users:read", "search:read.public"],
     authorizationCodeLifetimeSeconds: 600,
@@ -60,6 +72,7 @@ export const slack: RegistryEntry = {
     sources: [
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#slack-mcp",
       "https://docs.slack.dev/authentication/using-token-rotation",
+      "https://api.slack.com/methods/auth.test",
       "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/259717",
       "https://docs.litellm.ai/docs/mcp_servers/slack",
     ],
