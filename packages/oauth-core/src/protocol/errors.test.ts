@@ -15,7 +15,12 @@ describe("OAuthError", () => {
     ["access_denied", 400],
     ["server_error", 500],
     ["temporarily_unavailable", 503],
+    ["unsupported_response_type", 400],
     ["invalid_redirect_uri", 400],
+    ["invalid_client_metadata", 400],
+    ["invalid_target", 400],
+    ["request_not_supported", 400],
+    ["request_uri_not_supported", 400],
     ["unsupported_token_type", 400],
     ["slow_down", 429],
     ["vendor_credentials_rejected", 400],
@@ -32,12 +37,22 @@ describe("OAuthError", () => {
     errorMembers(new OAuthError(code, "Sentence"))["error"];
 
   it("rfc6749#4.1.2.1 spells what an authorization redirect says as registered", () => {
-    const codes = ["access_denied", "server_error", "temporarily_unavailable"] as const;
+    const codes = ["access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable"] as const;
     expect(codes.map(wireCode)).toEqual(codes);
   });
 
-  it("rfc7591#3.2.2 spells a refused redirect URI as registered", () => {
-    expect(wireCode("invalid_redirect_uri")).toBe("invalid_redirect_uri");
+  it("rfc7591#3.2.2 spells what a registration is refused for as registered", () => {
+    const codes = ["invalid_redirect_uri", "invalid_client_metadata"] as const;
+    expect(codes.map(wireCode)).toEqual(codes);
+  });
+
+  it("rfc8707#2 spells a resource that is not served here as registered", () => {
+    expect(wireCode("invalid_target")).toBe("invalid_target");
+  });
+
+  it("oidc-core#3.1.2.6 spells request objects that are not taken as registered", () => {
+    const codes = ["request_not_supported", "request_uri_not_supported"] as const;
+    expect(codes.map(wireCode)).toEqual(codes);
   });
 
   it("rfc7009#2.2.1 spells a token that cannot be revoked as registered", () => {

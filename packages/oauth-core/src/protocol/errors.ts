@@ -14,10 +14,17 @@ const STATUS = {
   invalid_scope: 400,
   //= rfc6749#4.1.2.1
   access_denied: 400,
+  unsupported_response_type: 400,
   server_error: 500,
   temporarily_unavailable: 503,
   //= rfc7591#3.2.2
   invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
+  //= rfc8707#2
+  invalid_target: 400,
+  //= oidc-core#3.1.2.6
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
   //= rfc7009#2.2.1
   unsupported_token_type: 400,
   //= rfc8628#3.5

@@ -23,6 +23,7 @@ import {
   requireIssuerClaim,
   requireSubject,
   requireTimes,
+  spelledIssuer,
   verifySignature,
 } from "./id-token.ts";
 import type { SigningKeys } from "./jwks.ts";
@@ -95,7 +96,7 @@ async function acceptIdToken(
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
   // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same user's.
-  return { raw, issuer: vendor.issuerSpelling === "bare" ? (vendor.issuer ?? issuer) : issuer, subject };
+  return { raw, issuer: spelledIssuer(vendor, issuer), subject };
 }
 
 async function jwksUriOf(

@@ -96,6 +96,28 @@ export function expectedIssuer(
   return issuer.replace(`{${placeholder}}`, value);
 }
 
+/** Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a scheme. */
+export function spelledIssuer(
+  { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
+  claimed: string,
+): string {
+  return issuerSpelling === "bare" ? (issuer ?? claimed) : claimed;
+}
+
+/**
+ * Whose an ID token is that passed every check when it came, in the words of `VendorTokens.idToken`.
+ *
+ * @param idToken as it was kept since
+ */
+export function idTokenSubject(
+  idToken: string,
+  vendor: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
+): { readonly issuer: string; readonly subject: string } {
+  const { claims } = parseIdToken(idToken);
+  if (typeof claims.iss !== "string") throw refused("iss is not a text");
+  return { issuer: spelledIssuer(vendor, claims.iss), subject: requireSubject(claims) };
+}
+
 export function withoutScheme(issuer: string): string {
   return issuer.replace(/^https?:\/\//, "");
 }

@@ -8,6 +8,7 @@ import {
   SUBJECT,
 } from "../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { idTokenSubject } from "./id-token.ts";
 
 let lab: Lab;
 beforeEach(async () => {
@@ -160,9 +161,38 @@ describe("refreshTokens", () => {
     await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error } });
   });
 
+  it("ends with the signal of who holds a lease, and says that the refresh token may be spent", async () => {
+    lab.vendor.answers.set("/token", () => undefined);
+    const lease = new AbortController();
+    const asked = lab.refresh({ entry: { rotatesRefreshTokens: true }, request: { signal: lease.signal } });
+    await vi.waitFor(() => expect(times("/token")).toBe(1));
+    lease.abort();
+    await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
+  });
+
   it("never shows a token", async () => {
     lab.vendor.answers.set("/token", { status: 400, body: { error: "x", access_token: ACCESS_TOKEN } });
     const error = await lab.refresh().catch((thrown: unknown) => thrown);
     expect(JSON.stringify([error, String(error)])).not.toMatch(new RegExp(`${ACCESS_TOKEN}|${REFRESH_TOKEN}`));
+  });
+});
+
+describe("idTokenSubject", () => {
+  it.each([
+    ["exact", (issuer: string) => issuer],
+    ["bare", (issuer: string) => issuer.replace("http://", "")],
+  ] as const)(
+    "tells of a kept ID token what was told of it when it came, also where its issuer is %s",
+    async (issuerSpelling, spelled) => {
+      await lab.vendor.grant({ claims: { iss: spelled(lab.vendor.issuer), nonce: undefined } });
+      const { idToken } = await lab.refresh({ entry: { issuerSpelling } });
+      const { raw, ...named } = idToken ?? { raw: "" };
+      expect(idTokenSubject(raw, { issuer: lab.vendor.issuer, issuerSpelling })).toEqual(named);
+      expect(named).toEqual(expected());
+    },
+  );
+
+  it("takes nothing that is none", () => {
+    expect(() => idTokenSubject("no.id.token", { issuerSpelling: "exact" })).toThrow(/vendor_response_invalid/);
   });
 });

@@ -17,6 +17,8 @@ export interface RefreshRequest {
   readonly scope?: readonly string[];
   /** The first ID token's: a refreshed one must name the same. */
   readonly expected?: { readonly issuer: string; readonly subject: string };
+  /** Of who holds a lease that does not last as long as this call might. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function refreshTokens(
     credentialsSource: credentials.source,
     errors: vendor.tokenErrors,
   };
-  const signal = deps.deadline();
+  const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
   const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
   // Whatever the entry says: another refresh token is there because the vendor has rotated.
   //= bar#RF-9
