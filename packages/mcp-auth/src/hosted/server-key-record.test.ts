@@ -69,7 +69,8 @@ describe("the server key", () => {
   it("is sealed by the first process with a wrapper where one without made it, and stays what it was", async () => {
     const records = memoryRecordStore({ now });
     const before = await createServerKey({ records, keys: undefined, context }).derive("state");
-    const plain = String((await records.get(RECORD))?.data["key"]);
+    const record = await records.get(RECORD);
+    const plain = record?.data["key"] as string;
     expect(plain).toHaveLength(43);
     const keys = wrapper();
     const after = await Promise.all([1, 2, 3].map(() => createServerKey({ records, keys, context }).derive("state")));

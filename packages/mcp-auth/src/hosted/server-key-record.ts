@@ -78,17 +78,15 @@ async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
 /** @returns undefined when another process sealed it meanwhile */
 async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): Promise<Buffer | undefined> {
   const { v, key: plain, wrapped, sealed } = data;
-  const isPlain = stage === "plain" && typeof plain === "string";
-  const isSealed = stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string";
-  if (v !== 1 || (!isPlain && !isSealed)) {
-    throw keyUnavailable("the record of the server key is not of a format this release knows");
-  }
   const { keys, records } = options;
-  if (isSealed) {
+  if (v === 1 && stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string") {
     if (keys === undefined) throw keyUnavailable("the server key is sealed, and no key to open it is set");
     return requireLength(open(await keys.unwrap(wrapped, contextOf(options)), sealed, PLACE));
   }
-  const key = requireLength(Buffer.from(String(plain), "base64url"));
+  if (v !== 1 || stage !== "plain" || typeof plain !== "string") {
+    throw keyUnavailable("the record of the server key is not of a format this release knows");
+  }
+  const key = requireLength(Buffer.from(plain, "base64url"));
   if (keys === undefined) return key;
   const { stage: next, data: set } = await closed(key, options);
   const moved = await records.advance(KEY, { stage, expect: {} }, { stage: next, set, remove: ["key"] });

@@ -1,0 +1,74 @@
+/**
+ * The tokens this server issues: opaque to everybody else, typed by their prefix, and made so that junk is told from ours
+ * without a look at the store.
+ *
+ * `mcp_at_` (access) or `mcp_rt_` (refresh), then 88 characters, base64url of 66 bytes:
+ *   session id (16) | generation (4, how often the session had been refreshed) | secret (32, random) | tag (14).
+ * The tag is an HMAC under a key of the server's over prefix, audience and all before it. It proves that a token was once
+ * issued by this server, for this server, as what it says it is, and no more: whether it is good now is for the session's
+ * record to say, which holds the SHA-256 of those that are. The secret is in the token alone, so whoever has both the store
+ * and the key still cannot make a token that works.
+ */
+import { randomBytes } from "node:crypto";
+import { hashOf } from "@oauth-broker/oauth-core";
+import { isTokenTag, TAG_BYTES, type TokenTagging, tokenTag } from "./issued-token-tag.ts";
+
+const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
+export type TokenType = keyof typeof PREFIX;
+
+const ID_BYTES = 16;
+const GENERATION_BYTES = 4;
+const SECRET_BYTES = 32;
+const HEAD_BYTES = ID_BYTES + GENERATION_BYTES + SECRET_BYTES;
+const BODY = /^[A-Za-z0-9_-]{88}$/;
+
+export interface IssuedToken {
+  readonly sessionId: string;
+  readonly generation: number;
+  /** BASE64URL(SHA-256(token)), what a record holds. */
+  readonly hash: string;
+}
+
+/** 128 random bits, base64url. Public: it proves nothing. */
+export function createSessionId(): string {
+  return randomBytes(ID_BYTES).toString("base64url");
+}
+
+/** @param of.sessionId of `createSessionId` */
+export function issueToken(
+  type: TokenType,
+  of: Pick<IssuedToken, "sessionId" | "generation">,
+  tagging: TokenTagging,
+): { readonly token: string; readonly hash: string } {
+  const head = Buffer.concat([
+    Buffer.from(of.sessionId, "base64url"),
+    Buffer.alloc(GENERATION_BYTES),
+    randomBytes(SECRET_BYTES),
+  ]);
+  head.writeUInt32BE(of.generation, ID_BYTES);
+  const body = Buffer.concat([head, tokenTag(PREFIX[type], head, tagging)]);
+  const token = `${PREFIX[type]}${body.toString("base64url")}`;
+  return { token, hash: hashOf(token) };
+}
+
+/** Whether a text has the looks of such a token. It needs no key, so what is not ours is refused without one, too. */
+export function looksIssued(type: TokenType, token: string): boolean {
+  return token.startsWith(PREFIX[type]) && BODY.test(token.slice(PREFIX[type].length));
+}
+
+/**
+ * @param token as presented, of any shape and length
+ * @returns undefined for what this server never issued as a token of this type
+ */
+export function parseIssuedToken(type: TokenType, token: string, tagging: TokenTagging): IssuedToken | undefined {
+  if (!looksIssued(type, token)) return undefined;
+  const bytes = Buffer.from(token.slice(PREFIX[type].length), "base64url");
+  const head = bytes.subarray(0, HEAD_BYTES);
+  //= bar#RS-2
+  if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;
+  return {
+    sessionId: head.toString("base64url", 0, ID_BYTES),
+    generation: head.readUInt32BE(ID_BYTES),
+    hash: hashOf(token),
+  };
+}
