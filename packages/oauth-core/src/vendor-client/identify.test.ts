@@ -88,9 +88,13 @@ describe("a person as the vendor's file says", () => {
     await expect(identified(entry)).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
+  it("is whom an operator's userinfo tells where no fact says who", async () => {
+    lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
+    expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe("by-userinfo");
+  });
+
   it("is nobody where no fact says who", async () => {
-    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    await expect(identified({ identity: "unknown", userinfoEndpoint: me() })).rejects.toMatchObject(MISSING);
+    await expect(identified({ identity: "unknown" })).rejects.toMatchObject(MISSING);
   });
 });
 
@@ -104,5 +108,6 @@ it("canIdentify tells before the first person comes", async () => {
   expect(await can({ ...plain, account: { ...account, identity: ["id"] } })).toBe(true);
   expect(await can({ ...plain, userinfoEndpoint: "https://v.example/me" })).toBe(true);
   expect(await can({ identity: "unknown" })).toBe(false);
+  expect(await can({ identity: "unknown", userinfoEndpoint: "https://v.example/me" })).toBe(true);
   expect(await can({ ...plain, identity: { from: "token_response", members: ["id"] } })).toBe(true);
 });

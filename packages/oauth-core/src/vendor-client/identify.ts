@@ -15,7 +15,7 @@ import { hasIdTokens } from "./token-response.ts";
  */
 export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {
   const { identity } = vendor;
-  if (identity === "unknown") throw identityMissing("no fact says what names a person at this vendor");
+  if (identity === "unknown") return identifyByAccount(vendor, tokens, deps);
   if (identity?.from === "token_response") return identityOf(tokens.vendorData, identity.members);
   if (identity?.from === "id_token") {
     if (tokens.idToken === undefined) throw identityMissing("no ID token");
@@ -23,16 +23,25 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
     return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
   }
   if (tokens.idToken !== undefined && tellsSubject(vendor)) return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
+  return identifyByAccount(vendor, tokens, deps);
+}
+
+async function identifyByAccount(
+  vendor: ResolvedVendor,
+  { accessToken }: VendorTokens,
+  deps: AccountDeps,
+): Promise<string> {
   const members = accountIdentity(vendor);
   if (members === undefined) throw identityMissing("neither ID token nor account");
-  const found = await account(vendor, tokens.accessToken, deps);
+  const found = await account(vendor, accessToken, deps);
   if (found === undefined) throw identityMissing("the vendor refuses its own token");
   return identityOf(found, members);
 }
 
 /** The subject of an ID token names a person at one issuer: with one issuer per tenant, two may have the same. */
 function tellsSubject(vendor: ResolvedVendor): boolean {
-  return vendor.account?.identity === undefined && vendor.issuerTemplate === undefined && hasIdTokens(vendor);
+  const { identity, account: own, issuerTemplate } = vendor;
+  return identity === undefined && own?.identity === undefined && issuerTemplate === undefined && hasIdTokens(vendor);
 }
 
 /**
@@ -41,6 +50,6 @@ function tellsSubject(vendor: ResolvedVendor): boolean {
  * @param vendor resolved: metadata may name userinfo
  */
 export function canIdentify(vendor: ResolvedVendor): boolean {
-  if (vendor.identity !== undefined) return vendor.identity !== "unknown";
+  if (typeof vendor.identity === "object") return true;
   return tellsSubject(vendor) || accountIdentity(vendor) !== undefined;
 }

@@ -244,7 +244,8 @@ it("canJudge tells before the first token comes, and without a way no token is j
   expect(await can({ introspectionEndpoint: at("/judge") }, publicClient)).toBe(false);
   expect(await can(check(), credentials)).toBe(true);
   expect(await can(check(), publicClient)).toBe(false);
-  expect(await can({ ...introspection(), identity: "unknown" }, credentials)).toBe(false);
+  expect(await can({ introspectionEndpoint: at("/judge"), identity: "unknown" }, credentials)).toBe(false);
+  expect(await can({ ...introspection(), identity: "unknown" }, credentials)).toBe(true);
   await expect(judge({})).rejects.toMatchObject({ code: "server_error", extras: { reason: "account_unknown" } });
 });
 

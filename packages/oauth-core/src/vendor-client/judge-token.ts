@@ -53,7 +53,6 @@ export async function judgeToken(
  * @param vendor resolved: metadata may name introspection and userinfo
  */
 export function canJudge(vendor: ResolvedVendor, credentials: VendorCredentials | undefined): boolean {
-  if (vendor.identity === "unknown") return false;
   const told =
     usableCheck(vendor, credentials)?.identity ??
     (isIntrospectable(vendor, credentials) ? introspectedIdentity(vendor) : undefined);
