@@ -80,6 +80,7 @@ export const SCHEMAS: Record<string, Schema> = {
       confidence: text("In the endpoints of an entry of the catalogue", { enum: ["high", "medium", "low"] }),
       agreeing_sources: { type: "integer", description: "How many sources agree on both endpoints" },
       disagreements: texts("Sources that have other endpoints, and which"),
+      quirks: texts("In which ways the vendor departs from the standard, as its sources tell"),
       sources: texts("Where the facts are from"),
     },
   },

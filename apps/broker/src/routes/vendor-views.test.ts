@@ -52,7 +52,9 @@ describe("the list of vendors", () => {
 
 describe("one vendor", () => {
   it("says why it is off, and how sure its facts are", () => {
-    const entry = find(({ verification }) => verification.endpoints?.disagreements !== undefined);
+    const entry = find(
+      ({ verification: { endpoints, quirks } }) => endpoints?.disagreements !== undefined && quirks !== undefined,
+    );
     expect(vendorDetails(entry, undefined)).toEqual({
       ...vendorSummary(entry, undefined),
       placeholders: entry.placeholders,
@@ -63,6 +65,7 @@ describe("one vendor", () => {
       confidence: expect.stringMatching(/^(high|medium|low)$/),
       agreeing_sources: expect.any(Number),
       disagreements: expect.arrayContaining([expect.any(String)]),
+      quirks: expect.arrayContaining([expect.any(String)]),
       sources: expect.arrayContaining([expect.any(String)]),
     });
   });

@@ -29,7 +29,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   const { placeholders, verification } = entry;
   const summary = { ...vendorSummary(entry, client), placeholders, ...reasonsOff(entry) };
   if (verification === undefined) return summary;
-  const { checkedOn, endpoints, sources } = verification;
+  const { checkedOn, endpoints, quirks, sources } = verification;
   return {
     ...summary,
     checked_on: checkedOn,
@@ -40,6 +40,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
           agreeing_sources: endpoints.agreeing,
           disagreements: endpoints.disagreements ?? [],
         }),
+    ...(quirks === undefined ? {} : { quirks }),
     sources,
   };
 }

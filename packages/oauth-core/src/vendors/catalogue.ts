@@ -15,8 +15,11 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
     Pick<
       Vendor,
       | "issuer"
+      | "issuerSpelling"
       | "refreshEndpoint"
       | "revocationEndpoint"
+      | "revocation"
+      | "revokes"
       | "registrationEndpoint"
       | "jwksUri"
       | "userinfoEndpoint"
@@ -24,10 +27,18 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "scopeSeparator"
       | "defaultScopes"
       | "offlineScopes"
+      | "defaultResource"
+      | "parameterNames"
       | "authorizationParams"
       | "tokenEndpointAuthMethod"
       | "clientSecret"
       | "tokenRequestBody"
+      | "tokenResponseMember"
+      | "tokenResponseNames"
+      | "tokenExpiry"
+      | "tokenResult"
+      | "tokenErrors"
+      | "issuesRefreshTokens"
       | "rotatesRefreshTokens"
       | "callbackParams"
     >
@@ -44,6 +55,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly status?: string;
   /** What it needs and no field of `Vendor` says. */
   readonly unsupported?: readonly string[];
+  /** In which ways it departs from the standard, as its sources tell; what each means here: catalogue-quirks.test.ts. */
+  readonly quirks?: readonly string[];
 }
 
 /** The day the list was compiled from its sources; no vendor was asked. */
@@ -70,7 +83,7 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 }
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
-  const { vendor, placeholders, serverUrl, sources, confidence, agreeing, disagreements } = entry;
+  const { vendor, placeholders, serverUrl, sources, confidence, agreeing, disagreements, quirks } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -84,6 +97,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
       checkedOn: COMPILED_ON,
       sources,
       endpoints: { confidence, agreeing, ...(disagreements === undefined ? {} : { disagreements }) },
+      ...(quirks === undefined ? {} : { quirks }),
       ...(enabled ? {} : { reasonsOff: off }),
     },
   };

@@ -19,6 +19,8 @@ export interface Verification {
   readonly sources: readonly string[];
   /** Of an entry of the catalogue: how sure its endpoints are. */
   readonly endpoints?: EndpointVerification;
+  /** Of an entry of the catalogue: in which ways the vendor departs from the standard, as its sources tell. */
+  readonly quirks?: readonly string[];
   /** Why the entry is off until an operator turns it on: one sentence's end each. Absent: it is on. */
   readonly reasonsOff?: readonly string[];
 }
@@ -64,7 +66,7 @@ export function capabilitiesOf(
     pkce: vendor.pkce,
     oidc: isDiscovered && vendor.issuesIdTokens !== false,
     dcr: vendor.registrationEndpoint !== undefined,
-    refresh: true,
+    refresh: vendor.issuesRefreshTokens !== false,
     revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
     byoc,
   };

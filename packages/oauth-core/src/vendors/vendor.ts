@@ -101,6 +101,8 @@ export interface Vendor {
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
+  /** `false`: there are none. Unset: there may be. */
+  readonly issuesRefreshTokens?: boolean;
   /** Whether a refresh ends the old refresh token, where that is known; `false` also where a new one comes and both live. */
   readonly rotatesRefreshTokens?: boolean;
   /** Further callback parameters handed on in `vendor_data`. */

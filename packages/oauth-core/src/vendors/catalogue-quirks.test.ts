@@ -1,0 +1,221 @@
+/**
+ * In which ways a vendor of the catalogue departs from the standard (`quirks`, the words of the research), and what that must
+ * mean here: a field that says it, nothing because every vendor is read that way, or a reason why the entry is off. A quirk
+ * that nobody decided about fails. docs/decisions/0017 tells how the entries were reviewed.
+ */
+import { describe, expect, it } from "vitest";
+import { readTokenAnswer } from "../vendor-client/token-response.ts";
+import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
+
+type Vendor = CatalogueEntry["vendor"];
+type Decision = "general" | "unsupported" | ((vendor: Vendor, entry: CatalogueEntry) => boolean);
+
+/** It has no endpoint to revoke at, or the entry says how the vendor wants it. */
+const saysRevocation = (vendor: Vendor): boolean =>
+  vendor.revocationEndpoint === undefined || vendor.revocation !== undefined || vendor.revokes !== undefined;
+const saysCallback = (vendor: Vendor): boolean => vendor.callbackParams !== undefined;
+
+const DECISIONS: Readonly<Record<string, Decision>> = {
+  // What the entry says.
+  audience_param: ({ authorizationParams }) => authorizationParams?.["audience"] !== undefined,
+  authorize_and_token_same_path: (vendor) => vendor.authorizationEndpoint === vendor.tokenEndpoint,
+  authorization_params_renamed: ({ parameterNames }) => parameterNames !== undefined,
+  callback_extra_fields: saysCallback,
+  callback_quirk: saysCallback,
+  client_id_renamed: ({ parameterNames }) => parameterNames?.["client_id"] !== undefined,
+  client_secret_is_jwt: ({ clientSecret }) => clientSecret !== undefined,
+  dynamic_client_registration: ({ registrationEndpoint }) => registrationEndpoint !== undefined,
+  expires_at_absolute: ({ tokenExpiry }) => tokenExpiry !== undefined,
+  expires_in_renamed: ({ tokenResponseNames }) => tokenResponseNames?.["expires_in"] !== undefined,
+  extra_authorization_params: (vendor) => (vendor.authorizationParams ?? vendor.defaultResource) !== undefined,
+  first_login_only_profile: saysCallback,
+  form_post_callback: ({ authorizationParams }) => authorizationParams?.["response_mode"] === "form_post",
+  nested_token: ({ tokenResponseMember }) => tokenResponseMember !== undefined,
+  no_refresh_token: ({ issuesRefreshTokens }) => issuesRefreshTokens === false,
+  no_revocation_endpoint: ({ revocationEndpoint }) => revocationEndpoint === undefined,
+  offline_scope: ({ offlineScopes }) => offlineScopes !== undefined,
+  pkce_not_supported: ({ pkce }) => pkce === "none",
+  pkce_plain_only: ({ pkce }) => pkce === "plain",
+  redirect_uri_not_sent: ({ parameterNames }) => parameterNames?.["redirect_uri"] === "",
+  refresh_rotation: ({ rotatesRefreshTokens }) => rotatesRefreshTokens === true,
+  registration_nonstandard: ({ registrationEndpoint }) => registrationEndpoint === undefined,
+  resource_param: ({ defaultResource }) => defaultResource !== undefined,
+  revocation_by_account_id: saysRevocation,
+  revocation_custom_auth_scheme: saysRevocation,
+  revocation_non_rfc7009: saysRevocation,
+  revocation_nonstandard_params: saysRevocation,
+  revocation_on_token_endpoint: ({ revocationEndpoint, tokenEndpoint }) =>
+    revocationEndpoint === undefined || revocationEndpoint === tokenEndpoint,
+  scope_separator_comma: ({ scopeSeparator }) => scopeSeparator === ",",
+  scope_separator_other: ({ scopeSeparator = " " }) => scopeSeparator !== " " && scopeSeparator !== ",",
+  separate_refresh_endpoint: ({ refreshEndpoint }) => refreshEndpoint !== undefined,
+  tenant_specific_endpoint: (_, { placeholders }) => placeholders !== undefined,
+  token_auth_basic: ({ tokenEndpointAuthMethod: method }) =>
+    (method ?? "client_secret_basic") === "client_secret_basic",
+  token_auth_none_public_client: ({ tokenEndpointAuthMethod }) => tokenEndpointAuthMethod === "none",
+  token_auth_signed: ({ clientSecret }) => clientSecret !== undefined,
+  token_body_json: ({ tokenRequestBody }) => tokenRequestBody === "json",
+  token_response_renamed_fields: ({ tokenResponseNames }) => tokenResponseNames !== undefined,
+
+  // Every vendor's requests and answers are made and read that way, or it is the caller's business with the token.
+  accept_header_needed: "general",
+  admin_consent: "general",
+  api_base_in_token_response: "general",
+  callback_fragment_junk: "general",
+  cancel_error_nonstandard: "general",
+  cimd: "general",
+  client_id_in_path: "general",
+  conflicting_sources_on_refresh: "general",
+  content_type_not_json: "general",
+  dated_api_version: "general",
+  error_extra_fields: "general",
+  // As long as the code is in `error`: the shapes below are none of it.
+  error_in_200: "general",
+  error_response_quirk: "general",
+  expires_in_string: "general",
+  expiry_is_app_setting: "general",
+  introspection_needed_for_expiry: "general",
+  issuer_other_host: "general",
+  issuer_trailing_slash: "general",
+  mcp_authorization_server: "general",
+  no_expires_in: "general",
+  no_scope_param: "general",
+  no_token_expiry: "general",
+  one_resource_per_token: "general",
+  out_of_band_approval: "general",
+  partial_consent: "general",
+  post_exchange_lookup: "general",
+  profile_in_token_response: "general",
+  refresh_expiry_renamed: "general",
+  refresh_grace_period: "general",
+  refresh_only_near_expiry: "general",
+  rescope_invalidates_tokens: "general",
+  scope_is_array: "general",
+  scopes_fixed_on_app: "general",
+  scopes_ignored: "general",
+  success_not_200: "general",
+  token_response_not_json_by_default: "general",
+  token_response_quirk: "general",
+  two_metadata_views: "general",
+
+  // No field says it.
+  authorize_url_has_fragment: "unsupported",
+  callback_code_renamed: "unsupported",
+  callback_hmac: "unsupported",
+  callback_selects_token_host: "unsupported",
+  client_id_header_needed: "unsupported",
+  error_array: "unsupported",
+  error_object: "unsupported",
+  error_shape_nonstandard: "unsupported",
+  extra_header_needed: "unsupported",
+  hybrid_response_type: "unsupported",
+  id_token_hs256: "unsupported",
+  id_token_quirk: "unsupported",
+  issuer_aliases: "unsupported",
+  issuer_template: "unsupported",
+  no_client_registration: "unsupported",
+  no_state_roundtrip: "unsupported",
+  nonstandard_grant_type: "unsupported",
+  redirect_uri_is_alias: "unsupported",
+  redirect_uri_on_refresh: "unsupported",
+  refresh_extends_in_place: "unsupported",
+  state_in_token_request: "unsupported",
+  state_renamed: "unsupported",
+  token_exchange_instead_of_refresh: "unsupported",
+  token_params_extra: "unsupported",
+  token_params_in_query: "unsupported",
+  two_step_exchange: "unsupported",
+};
+
+/** Where the words of a class say more than is the case: by vendor, and why. */
+const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  apple: { id_token_quirk: "claims beside iss, sub and aud are not read" },
+  bungie: { extra_header_needed: "on API calls, which are the caller's" },
+  etsy: { extra_header_needed: "on API calls, which are the caller's" },
+  google: { error_object: "of API calls", id_token_quirk: "issuerSpelling", issuer_aliases: "issuerSpelling" },
+  hubspot: {
+    revocation_non_rfc7009: "has the parameters of RFC 7009",
+    revocation_nonstandard_params: "of its older version",
+  },
+  mastodon: { dynamic_client_registration: "in a format of its own, so no endpoint is written down" },
+  paypal: { revocation_non_rfc7009: "has the parameters of RFC 7009" },
+  quickbooks: { id_token_quirk: "of discovery, which is not used" },
+  roblox: { id_token_quirk: "its issuer ends with a slash, and is compared byte for byte" },
+  schwab: { callback_quirk: "the code is decoded once, as every parameter is" },
+};
+
+function undecided(entry: CatalogueEntry): string[] {
+  return (entry.quirks ?? []).filter((quirk) => {
+    const decision = Object.hasOwn(DECISIONS, quirk) ? DECISIONS[quirk] : undefined;
+    if (decision === undefined) return true;
+    if (EXCEPTIONS[entry.vendor.id]?.[quirk] !== undefined) return false;
+    if (decision === "general" || entry.unsupported !== undefined) return false;
+    return decision === "unsupported" || !decision(entry.vendor, entry);
+  });
+}
+
+describe("quirks of the catalogue", () => {
+  it("are each said, read for everybody, or a reason to be off", () => {
+    expect(CATALOGUE.flatMap((entry) => undecided(entry).map((quirk) => `${entry.vendor.id}: ${quirk}`))).toEqual([]);
+  });
+
+  it("that nobody decided about are found, and so are those whose field is gone", () => {
+    const { parameterNames: _, ...vendor } = required("todoist").vendor;
+    expect(undecided({ ...required("todoist"), vendor })).toEqual(["redirect_uri_not_sent"]);
+    expect(undecided({ ...required("todoist"), quirks: ["never_heard_of"] })).toEqual(["never_heard_of"]);
+    const { unsupported: __, ...fitbit } = required("fitbit");
+    expect(undecided(fitbit)).toEqual(["error_array"]);
+  });
+
+  it("have no decision that no entry needs, and no exception that is none", () => {
+    const used = new Set(CATALOGUE.flatMap(({ quirks = [] }) => quirks));
+    expect(Object.keys(DECISIONS).filter((quirk) => !used.has(quirk))).toEqual([]);
+    for (const [id, quirks] of Object.entries(EXCEPTIONS)) {
+      expect(required(id).quirks, id).toEqual(expect.arrayContaining(Object.keys(quirks)));
+    }
+  });
+
+  it("leave these many on", () => {
+    expect(CATALOGUE.filter((entry) => reasonsOff(entry).length === 0)).toHaveLength(104);
+  });
+});
+
+describe("answers of vendors of the catalogue", () => {
+  const read = async (id: string, status: number, answer: object) => {
+    const { vendor } = catalogueEntry(required(id));
+    expect(vendor.enabled, id).toBe(true);
+    const resolved = { ...vendor, authorizationEndpoint: "", tokenEndpoint: "", issExpected: false };
+    const call = { what: "refresh", spends: false, errors: vendor.tokenErrors };
+    return readTokenAnswer(Response.json(answer, { status }), resolved, call, () => 1_700_000_000);
+  };
+
+  it.each<[string, string, number, object, string]>([
+    ["zoom", "a number under code", 400, { code: 124, message: "Invalid access token" }, "invalid_grant"],
+    ["zoom", "error beside a reason", 400, { reason: "Invalid", error: "invalid_grant" }, "invalid_grant"],
+    ["slack-openid", "ok: false in a 200", 200, { ok: false, error: "invalid_code" }, "invalid_grant"],
+    ["github-app", "an error in a 200", 200, { error: "bad_refresh_token" }, "invalid_grant"],
+    ["atlassian-api", "a 403", 403, { error: "unauthorized_client" }, "invalid_grant"],
+  ])("of %s: %s", async (id, _what, status, answer, code) => {
+    await expect(read(id, status, answer)).rejects.toMatchObject({ code });
+  });
+
+  it.each<[string, string, object, object]>([
+    ["zoom", "no code", { expires_in: 3599, api_url: "https://eu" }, { vendorData: { api_url: "https://eu" } }],
+    ["myob", "a lifetime in a string", { expires_in: "1200" }, { expiresInSeconds: 1200 }],
+    ["linear-api", "a list of scopes", { scope: ["read", "write"] }, { scope: ["read", "write"] }],
+    ["pipedrive", "a comma list", { scope: "base,deals:full" }, { scope: ["base", "deals:full"] }],
+    ["asana", "data beside the tokens", { data: { id: 1 } }, { vendorData: { data: { id: 1 } } }],
+  ])("of %s: %s", async (id, _what, answer, expected) => {
+    expect(await read(id, 200, { access_token: "at", ...answer })).toMatchObject({ accessToken: "at", ...expected });
+  });
+
+  it("of a vendor whose lifetime of 0 means none", async () => {
+    expect(await read("mailchimp", 200, { access_token: "at", expires_in: 0 })).not.toHaveProperty("expiresInSeconds");
+  });
+});
+
+function required(id: string): CatalogueEntry {
+  const entry = CATALOGUE.find(({ vendor }) => vendor.id === id);
+  if (entry === undefined) throw new Error(`the catalogue has no ${id}`);
+  return entry;
+}
