@@ -91,11 +91,21 @@ export function readTokenStoreSettings(
  */
 export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promise<TokenStore> {
   const settings = readTokenStoreSettings({ mode: options.mode }, options.environment);
+  return (await openTokens(settings, options)).tokens;
+}
+
+/**
+ * @returns with the store its keys and its table: what else is kept beside the tokens is sealed under the same
+ * @throws TokenStoreError key_service_refused
+ */
+export async function openTokens(
+  settings: TokenStoreSettings,
+  { now = systemClock, onEvent }: Pick<OpenTokenStoreOptions, "now" | "onEvent">,
+): Promise<{ readonly tokens: TokenStore; readonly keys: KeyWrapper | undefined; readonly table: string }> {
   const rows = await openTokenRows(settings);
   const keys = await openKeys(settings, rows.table);
   const { mode, environment } = settings;
-  const { now = systemClock, onEvent } = options;
-  return createTokenStore({
+  const tokens = createTokenStore({
     rows,
     keys,
     mode,
@@ -104,6 +114,7 @@ export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promi
     ...(onEvent === undefined ? {} : { onEvent }),
     refresh: { journalFolder: settings.journalFolder },
   });
+  return { tokens, keys, table: rows.table };
 }
 
 export async function openTokenRows({ rows }: Pick<TokenStoreSettings, "rows">): Promise<TokenRows> {

@@ -11,6 +11,8 @@ export type { RefreshLeasesOptions, RefreshOptions } from "./refresh-lease.ts";
 export type { RefreshTimes, Timer } from "./refresh-times.ts";
 export { memoryTokenRows } from "./rows/memory.ts";
 export type { Row, RowKey, TokenRows } from "./rows/token-rows.ts";
+export { openServerStorage } from "./server-storage.ts";
+export type { ServerStorage } from "./server-storage.ts";
 export type { ModeName } from "./token-attributes.ts";
 export { createTokenStore } from "./token-store.ts";
 export type { Link, TokenStore, TokenStoreEvent, TokenStoreOptions } from "./token-store.ts";

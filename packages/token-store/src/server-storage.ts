@@ -1,0 +1,55 @@
+/**
+ * All that a deployed server keeps, from one set of environment variables: its users' tokens, and beside them records of its
+ * own (sessions, keys), in the same table or the same SQLite file, sealed under the same keys. So there is one thing to
+ * configure, to permit and to back up.
+ */
+import type { Clock, KeyContext, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
+import { systemClock } from "./clock.ts";
+import { type OpenTokenStoreOptions, openTokens, readTokenStoreSettings, type TokenStoreSettings } from "./config.ts";
+import type { TokenStore } from "./token-store.ts";
+
+export interface ServerStorage {
+  readonly tokens: TokenStore;
+  readonly records: RecordStore;
+  /** Of the tokens, and of whatever else is to be sealed. Undefined in mode `bridge` without a key only. */
+  readonly keys: KeyWrapper | undefined;
+  /** Where this is: what is sealed is bound to it, beside its purpose. */
+  readonly context: KeyContext;
+  /** @throws OAuthError temporarily_unavailable */
+  ping(): Promise<void>;
+  /** As TokenStore.close, and the records. */
+  close(): Promise<void>;
+}
+
+/**
+ * The variables and rules of `openTokenStore`. A store or key service that is down does not fail here.
+ *
+ * @throws TokenStoreError as openTokenStore
+ */
+export async function openServerStorage(options: OpenTokenStoreOptions = {}): Promise<ServerStorage> {
+  const settings = readTokenStoreSettings({ mode: options.mode }, options.environment);
+  const { tokens, keys, table } = await openTokens(settings, options);
+  const records = await openRecords(settings, options.now ?? systemClock);
+  return {
+    tokens,
+    records,
+    keys,
+    context: { environment: settings.environment, table },
+    ping: async () => {
+      await Promise.all([tokens.ping(), records.ping()]);
+    },
+    close: async () => {
+      await tokens.close();
+      await records.close();
+    },
+  };
+}
+
+async function openRecords({ rows }: TokenStoreSettings, now: Clock): Promise<RecordStore> {
+  if (rows.kind === "sqlite") {
+    const { sqliteRecordStore } = await import("./records/sqlite.ts");
+    return sqliteRecordStore({ path: rows.path, now });
+  }
+  const { dynamodbRecordStore } = await import("./records/dynamodb.ts");
+  return dynamodbRecordStore({ table: rows.table, region: rows.region, now });
+}
