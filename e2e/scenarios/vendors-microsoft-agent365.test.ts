@@ -1,9 +1,12 @@
 /** Microsoft Agent 365 from admin consent to disconnect, and every AADSTS error, against its simulator. */
+import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { type MicrosoftSimulator, startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
-import { decodeJwt } from "jose";
+import { decodeJwt, exportJWK } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";
 import { browse } from "../support/platform.ts";
+import { plantSecret } from "../support/secrets.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
 
@@ -131,6 +134,29 @@ describe("Microsoft Agent 365", () => {
     // Where nobody named one, that tenant is as good as any.
     const { body } = await stage.connect();
     expect(decodeJwt(String(body["vendor_id_token"]))).toMatchObject({ tid: second });
+  });
+
+  it("rfc7523#3 connects and refreshes with a certificate in place of a secret", async () => {
+    const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const { cert, key } = createTestAuthority().issue(["broker.example"], undefined, keys);
+    plantSecret("key of a certificate", key.split("\n")[1]);
+    const thumbprint = createHash("sha256").update(new X509Certificate(cert).raw).digest("base64url");
+    const withCertificate = await startVendorStage({
+      vendor: await startMicrosoftAgent365(),
+      scope: SCOPE,
+      client: {
+        clientSecret: undefined,
+        certificates: [{ ...(await exportJWK(keys.publicKey)), "x5t#S256": thumbprint }],
+      },
+      credentials: `private_key: ${JSON.stringify(key)}, certificate: ${JSON.stringify(cert)}`,
+    });
+    const grant = await withCertificate.connect();
+    const answer = await withCertificate.refresh(grant);
+    await withCertificate.close();
+    expect(answer.status, answer.text).toBe(200);
+    const sent = withCertificate.vendor.requests().filter(({ path }) => path.endsWith("/token"));
+    expect(sent).toHaveLength(2);
+    for (const { body } of sent) expect(body).not.toHaveProperty("client_secret");
   });
 
   it("bar#RV-2 cannot revoke, and says what the person can do", async () => {

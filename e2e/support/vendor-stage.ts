@@ -34,6 +34,8 @@ export interface VendorStageOptions<Simulator extends VendorSimulator> {
   readonly scope: string;
   /** What the app has at the vendor beside the usual; `undefined` takes the usual away. */
   readonly client?: object;
+  /** The broker's credentials there in YAML, in place of a secret. */
+  readonly credentials?: string;
   /** What each pushed request holds beside the usual. */
   readonly form?: Form;
   /** Default: this vendor has approved the client's organization, should it want to. */
@@ -46,6 +48,7 @@ export async function startVendorStage<Simulator extends VendorSimulator>({
   vendor,
   scope,
   client = {},
+  credentials,
   form = {},
   approvedVendors = [vendor.id],
 }: VendorStageOptions<Simulator>): Promise<VendorStage<Simulator>> {
@@ -69,7 +72,7 @@ export async function startVendorStage<Simulator extends VendorSimulator>({
       vendors: `
   ${vendor.id}:
 ${fields.join("\n")}
-    credentials: { client_id: ${CLIENT_ID}, client_secret: ${secrets.vendor} }`,
+    credentials: { client_id: ${CLIENT_ID}, ${credentials ?? `client_secret: ${secrets.vendor}`} }`,
     }),
   );
   const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: vendor.id, scope });

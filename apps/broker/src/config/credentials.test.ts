@@ -45,7 +45,7 @@ describe("credentials", () => {
     ],
     [
       { credentials: { client_id: "a", client_secret: "s", team_id: "T" } },
-      "….credentials[0].team_id is for vendors whose client secret is a signed JWT, and this is none of them",
+      "….credentials[0].team_id is not what this vendor takes",
     ],
     [
       { credentials: { client_id: "a", client_secret: "s", private_key: "k" } },

@@ -51,7 +51,7 @@ describe("a signed client secret", () => {
     expect(problems({ client_id: "a", client_secret: "s", key_id: "K" })).toEqual([
       "vendors.signing.credentials[0].team_id is missing",
       "vendors.signing.credentials[0].private_key is missing",
-      "vendors.signing.credentials[0].client_secret is not what this vendor takes: its client secrets are signed when they are needed",
+      "vendors.signing.credentials[0].client_secret is not what this vendor takes",
     ]);
   });
 
@@ -66,7 +66,7 @@ describe("a signed client secret", () => {
     ],
   ])("is refused with another key", (privateKey, problem) => {
     expect(problems({ ...CREDENTIALS, private_key: privateKey })).toEqual([
-      `vendors.signing.credentials.private_key ${problem}`,
+      `vendors.signing.credentials${problem.startsWith("must") ? "[0]" : ""}.private_key ${problem}`,
     ]);
   });
 

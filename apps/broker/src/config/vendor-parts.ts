@@ -1,5 +1,5 @@
 /** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
-import { createPrivateKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import { checkVisible } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
@@ -22,8 +22,7 @@ export const credentialsSchema = section({
   client_secret: text(
     {
       type: "secret",
-      description:
-        "Absent with `token_endpoint_auth_method: none`, and where the vendor's client secret is a signed JWT.",
+      description: "Absent with `token_endpoint_auth_method: none`, and where there is a key in its place.",
       example: "env:GITHUB_CLIENT_SECRET",
     },
     checkVisible,
@@ -44,26 +43,44 @@ export const credentialsSchema = section({
   ).optional(),
   private_key: parsedText(
     {
-      type: "secret, a private key on P-256 in PEM",
-      description: "Signs a new client secret for every request.",
+      type: "secret, a private key in PEM",
+      description:
+        "In place of a secret: on P-256 where the vendor's client secret is a JWT signed with it, RSA where the vendor takes the certificate it belongs to. Each request is signed anew.",
       example: "file:./AuthKey_FGHIJ67890.p8",
     },
-    parseSigningKey,
+    parsePrivateKey,
+  ).optional(),
+  certificate: parsedText(
+    {
+      type: "certificate in PEM",
+      description: "That of `private_key`, where the vendor takes a certificate in place of a secret.",
+      example: "file:./vendor-app.pem",
+    },
+    parseCertificate,
   ).optional(),
 });
 
 export type ParsedCredentials = z.infer<typeof credentialsSchema>;
 
-/** ES256, which is what all such vendors want. In a variable its line breaks may be written `\n`. */
-function parseSigningKey(text: string): { value: KeyObject } | { problem: string } {
-  let value: KeyObject;
+function parsePrivateKey(text: string): { value: KeyObject } | { problem: string } {
   try {
-    value = createPrivateKey(text.replaceAll("\\n", "\n"));
+    return { value: createPrivateKey(withLineBreaks(text)) };
   } catch {
     return { problem: "is not a private key in PEM, or is an encrypted one" };
   }
-  const curve = value.asymmetricKeyDetails?.namedCurve;
-  return curve === "prime256v1" ? { value } : { problem: "must be an EC key on P-256, for ES256" };
+}
+
+function parseCertificate(text: string): { value: X509Certificate } | { problem: string } {
+  try {
+    return { value: new X509Certificate(withLineBreaks(text)) };
+  } catch {
+    return { problem: "is not a certificate in PEM" };
+  }
+}
+
+/** In a variable they may be written `\n`. */
+function withLineBreaks(pem: string): string {
+  return pem.replaceAll("\\n", "\n");
 }
 
 /** It travels in a header, behind `Bearer `. */

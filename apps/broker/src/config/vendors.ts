@@ -1,5 +1,6 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
+import { credentialProblems } from "./credential-problems.ts";
 import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { leaveBehind } from "./moved-vendor.ts";
 import { present } from "./present.ts";
@@ -7,7 +8,7 @@ import { formatPath, type Problem } from "./problems.ts";
 import type { Environment, Tree } from "./source.ts";
 import type { VendorConfig, VendorTemplate } from "./types.ts";
 import { choosesDomain, placeholderProblems, placeholderSpecs } from "./vendor-placeholders.ts";
-import { buildCredentials, credentialProblems } from "./vendor-credentials.ts";
+import { buildCredentials } from "./vendor-credentials.ts";
 import type { ParsedVendor } from "./vendor-schema.ts";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;

@@ -63,7 +63,7 @@ export async function explain(
       client_secret: secretOf(credentials),
     },
     token_request: {
-      client_authentication: vendor.tokenEndpointAuthMethod,
+      client_authentication: credentials.certificate === undefined ? vendor.tokenEndpointAuthMethod : "private_key_jwt",
       body: vendor.tokenRequestBody,
       redeem_at: vendor.redeemAt,
     },
@@ -73,8 +73,8 @@ export async function explain(
   };
 }
 
-function secretOf({ clientSecret, signingKey }: VendorCredentials): string {
-  if (signingKey !== undefined) return "[signed for each request]";
+function secretOf({ clientSecret, signingKey, certificate }: VendorCredentials): string {
+  if ((signingKey ?? certificate) !== undefined) return "[signed for each request]";
   return clientSecret === undefined ? "none" : "[secret]";
 }
 

@@ -10,14 +10,20 @@ export interface TestCertificate {
   readonly cert: string;
 }
 
+interface TestKeys {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
 export interface TestAuthority {
   /** What a client has to trust. */
   readonly caPem: string;
   /**
    * @param names host names and IPv4 addresses for subjectAltName
    * @param validUntil `YYYYMMDDHHMMSSZ`, by default far away
+   * @param keys whose certificate it is, by default new ones on P-256
    */
-  issue(names: readonly string[], validUntil?: string): TestCertificate;
+  issue(names: readonly string[], validUntil?: string, keys?: TestKeys): TestCertificate;
 }
 
 const VALID_FROM = "20200101000000Z";
@@ -46,8 +52,8 @@ export function createTestAuthority(name = "Test authority, not to be trusted"):
   const own = certificate(name, name, authority.publicKey, authority.privateKey, FAR_AWAY, isAuthority);
   return {
     caPem: own,
-    issue(names, validUntil = FAR_AWAY) {
-      const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    issue(names, validUntil = FAR_AWAY, keys = generateKeyPairSync("ec", { namedCurve: "P-256" })) {
+      const { publicKey, privateKey } = keys;
       const alternatives = extension(OID.subjectAltName, sequence(...names.map(generalName)));
       const cert = certificate("Test server", name, publicKey, authority.privateKey, validUntil, alternatives);
       return { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };

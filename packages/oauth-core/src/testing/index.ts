@@ -1,3 +1,4 @@
+export { createTestAuthority } from "./certificates.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store-contract.ts";

@@ -18,6 +18,7 @@ import type { Clock, Fetch } from "../ports.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from "../vendors/vendor.ts";
 import { parameterName } from "./authorization-url.ts";
 import { clockSkewSeconds } from "./clock.ts";
+import { certificateAssertion } from "./certificate-assertion.ts";
 import { bareHost, isLoopbackHost } from "./egress-url.ts";
 import { signClientSecret } from "./signed-secret.ts";
 
@@ -45,7 +46,7 @@ export interface CredentialsBinding {
   readonly authenticate: (vendor: AuthenticationOf) => ClientAuth;
 }
 
-type AuthenticationOf = Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret">;
+type AuthenticationOf = Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion">;
 
 export interface Bindings {
   readonly ofVendor: (vendor: ResolvedVendor) => VendorBinding;
@@ -129,7 +130,7 @@ function asJson(init: { body: URLSearchParams; headers: Record<string, string> }
 }
 
 function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDeps): CredentialsBinding {
-  const { clientId, clientSecret, signingKey } = credentials;
+  const { clientId, clientSecret, signingKey, certificate } = credentials;
   const client: Client = {
     client_id: clientId,
     [clockTolerance]: CLOCK_TOLERANCE_SECONDS,
@@ -138,9 +139,11 @@ function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDe
     },
   };
   const methods = methodsWith(clientId, clientSecret?.reveal());
+  const assertion = certificate === undefined ? undefined : certificateAssertion(certificate);
   return {
     client,
-    authenticate: ({ tokenEndpointAuthMethod: method, clientSecret: form }) => {
+    authenticate: ({ tokenEndpointAuthMethod: method, clientSecret: form, clientAssertion }) => {
+      if (assertion !== undefined && clientAssertion !== undefined) return assertion;
       if (signingKey === undefined || form === undefined) return methods[method];
       return async (...request) => {
         const secret = await signClientSecret(clientId, signingKey, form, now);

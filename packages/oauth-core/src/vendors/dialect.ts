@@ -32,6 +32,14 @@ export interface SignedClientSecret {
   readonly lifetimeSeconds: number;
 }
 
+/**
+ * The vendor also takes an assertion in place of a secret (private_key_jwt), signed with the key of a certificate of the client's,
+ * which the header names by its thumbprint (`x5t#S256`).
+ */
+export interface CertificateAssertion {
+  readonly alg: "PS256";
+}
+
 /** An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token that names it. */
 export interface IssuerTemplate {
   readonly placeholder: string;

@@ -67,6 +67,8 @@ export const microsoftAgent365: RegistryEntry = {
     resource: "omit",
     authorizationParams: { response_mode: "query" },
     tokenEndpointAuthMethod: "client_secret_post",
+    // Better than a secret for an app that many tenants trust.
+    clientAssertion: { alg: "PS256" },
     idTokenAlgs: ["RS256"],
     rotatesRefreshTokens: false,
     revocationHelp:
@@ -105,6 +107,7 @@ export const microsoftAgent365: RegistryEntry = {
     checkedOn: "2026-11-21",
     sources: [
       "MicrosoftDocs/entra-docs@0c1ac84 docs/identity-platform/v2-oauth2-auth-code-flow.md",
+      "https://learn.microsoft.com/entra/identity-platform/certificate-credentials",
       "SocialiteProviders/Providers@47679c1 src/Azure/Provider.php",
       "Microsoft Agent 365 SDK (the scopes' resource)",
       "Dynamics 365 documentation (the server's URL)",

@@ -9,6 +9,7 @@ import type { AccountEndpoint, TokenCheck, TokenIdentity } from "./account.ts";
 import type {
   AbsoluteExpiry,
   CallbackErrors,
+  CertificateAssertion,
   IssuerTemplate,
   ResultMember,
   RevocationDialect,
@@ -75,6 +76,7 @@ export interface Vendor {
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
   /** Its client secrets are made, not issued: clients have a key. A secret that a caller has made himself is sent as it is. */
   readonly clientSecret?: SignedClientSecret;
+  readonly clientAssertion?: CertificateAssertion;
   readonly tokenRequestBody: "form" | "json";
   /** The member of the token answer that holds the token set, where that is not the answer itself. */
   readonly tokenResponseMember?: string;
@@ -130,6 +132,16 @@ export interface VendorCredentials {
   readonly clientSecret?: Secret;
   /** Where the vendor's client secrets are signed. */
   readonly signingKey?: ClientSigningKey;
+  /** Where the vendor takes a certificate in place of a secret, and the operator has one. */
+  readonly certificate?: ClientCertificate;
+}
+
+/** What an assertion is signed with (`CertificateAssertion`). */
+export interface ClientCertificate {
+  /** Fits the vendor's `alg`. */
+  readonly privateKey: KeyObject;
+  /** SHA-256 of the certificate's DER, base64url. */
+  readonly thumbprint: string;
 }
 
 /** What a client secret is signed with (`SignedClientSecret`). */

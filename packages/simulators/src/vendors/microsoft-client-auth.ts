@@ -1,11 +1,12 @@
 /**
  * How an app proves itself to Microsoft: secret in the body or as Basic, or an assertion signed by a certificate's key.
  *
- * Seen: all three (entra-docs v2-oauth2-auth-code-flow.md), 401 for AADSTS7000222. Recalled: 7000215, 7000218, 700016 and
+ * Seen: all three (entra-docs v2-oauth2-auth-code-flow.md), that an assertion names its certificate as `x5t#S256` (entra-docs
+ * certificate-credentials.md), 401 for AADSTS7000222. Recalled: 7000215, 7000218, 700016 and
  * the assertion's numbers; an assertion's audience is the token endpoint it is sent to, or the tenant's issuer.
  */
 import type { Context } from "hono";
-import { createLocalJWKSet, errors, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { isSameText, isSecretOf, readCredentials } from "./base/clients.ts";
 import type { VendorEnv } from "./base/host.ts";
 import type { Members } from "./base/members.ts";
@@ -43,7 +44,9 @@ async function verifyAssertion(
 ): Promise<MicrosoftClient | AadstsCode> {
   const { clientId, certificates = [] } = client;
   try {
-    await jwtVerify(assertion, createLocalJWKSet({ keys: [...certificates] }), {
+    const { "x5t#S256": named } = decodeProtectedHeader(assertion);
+    const keys = certificates.filter(({ "x5t#S256": thumbprint }) => thumbprint === undefined || thumbprint === named);
+    await jwtVerify(assertion, createLocalJWKSet({ keys }), {
       algorithms: ["RS256", "PS256"],
       issuer: clientId,
       subject: clientId,

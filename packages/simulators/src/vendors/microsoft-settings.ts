@@ -11,7 +11,7 @@ import type { IdTokenSigner } from "./id-tokens.ts";
 export interface MicrosoftClient extends SimulatedClient {
   /** When `clientSecret` ends, seconds since 1970; `olderSecrets` do not end. Default never. */
   readonly secretExpiresAt?: number;
-  /** Public keys of its certificates, for a client assertion. */
+  /** Public keys of its certificates, for a client assertion; one with `x5t#S256` has to be named in the header. */
   readonly certificates?: readonly JWK[];
   /** Default true; false is refused outside of a tenant's own path. */
   readonly isMultitenant?: boolean;
