@@ -1,0 +1,54 @@
+/**
+ * The settings of a server from its environment variables, read once at start. The only reader of process.env; the rest is in
+ * config/, where variables.ts says what each variable means.
+ */
+import { configError } from "@oauth-broker/oauth-core/service";
+import { readCallback, readPlatformUrl } from "./config/callback.ts";
+import { readDeployment } from "./config/deployment.ts";
+import { createReader, type Environment } from "./config/reader.ts";
+import { checkTokenStore } from "./config/token-store.ts";
+import { unusedVariables } from "./config/unused.ts";
+import { type Variable, VARIABLES } from "./config/variables.ts";
+import { readVendor } from "./config/vendor.ts";
+import type { Settings } from "./settings.ts";
+
+export type { Environment } from "./config/reader.ts";
+export type { Variable } from "./config/variables.ts";
+
+/**
+ * Opens nothing and asks nobody.
+ *
+ * @throws ConfigError listing every problem
+ */
+export function loadSettings(environment: Environment = process.env): Settings {
+  const read = createReader(environment);
+  const mode = read.choice("OAUTH_MODE", ["pre-registered", "hosted"]);
+  if (read.value("OAUTH_MODE") === undefined) read.refuse("OAUTH_MODE", "is missing");
+  const deployment = readDeployment(read, mode);
+  const { deploymentUrl, egress } = deployment;
+  const allowVendorWithoutPkce = read.flag("ALLOW_VENDOR_WITHOUT_PKCE");
+  const vendor = readVendor(read, { mode, egress, allowVendorWithoutPkce });
+  if (mode !== "hosted") readPlatformUrl(read);
+  const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
+  if (mode === "hosted") checkTokenStore(read, environment);
+  if (read.problems.length > 0 || mode === undefined || vendor === undefined) throw errorOf(read.problems);
+  const warnings = [...read.warnings, ...unusedVariables(environment, mode, callback?.kind)];
+  const common = { ...deployment, vendor, warnings };
+  if (mode === "pre-registered") return { ...common, mode };
+  const { credentials } = vendor;
+  if (deploymentUrl === undefined || credentials === undefined || callback === undefined) throw errorOf(read.problems);
+  return { ...common, mode, deploymentUrl, vendor: { ...vendor, credentials }, callback, allowVendorWithoutPkce };
+}
+
+function errorOf(problems: Parameters<typeof configError>[0]): Error {
+  return configError(problems, {
+    service: "The server",
+    source: "its environment",
+    next: "Correct these and start it again. Every variable is described in docs/configuration.md.",
+  });
+}
+
+/** Every variable, for docs/configuration.md. */
+export function describeVariables(): readonly Variable[] {
+  return VARIABLES;
+}

@@ -1,0 +1,56 @@
+/** Hosted mode: whose callback the vendor sends users to, and which clients may come. */
+import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
+import { checkRedirectUri, parseStaticClients } from "./clients.ts";
+import { checkHost, checkReachableHost } from "./hosts.ts";
+import type { Reader } from "./reader.ts";
+
+/** @returns undefined where DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the reader has the reasons */
+export function readCallback(
+  read: Reader,
+  { deploymentUrl, egress }: Pick<CommonSettings, "deploymentUrl" | "egress">,
+): PlatformCallback | ServerCallback | undefined {
+  const platformUrl = readPlatformUrl(read);
+  const isPlatformSet = read.value("PLATFORM_OAUTH_CALLBACK_URL") !== undefined;
+  const kind = read.choice("OAUTH_CALLBACK", ["platform", "server"]) ?? (isPlatformSet ? "platform" : "server");
+  if (kind === "platform") {
+    if (!isPlatformSet) read.refuse("PLATFORM_OAUTH_CALLBACK_URL", "is missing, and OAUTH_CALLBACK is platform");
+    const registers = read.choice("OAUTH_REGISTER", ["on", "off"]) !== "off";
+    return platformUrl === undefined ? undefined : { kind, redirectUri: platformUrl, registers };
+  }
+  const clients = readClients(read);
+  const registration = readRegistration(read);
+  const clientMetadataHosts = read.list("OAUTH_CLIENT_METADATA_HOSTS", (host) => checkReachableHost(host, egress));
+  if (clients.length === 0 && registration === undefined && clientMetadataHosts.length === 0) {
+    read.warn(
+      "No client can connect: set OAUTH_CLIENTS, OAUTH_CLIENT_METADATA_HOSTS or OAUTH_DYNAMIC_REGISTRATION=open",
+    );
+  }
+  return deploymentUrl === undefined
+    ? undefined
+    : { kind, redirectUri: `${deploymentUrl}/callback`, clients, registration, clientMetadataHosts };
+}
+
+/** Set in the platform's containers in both modes, so it is judged in both. */
+export function readPlatformUrl(read: Reader): string | undefined {
+  return read.text("PLATFORM_OAUTH_CALLBACK_URL", checkRedirectUri);
+}
+
+function readClients(read: Reader): ServerCallback["clients"] {
+  const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? "[]");
+  for (const problem of problems) read.refuse("OAUTH_CLIENTS", problem);
+  return clients;
+}
+
+function readRegistration(read: Reader): ServerCallback["registration"] {
+  const isOpen = read.choice("OAUTH_DYNAMIC_REGISTRATION", ["off", "open"]) === "open";
+  const hosts = read.list("OAUTH_DYNAMIC_REGISTRATION_HOSTS", checkHost);
+  if (isOpen && hosts.length === 0) {
+    read.warn(
+      "OAUTH_DYNAMIC_REGISTRATION is open to clients of any host: OAUTH_DYNAMIC_REGISTRATION_HOSTS limits them",
+    );
+  }
+  if (!isOpen && hosts.length > 0) {
+    read.warn("OAUTH_DYNAMIC_REGISTRATION_HOSTS is set, and not used while OAUTH_DYNAMIC_REGISTRATION is off");
+  }
+  return isOpen ? { hosts } : undefined;
+}

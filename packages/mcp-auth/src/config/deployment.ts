@@ -1,0 +1,60 @@
+/** Where the server is, who is in front of it, and where it may connect to. */
+import { checkCidr, checkListenHost, isLoopbackName, parseOrigin } from "@oauth-broker/oauth-core/service";
+import type { CommonSettings, Settings } from "../settings.ts";
+import type { Reader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "egress" | "limits">;
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 8788;
+const MOST_REQUESTS = 1_000_000;
+
+/** @param mode undefined where OAUTH_MODE is wrong: then only what every mode needs is asked for */
+export function readDeployment(read: Reader, mode: Settings["mode"] | undefined): Deployment {
+  const deploymentUrl = readOrigin(read);
+  if (mode === "hosted" && read.value("DEPLOYMENT_URL") === undefined) {
+    read.refuse("DEPLOYMENT_URL", "is missing: hosted mode cannot say who it is without it");
+  }
+  const host = (read.text("HOST", checkListenHost) ?? DEFAULT_HOST).replace(/^\[(.*)\]$/, "$1");
+  const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
+  const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
+  const deployment = {
+    listen: { host, port },
+    deploymentUrl,
+    egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },
+    limits: {
+      requestsPerMinute: read.integer("LIMITS_REQUESTS_PER_MINUTE", { least: 0, most: MOST_REQUESTS }) ?? 0,
+      trustedProxies: read.list("TRUSTED_PROXIES", checkCidr),
+    },
+  };
+  warnOfOpenness(read, deployment);
+  return deployment;
+}
+
+/** Byte for byte: it is the issuer that clients compare. */
+//= rfc8414#2
+function readOrigin(read: Reader): string | undefined {
+  return read.text("DEPLOYMENT_URL", (written) => {
+    const parsed = parseOrigin(written);
+    return "problem" in parsed ? parsed.problem : undefined;
+  });
+}
+
+function warnOfOpenness(read: Reader, { listen, deploymentUrl, egress, limits }: Deployment): void {
+  const isPublic = deploymentUrl !== undefined && !isLoopbackName(new URL(deploymentUrl).hostname);
+  if (egress.allowLoopback && isPublic) {
+    read.warn("EGRESS_ALLOW_LOOPBACK is on although DEPLOYMENT_URL is public: it is for tests and sandboxes");
+  }
+  if (deploymentUrl === undefined && !isLoopbackName(listen.host)) {
+    read.warn("HOST can be reached by others and DEPLOYMENT_URL is not set: requests under any host name are answered");
+  }
+  const networks: readonly (readonly [VariableName, readonly string[]])[] = [
+    ["EGRESS_ALLOW_CIDRS", egress.allowCidrs],
+    ["TRUSTED_PROXIES", limits.trustedProxies],
+  ];
+  for (const [name, cidrs] of networks) {
+    if (cidrs.some((cidr) => cidr.endsWith("/0")))
+      read.warn(`${name} holds a network of every address: name the networks you mean`);
+  }
+}

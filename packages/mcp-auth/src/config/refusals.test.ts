@@ -1,0 +1,373 @@
+import { type ConfigError, isConfigError } from "@oauth-broker/oauth-core/service";
+import { describe, expect, it } from "vitest";
+import { describeVariables, type Environment, loadSettings } from "../config.ts";
+import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+
+const SLACK = { ...NO_URLS, VENDOR: "slack" };
+
+function errorOf(environment: Environment): ConfigError {
+  try {
+    loadSettings(environment);
+  } catch (error) {
+    if (isConfigError(error)) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+function problemsOf(environment: Environment): string[] {
+  return errorOf(environment).problems.map(({ path, problem }) => `${path} ${problem}`);
+}
+
+const client = (fields: object): string =>
+  JSON.stringify([{ client_id: "desk", client_name: "Desk", redirect_uris: ["http://127.0.0.1/cb"], ...fields }]);
+
+describe("a server's environment is refused", () => {
+  it.each<[string, Environment, string]>([
+    ["no mode", { ...PRE_REGISTERED, OAUTH_MODE: undefined }, "OAUTH_MODE is missing"],
+    ["an empty mode", { ...PRE_REGISTERED, OAUTH_MODE: "" }, "OAUTH_MODE is missing"],
+    ["another mode", { ...PRE_REGISTERED, OAUTH_MODE: "Hosted" }, "OAUTH_MODE must be pre-registered or hosted"],
+    ["hosted without a URL", { ...HOSTED, DEPLOYMENT_URL: "" }, "DEPLOYMENT_URL is missing"],
+    ["a path", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com/mcp" }, "DEPLOYMENT_URL must not have a path"],
+    ["a slash", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com/" }, "must not end in a slash"],
+    ["a query", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com?a=1" }, "must not have a query"],
+    [
+      "a fragment",
+      { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com#a" },
+      "must not have a query or a fragment",
+    ],
+    ["http", { ...HOSTED, DEPLOYMENT_URL: "http://server.example.com" }, "must be https"],
+    ["a user in the URL", { ...HOSTED, DEPLOYMENT_URL: "https://u@server.example.com" }, "user information"],
+    ["a default port", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com:443" }, "must be in canonical form"],
+    ["no URL at all", { ...HOSTED, DEPLOYMENT_URL: "server.example.com" }, "must be an absolute https URL"],
+    [
+      "a URL in the other mode",
+      { ...PRE_REGISTERED, DEPLOYMENT_URL: "https://a.example.com/x" },
+      "must not have a path",
+    ],
+    [
+      "an http callback",
+      { ...HOSTED, PLATFORM_OAUTH_CALLBACK_URL: "http://p.example.com/cb" },
+      "must be https, or http on",
+    ],
+    [
+      "a callback with a fragment",
+      { ...HOSTED, PLATFORM_OAUTH_CALLBACK_URL: "https://p.example.com/cb#x" },
+      "fragment",
+    ],
+    [
+      "a bad callback in the other mode",
+      { ...PRE_REGISTERED, PLATFORM_OAUTH_CALLBACK_URL: "x" },
+      "must be an absolute URI",
+    ],
+    [
+      "the platform's callback without one",
+      { ...HOSTED, OAUTH_CALLBACK: "platform", PLATFORM_OAUTH_CALLBACK_URL: "" },
+      "PLATFORM_OAUTH_CALLBACK_URL is missing, and OAUTH_CALLBACK is platform",
+    ],
+    ["another callback", { ...HOSTED, OAUTH_CALLBACK: "both" }, "OAUTH_CALLBACK must be platform or server"],
+    ["no vendor", { ...HOSTED, VENDOR: undefined }, "VENDOR is missing"],
+    ["no id of a vendor", { ...HOSTED, VENDOR: "My Vendor" }, "VENDOR must be a vendor id"],
+    [
+      "an own vendor without places",
+      { OAUTH_MODE: "pre-registered", VENDOR: "my-vendor" },
+      "VENDOR is not a vendor of the registry, and one of your own needs VENDOR_ISSUER",
+    ],
+    [
+      "an own vendor with one place",
+      { OAUTH_MODE: "pre-registered", VENDOR: "my-vendor", VENDOR_TOKEN_URL: "https://vendor.example.com/token" },
+      "needs VENDOR_ISSUER, or VENDOR_AUTHORIZATION_URL and VENDOR_TOKEN_URL",
+    ],
+    ["a misspelt vendor", { OAUTH_MODE: "pre-registered", VENDOR: "githib" }, "(did you mean github?)"],
+    ["a vendor that is off", { ...HOSTED, ...NO_URLS, VENDOR: "23andme" }, "VENDOR is off in the registry: "],
+    [
+      "an http endpoint",
+      { ...HOSTED, VENDOR_TOKEN_URL: "http://vendor.example.com/token" },
+      "VENDOR_TOKEN_URL must use https",
+    ],
+    [
+      "another port",
+      { ...HOSTED, VENDOR_TOKEN_URL: "https://vendor.example.com:444/t" },
+      "VENDOR_TOKEN_URL must use port 443",
+    ],
+    [
+      "a private host",
+      { ...HOSTED, VENDOR_USERINFO_URL: "https://10.0.0.1/u" },
+      "VENDOR_USERINFO_URL must name a host of",
+    ],
+    ["loopback", { ...HOSTED, VENDOR_ISSUER: "http://127.0.0.1:9000" }, "VENDOR_ISSUER must use https"],
+    [
+      "a fragment in an endpoint",
+      { ...HOSTED, VENDOR_JWKS_URL: "https://vendor.example.com/#k" },
+      "VENDOR_JWKS_URL must be",
+    ],
+    ["a revocation that is no URL", { ...HOSTED, VENDOR_REVOCATION_URL: "revoke" }, "VENDOR_REVOCATION_URL must be"],
+    [
+      "an introspection that is no URL",
+      { ...HOSTED, VENDOR_INTROSPECTION_URL: "-" },
+      "VENDOR_INTROSPECTION_URL must be",
+    ],
+    ["plain PKCE", { ...HOSTED, VENDOR_PKCE: "plain" }, "VENDOR_PKCE must be S256 or none"],
+    [
+      "placeholders that are no JSON",
+      { ...HOSTED, VENDOR_PLACEHOLDERS: "{tenant:a}" },
+      "VENDOR_PLACEHOLDERS does not fit",
+    ],
+    [
+      "placeholders that are no strings",
+      { ...HOSTED, VENDOR_PLACEHOLDERS: '{"a":1}' },
+      "VENDOR_PLACEHOLDERS does not fit",
+    ],
+    [
+      "an unknown placeholder",
+      { ...HOSTED, VENDOR_PLACEHOLDERS: '{"tenant":"a"}' },
+      "placeholder tenant is not one of",
+    ],
+    [
+      "a placeholder without value",
+      { ...HOSTED, VENDOR_TOKEN_URL: "https://{tenant}.vendor.example.com/token" },
+      "placeholder tenant is missing",
+    ],
+    [
+      "a placeholder that leads elsewhere",
+      {
+        ...HOSTED,
+        VENDOR_TOKEN_URL: "https://{tenant}.vendor.example.com/token",
+        VENDOR_PLACEHOLDERS: '{"tenant":"evil.example/"}',
+      },
+      "placeholder tenant has a value that does not fit",
+    ],
+    [
+      "a private host by placeholder",
+      { ...HOSTED, VENDOR_TOKEN_URL: "https://auth.{zone}/token", VENDOR_PLACEHOLDERS: '{"zone":"internal"}' },
+      "VENDOR_TOKEN_URL must name a host of the public internet",
+    ],
+    [
+      "braces that are none",
+      { ...HOSTED, VENDOR_TOKEN_URL: "https://vendor.example.com/{}" },
+      "braces that are no placeholder",
+    ],
+    ["hosted without a client", { ...HOSTED, VENDOR_CLIENT_ID: "" }, "VENDOR_CLIENT_ID is missing"],
+    [
+      "a secret without a client",
+      { ...PRE_REGISTERED, VENDOR_CLIENT_SECRET: "hush" },
+      "VENDOR_CLIENT_SECRET is set without VENDOR_CLIENT_ID",
+    ],
+    ["a secret with a line break", { ...HOSTED, VENDOR_CLIENT_SECRET: "hush\n" }, "none of them a control character"],
+    [
+      "scopes with quotes",
+      { ...HOSTED, VENDOR_SCOPES: 'read "write"' },
+      "VENDOR_SCOPES has characters a scope must not have",
+    ],
+    [
+      "scopes with the vendor's commas",
+      { ...HOSTED, ...SLACK, VENDOR_SCOPES: "a,b" },
+      "VENDOR_SCOPES must have spaces",
+    ],
+    [
+      "a host with a port",
+      { ...HOSTED, VENDOR_API_HOSTS: "api.example.com:443" },
+      "VENDOR_API_HOSTS has an entry that must be a host",
+    ],
+    [
+      "a host with a scheme",
+      { ...HOSTED, VENDOR_API_HOSTS: "https://api.example.com" },
+      "VENDOR_API_HOSTS has an entry",
+    ],
+    ["a host in capitals", { ...HOSTED, VENDOR_API_HOSTS: "API.example.com" }, "VENDOR_API_HOSTS has an entry"],
+    ["every host there is", { ...HOSTED, VENDOR_API_HOSTS: ".com" }, "VENDOR_API_HOSTS has an entry that must"],
+    [
+      "every host of a country",
+      { ...HOSTED, VENDOR_API_HOSTS: ".co.uk" },
+      "all below a domain that many parties share",
+    ],
+    [
+      "every host of a hoster",
+      { ...HOSTED, VENDOR_API_HOSTS: ".vercel.app" },
+      "all below a domain that many parties share",
+    ],
+    [
+      "an address inside",
+      { ...HOSTED, VENDOR_API_HOSTS: "169.254.169.254" },
+      "must name a host of the public internet",
+    ],
+    [
+      "an address in disguise",
+      { ...HOSTED, VENDOR_API_HOSTS: "2130706433" },
+      "VENDOR_API_HOSTS has an entry that must be a host",
+    ],
+    [
+      "a table without region",
+      { ...HOSTED, DB_TABLE_NAME: "tokens" },
+      "DB_TABLE_REGION is needed beside DB_TABLE_NAME",
+    ],
+    [
+      "no name of a table",
+      { ...HOSTED, DB_TABLE_NAME: "a b", DB_TABLE_REGION: "eu-west-1" },
+      "DB_TABLE_NAME is not a table's name",
+    ],
+    [
+      "another encryption",
+      { ...HOSTED, TOKEN_ENCRYPTION_MODE: "off" },
+      "TOKEN_ENCRYPTION_MODE must be bridge or encrypted",
+    ],
+    [
+      "encryption without a key",
+      { ...HOSTED, DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", TOKEN_ENCRYPTION_MODE: "encrypted" },
+      "TOKEN_ENCRYPTION_KMS_KEY_ID is missing",
+    ],
+    ["clients that are no JSON", { ...SERVER, OAUTH_CLIENTS: "desk" }, "OAUTH_CLIENTS must be a JSON array"],
+    ["a client that is no object", { ...SERVER, OAUTH_CLIENTS: "[1]" }, "OAUTH_CLIENTS [0] must be an object"],
+    [
+      "a member twice",
+      { ...SERVER, OAUTH_CLIENTS: '[{"client_id":"a","client_id":"b"}]' },
+      "OAUTH_CLIENTS must be a JSON array",
+    ],
+    ["a client without id", { ...SERVER, OAUTH_CLIENTS: client({ client_id: undefined }) }, "[0] needs a client_id"],
+    [
+      "a client id with spaces",
+      { ...SERVER, OAUTH_CLIENTS: client({ client_id: "a b" }) },
+      "[0] client_id has characters",
+    ],
+    ["a client without name", { ...SERVER, OAUTH_CLIENTS: client({ client_name: 1 }) }, "[0] needs a client_name"],
+    [
+      "a client without redirect URIs",
+      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: [] }) },
+      "[0] needs redirect_uris",
+    ],
+    [
+      "a client with a script",
+      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: ["javascript:x"] }) },
+      "must be https, or http on",
+    ],
+    [
+      "a client with a wildcard",
+      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: ["https://a.example/*"] }) },
+      "wildcard",
+    ],
+    [
+      "a client with a secret",
+      { ...SERVER, OAUTH_CLIENTS: client({ client_secret: "hush" }) },
+      "clients here are public",
+    ],
+    ["a misspelt member", { ...SERVER, OAUTH_CLIENTS: client({ redirect_uri: "x" }) }, "did you mean redirect_uris?"],
+    [
+      "two clients of one id",
+      { ...SERVER, OAUTH_CLIENTS: JSON.stringify([JSON.parse(client({}))[0], JSON.parse(client({}))[0]]) },
+      "OAUTH_CLIENTS has two clients with the same client_id",
+    ],
+    [
+      "another registration",
+      { ...SERVER, OAUTH_DYNAMIC_REGISTRATION: "on" },
+      "OAUTH_DYNAMIC_REGISTRATION must be off or open",
+    ],
+    [
+      "a registration host that is none",
+      { ...SERVER, OAUTH_DYNAMIC_REGISTRATION_HOSTS: "*.example.com" },
+      "has an entry that must be a host",
+    ],
+    [
+      "a metadata host inside",
+      { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "localhost" },
+      "OAUTH_CLIENT_METADATA_HOSTS has an entry that must name",
+    ],
+    ["another register", { ...HOSTED, OAUTH_REGISTER: "false" }, "OAUTH_REGISTER must be on or off"],
+    ["a flag that is none", { ...HOSTED, EGRESS_ALLOW_LOOPBACK: "1" }, "EGRESS_ALLOW_LOOPBACK must be true or false"],
+    [
+      "a network that is none",
+      { ...HOSTED, EGRESS_ALLOW_CIDRS: "10.0.0.0" },
+      "EGRESS_ALLOW_CIDRS has an entry that must be a network",
+    ],
+    [
+      "a proxy that is none",
+      { ...HOSTED, TRUSTED_PROXIES: "10.0.0.0/8,proxy" },
+      "TRUSTED_PROXIES has an entry that must be a network",
+    ],
+    [
+      "a host to listen on with a port",
+      { ...HOSTED, HOST: "[::1]:80" },
+      "HOST must be an address or a host name without port",
+    ],
+    ["a port too high", { ...HOSTED, PORT: "65536" }, "PORT must be a whole number from 0 to 65535"],
+    ["a port that is none", { ...HOSTED, PORT: "http" }, "PORT must be a whole number"],
+    [
+      "a negative limit",
+      { ...HOSTED, LIMITS_REQUESTS_PER_MINUTE: "-1" },
+      "LIMITS_REQUESTS_PER_MINUTE must be a whole number",
+    ],
+    [
+      "an allowance that is none",
+      { ...HOSTED, ALLOW_VENDOR_WITHOUT_PKCE: "yes" },
+      "ALLOW_VENDOR_WITHOUT_PKCE must be true or false",
+    ],
+    ["rfc9700#2.1.1 no PKCE", { ...HOSTED, VENDOR_PKCE: "none" }, "VENDOR has neither PKCE nor ID tokens"],
+    [
+      "rfc9700#2.1.1 no PKCE and an issuer without openid",
+      { ...HOSTED, VENDOR_PKCE: "none", VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "read" },
+      "VENDOR has neither PKCE nor ID tokens",
+    ],
+    [
+      "nobody to ask about a token",
+      { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "" },
+      "VENDOR has nobody to ask whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
+    ],
+    [
+      "introspection without the secret it needs",
+      { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "", VENDOR_INTROSPECTION_URL: "https://vendor.example.com/i" },
+      "set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET",
+    ],
+    [
+      "an own vendor's issuer beside both URLs, and no userinfo",
+      { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "", VENDOR_ISSUER: "https://vendor.example.com" },
+      "VENDOR has nobody to ask",
+    ],
+  ])("with %s", (_, environment, problem) => {
+    const problems = problemsOf(environment);
+    expect(problems, problems.join("\n")).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it("with all its problems at once, each with shape and example", () => {
+    const error = errorOf({
+      OAUTH_MODE: "hosted",
+      PORT: "x",
+      VENDOR: "my-vendor",
+      VENDOR_TOKEN_URL: "http://vendor.example.com",
+      VENDOR_SCOPES: '"',
+      VENDOR_API_HOSTS: "a b, .com",
+      OAUTH_CALLBACK: "server",
+      OAUTH_CLIENTS: "[{}, 1]",
+      TRUSTED_PROXIES: "1",
+      DB_TABLE_NAME: "a table",
+    });
+    expect(new Set(error.problems.map(({ path }) => path))).toEqual(
+      new Set([
+        "DEPLOYMENT_URL",
+        "PORT",
+        "TRUSTED_PROXIES",
+        "VENDOR_TOKEN_URL",
+        "VENDOR",
+        "VENDOR_CLIENT_ID",
+        "VENDOR_SCOPES",
+        "VENDOR_API_HOSTS",
+        "OAUTH_CLIENTS",
+        "DB_TABLE_REGION",
+        "DB_TABLE_NAME",
+      ]),
+    );
+    for (const { expected, example, path } of error.problems) {
+      expect(expected).not.toBe("");
+      expect(example).toMatch(new RegExp(`^${path}=.`));
+    }
+    expect(error.message).toMatch(/^The server cannot start: \d+ problems in its environment\n/);
+  });
+
+  it("without a value in the message: it may be a secret in the wrong place", () => {
+    const canary = "canary-4f1c";
+    for (const { name } of describeVariables()) {
+      for (const value of [`${canary}"{\n`, `[{"client_id":"${canary} ","${canary}":1}]`, `{"tenant":"${canary}/"}`]) {
+        const others = { ...SERVER, PORT: "no port" };
+        expect(errorOf({ ...others, [name]: value }).message, name).not.toContain(canary);
+      }
+    }
+  });
+});

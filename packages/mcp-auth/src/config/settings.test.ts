@@ -1,0 +1,298 @@
+import { describe, expect, it } from "vitest";
+import { describeVariables, type Environment, loadSettings } from "../config.ts";
+import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+
+const GITHUB = { ...NO_URLS, VENDOR: "github" };
+
+function hosted(environment: Environment) {
+  const settings = loadSettings(environment);
+  if (settings.mode !== "hosted") throw new Error("not hosted");
+  return settings;
+}
+
+describe("what is not set", () => {
+  it("has its defaults in pre-registered mode", () => {
+    const { vendor, ...settings } = loadSettings(PRE_REGISTERED);
+    expect(settings).toEqual({
+      mode: "pre-registered",
+      listen: { host: "127.0.0.1", port: 8788 },
+      deploymentUrl: undefined,
+      egress: { allowLoopback: false, allowCidrs: [] },
+      limits: { requestsPerMinute: 0, trustedProxies: [] },
+      warnings: [],
+    });
+    expect(vendor).toMatchObject({ credentials: undefined, scopes: [], apiHosts: [] });
+    expect(vendor.vendor).toMatchObject({ id: "my-vendor", name: "my-vendor", pkce: "S256" });
+  });
+
+  it("is set when it is set to nothing", () => {
+    const names = describeVariables().map(({ name }) => [name, ""] as const);
+    expect(loadSettings({ ...Object.fromEntries(names), ...PRE_REGISTERED })).toEqual(loadSettings(PRE_REGISTERED));
+  });
+
+  it("has its defaults in hosted mode", () => {
+    const settings = hosted(HOSTED);
+    expect(settings.callback).toEqual({
+      kind: "platform",
+      redirectUri: "https://platform.example.com/oauth/callback",
+      registers: true,
+    });
+    expect(settings).toMatchObject({ allowVendorWithoutPkce: false, warnings: [] });
+    const { clientId, clientSecret, source } = settings.vendor.credentials;
+    expect([clientId, clientSecret?.reveal(), source]).toEqual(["our-id", "our-secret", "environment"]);
+  });
+});
+
+describe("the callback", () => {
+  it("is the server's where no platform has one", () => {
+    const { callback, warnings } = hosted({ ...HOSTED, PLATFORM_OAUTH_CALLBACK_URL: "" });
+    expect(callback).toEqual({
+      kind: "server",
+      redirectUri: "https://server.example.com/callback",
+      clients: [],
+      registration: undefined,
+      clientMetadataHosts: [],
+    });
+    expect(warnings).toEqual([expect.stringContaining("No client can connect")]);
+  });
+
+  it("is the server's where it says so, with the clients it knows", () => {
+    const { callback, warnings } = hosted({
+      ...SERVER,
+      OAUTH_CLIENTS: '[{"client_id":"desk","client_name":"Desk","redirect_uris":["http://127.0.0.1/cb"]}]',
+      OAUTH_DYNAMIC_REGISTRATION: "open",
+      OAUTH_DYNAMIC_REGISTRATION_HOSTS: "a.example.com, localhost",
+      OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
+    });
+    expect(callback).toEqual({
+      kind: "server",
+      redirectUri: "https://server.example.com/callback",
+      clients: [{ clientId: "desk", clientName: "Desk", redirectUris: ["http://127.0.0.1/cb"] }],
+      registration: { hosts: ["a.example.com", "localhost"] },
+      clientMetadataHosts: ["client.example.com"],
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it("of the platform can be without /register", () => {
+    expect(hosted({ ...HOSTED, OAUTH_REGISTER: "off" }).callback).toMatchObject({ registers: false });
+  });
+});
+
+describe("a registry vendor", () => {
+  it("comes with its scopes and hosts, to which ours are added", () => {
+    const { vendor } = loadSettings({
+      ...PRE_REGISTERED,
+      ...GITHUB,
+      VENDOR_API_HOSTS: "uploads.example.com,.ours.example",
+    });
+    expect(vendor.scopes).toEqual(["read:user"]);
+    expect(vendor.apiHosts).toEqual([...vendor.vendor.apiHosts, "uploads.example.com", ".ours.example"]);
+    expect(vendor.vendor.tokenEndpoint).toBe("https://github.com/login/oauth/access_token");
+  });
+
+  it("keeps its dialect under the operator's URLs", () => {
+    const { vendor, warnings } = hosted({
+      ...HOSTED,
+      VENDOR: "github",
+      VENDOR_TOKEN_URL: "http://127.0.0.1:9000/token",
+      VENDOR_AUTHORIZATION_URL: "http://127.0.0.1:9000/authorize",
+      VENDOR_USERINFO_URL: "http://127.0.0.1:9000/user",
+      VENDOR_INTROSPECTION_URL: "http://127.0.0.1:9000/applications/{client_id}/token",
+      VENDOR_REVOCATION_URL: "http://127.0.0.1:9000/applications/{client_id}/token",
+      EGRESS_ALLOW_LOOPBACK: "true",
+    });
+    expect(vendor.vendor).toMatchObject({
+      tokenEndpoint: "http://127.0.0.1:9000/token",
+      revocationEndpoint: "http://127.0.0.1:9000/applications/{client_id}/token",
+      revocation: { method: "DELETE" },
+      tokenEndpointAuthMethod: "client_secret_post",
+      account: { endpoint: "http://127.0.0.1:9000/user" },
+      tokenCheck: { endpoint: "http://127.0.0.1:9000/applications/{client_id}/token" },
+    });
+    expect(warnings).toContainEqual(expect.stringContaining("EGRESS_ALLOW_LOOPBACK is on although"));
+  });
+
+  it("bar#BY-4 whose token URL is moved leaves the registry's other hosts behind", () => {
+    const moved = { VENDOR_TOKEN_URL: "https://gateway.example.com/token" };
+    const { vendor, warnings } = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "slack", ...moved });
+    expect(vendor.vendor.tokenEndpoint).toBe("https://gateway.example.com/token");
+    for (const field of ["refreshEndpoint", "revocationEndpoint", "userinfoEndpoint", "account", "tokenCheck"]) {
+      expect(vendor.vendor, field).not.toHaveProperty(field);
+    }
+    expect(JSON.stringify(vendor.apiHosts)).not.toContain("slack");
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/VENDOR_TOKEN_URL is at another domain.*VENDOR_REVOCATION_URL/),
+    );
+  });
+
+  it("that is off is used with the operator's URLs, said loudly", () => {
+    const { vendor, warnings } = loadSettings({ ...PRE_REGISTERED, VENDOR: "23andme" });
+    expect(vendor.vendor).toMatchObject({ enabled: true, tokenEndpoint: "https://vendor.example.com/token" });
+    expect(warnings).toContainEqual(expect.stringContaining("VENDOR is off in the registry, and used with"));
+  });
+
+  it("has its placeholders filled, by their defaults too", () => {
+    const environment = { ...HOSTED, ...NO_URLS, VENDOR: "microsoft-agent365" };
+    const tokenUrl = (values: object): string | undefined =>
+      loadSettings({ ...environment, VENDOR_PLACEHOLDERS: JSON.stringify(values) }).vendor.vendor.tokenEndpoint;
+    expect(tokenUrl({})).toBe("https://login.microsoftonline.com/organizations/oauth2/v2.0/token");
+    const tenant = "11111111-2222-3333-4444-555555555555";
+    expect(tokenUrl({ tenant })).toBe(`https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`);
+    expect(loadSettings(environment).warnings).toContainEqual(expect.stringContaining("consent of an administrator"));
+  });
+});
+
+describe("a vendor of one's own", () => {
+  it("may be an issuer alone: the rest is discovered", () => {
+    const issuer = { ...NO_URLS, VENDOR_ISSUER: "https://vendor.example.com" };
+    for (const environment of [PRE_REGISTERED, HOSTED]) {
+      const { vendor, warnings } = loadSettings({ ...environment, ...issuer });
+      expect(vendor.vendor).toMatchObject({ issuer: "https://vendor.example.com" });
+      expect(vendor.vendor).not.toHaveProperty("tokenEndpoint");
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it("has every URL where it belongs, with placeholders", () => {
+    const { vendor } = loadSettings({
+      ...PRE_REGISTERED,
+      VENDOR_TOKEN_URL: "https://{tenant}.vendor.example.com/token",
+      VENDOR_JWKS_URL: "https://vendor.example.com/{tenant}/jwks",
+      VENDOR_INTROSPECTION_URL: "https://vendor.example.com/introspect",
+      VENDOR_REVOCATION_URL: "https://{tenant}.vendor.example.com/revoke",
+      VENDOR_PLACEHOLDERS: '{"tenant":"acme"}',
+      VENDOR_SCOPES: " openid  read ",
+    });
+    expect(vendor.scopes).toEqual(["openid", "read"]);
+    expect(vendor.vendor).toMatchObject({
+      tokenEndpoint: "https://acme.vendor.example.com/token",
+      jwksUri: "https://vendor.example.com/acme/jwks",
+      introspectionEndpoint: "https://vendor.example.com/introspect",
+      revocationEndpoint: "https://acme.vendor.example.com/revoke",
+      userinfoEndpoint: "https://vendor.example.com/userinfo",
+    });
+  });
+
+  it("takes us for a public client without a secret", () => {
+    const { vendor } = hosted({ ...HOSTED, VENDOR_CLIENT_SECRET: "" });
+    expect(vendor.vendor.tokenEndpointAuthMethod).toBe("none");
+    expect(vendor.credentials).not.toHaveProperty("clientSecret");
+  });
+
+  it("is judged by introspection where we have a secret", () => {
+    const introspection = {
+      ...PRE_REGISTERED,
+      VENDOR_USERINFO_URL: "",
+      VENDOR_INTROSPECTION_URL: "https://vendor.example.com/introspect",
+      VENDOR_CLIENT_ID: "our-id",
+      VENDOR_CLIENT_SECRET: "our-secret",
+    };
+    expect(loadSettings(introspection).warnings).toEqual([]);
+  });
+
+  it("rfc9700#2.1.1 may be without PKCE where its ID tokens carry a nonce", () => {
+    const oidc = { VENDOR_PKCE: "none", VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "openid" };
+    expect(hosted({ ...HOSTED, ...oidc })).toMatchObject({ allowVendorWithoutPkce: false, warnings: [] });
+  });
+
+  it("rfc9700#2.1.1 may be without both where that is allowed by name, said loudly", () => {
+    const { warnings, allowVendorWithoutPkce } = hosted({
+      ...HOSTED,
+      VENDOR_PKCE: "none",
+      ALLOW_VENDOR_WITHOUT_PKCE: "true",
+    });
+    expect(allowVendorWithoutPkce).toBe(true);
+    expect(warnings).toEqual([expect.stringContaining("WHOEVER STEALS A CODE OF IT CAN USE IT")]);
+  });
+
+  it("that names nobody is warned of in hosted mode", () => {
+    expect(hosted({ ...HOSTED, VENDOR_USERINFO_URL: "" }).warnings).toEqual([
+      expect.stringContaining("VENDOR does not tell who its users are"),
+    ]);
+  });
+});
+
+describe("a warning tells", () => {
+  it.each<[string, Environment, string]>([
+    [
+      "clients beside the platform's callback",
+      { ...HOSTED, OAUTH_CLIENTS: "[]" },
+      "OAUTH_CLIENTS is set, and not used in hosted mode with the platform's callback",
+    ],
+    [
+      "the platform's switch beside the server's callback",
+      { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_REGISTER: "off" },
+      "OAUTH_REGISTER is set, and not used",
+    ],
+    [
+      "hosted variables in the other mode",
+      { ...PRE_REGISTERED, OAUTH_CALLBACK: "server" },
+      "OAUTH_CALLBACK is set, and not used in pre-registered mode",
+    ],
+    [
+      "limits in the other mode",
+      { ...PRE_REGISTERED, LIMITS_REQUESTS_PER_MINUTE: "5" },
+      "LIMITS_REQUESTS_PER_MINUTE is set, and not used",
+    ],
+    [
+      "a misspelt variable",
+      { ...PRE_REGISTERED, VENDOR_SCOPE: "a" },
+      "VENDOR_SCOPE is set, and not known here: did you mean VENDOR_SCOPES?",
+    ],
+    [
+      "registration hosts without registration",
+      { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com" },
+      "OAUTH_DYNAMIC_REGISTRATION is off",
+    ],
+    ["registration of any host", { ...SERVER, OAUTH_DYNAMIC_REGISTRATION: "open" }, "open to clients of any host"],
+    [
+      "a reachable server without a name",
+      { ...PRE_REGISTERED, HOST: "0.0.0.0" },
+      "requests under any host name are answered",
+    ],
+    [
+      "proxies everywhere",
+      { ...HOSTED, TRUSTED_PROXIES: "0.0.0.0/0" },
+      "TRUSTED_PROXIES holds a network of every address",
+    ],
+    [
+      "an approval that must come first",
+      { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "google-workspace" },
+      "VENDOR approves each organization beforehand",
+    ],
+  ])("of %s", (_, environment, warning) => {
+    expect(loadSettings(environment).warnings).toEqual([expect.stringContaining(warning)]);
+  });
+
+  it("nothing of what the platform always sets", () => {
+    const platform = {
+      PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
+      DB_TABLE_NAME: "tokens",
+      DB_TABLE_REGION: "eu-west-1",
+      TOKEN_ENCRYPTION_MODE: "encrypted",
+      PATH: "/bin",
+    };
+    expect(loadSettings({ ...PRE_REGISTERED, ...platform }).warnings).toEqual([]);
+  });
+});
+
+it("where the server listens and what it believes is as written", () => {
+  const settings = hosted({
+    ...HOSTED,
+    DEPLOYMENT_URL: "http://localhost:9001",
+    HOST: "[::1]",
+    PORT: "0",
+    EGRESS_ALLOW_CIDRS: "10.20.0.0/16, fd00::/8",
+    LIMITS_REQUESTS_PER_MINUTE: "120",
+    TRUSTED_PROXIES: "10.0.0.0/8",
+    VENDOR_TOKEN_URL: "https://vendor.internal:8443/token",
+  });
+  expect(settings).toMatchObject({
+    deploymentUrl: "http://localhost:9001",
+    listen: { host: "::1", port: 0 },
+    egress: { allowCidrs: ["10.20.0.0/16", "fd00::/8"] },
+    limits: { requestsPerMinute: 120, trustedProxies: ["10.0.0.0/8"] },
+    warnings: [],
+  });
+});

@@ -1,0 +1,22 @@
+/** The variables of the token store, which reads them itself: here only so that its problems are told with ours. */
+import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
+import type { Environment, Reader } from "./reader.ts";
+import { VARIABLES } from "./variables.ts";
+
+export function checkTokenStore(read: Reader, environment: Environment): void {
+  try {
+    readTokenStoreSettings({}, environment);
+  } catch (error) {
+    if (!(error instanceof TokenStoreError)) throw error;
+    if (error.code === "key_missing") {
+      read.refuse("TOKEN_ENCRYPTION_KMS_KEY_ID", "is missing, and TOKEN_ENCRYPTION_MODE is encrypted");
+      return;
+    }
+    for (const sentence of (error.detail ?? error.message).split("; ")) {
+      const [name = "", ...words] = sentence.split(" ");
+      const variable = VARIABLES.find((one) => one.name === name);
+      if (variable === undefined) read.refuse("DB_TABLE_NAME", `and its like are not usable: ${sentence}`);
+      else read.refuse(variable.name, words.join(" "));
+    }
+  }
+}

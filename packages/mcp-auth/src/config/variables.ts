@@ -1,0 +1,282 @@
+/**
+ * Every environment variable of a server: what it means, what it looks like, where it counts. One table for the messages that
+ * refuse a value, the warnings about what is not used, and docs/configuration.md.
+ */
+
+/** Where a variable counts. Absent: everywhere. */
+export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback";
+
+export interface Variable {
+  readonly name: string;
+  /** The shape of a value, in a few words. */
+  readonly type: string;
+  /** One sentence or more. */
+  readonly description: string;
+  readonly example: string;
+  /** In words or as it would be written. Absent: nothing is assumed. */
+  readonly default?: string;
+  readonly use?: Use;
+}
+
+const URL_TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
+const HOSTS_TYPE = "host names without port, separated by commas";
+const CIDRS_TYPE = "networks in CIDR notation, separated by commas";
+
+export const VARIABLES = [
+  {
+    name: "OAUTH_MODE",
+    type: "pre-registered or hosted",
+    description:
+      "Who runs the vendor's OAuth flow: the platform, which sends each user's vendor token, or this server, which keeps them.",
+    example: "hosted",
+  },
+  {
+    name: "DEPLOYMENT_URL",
+    type: "https origin without path and trailing slash (http on loopback only)",
+    description:
+      "Where the world reaches this server: the issuer, byte for byte, and the base of every URL in its metadata. Hosted mode needs it.",
+    example: "https://my-server.example.com",
+  },
+  {
+    name: "PLATFORM_OAUTH_CALLBACK_URL",
+    type: "absolute https URL (http on loopback only) in canonical form, without fragment",
+    description:
+      "The platform's callback, registered with the vendor in both modes; with the platform's callback it is our one client's redirect URI.",
+    example: "https://platform.example.com/oauth/callback",
+  },
+  {
+    name: "OAUTH_CALLBACK",
+    type: "platform or server",
+    description: "Where the vendor sends the user back to: the platform, or `DEPLOYMENT_URL/callback`.",
+    example: "server",
+    default: "platform where PLATFORM_OAUTH_CALLBACK_URL is set, else server",
+    use: "hosted",
+  },
+  {
+    name: "VENDOR",
+    type: "id of a registry vendor, or one of your own: lower case letters, digits and -",
+    description:
+      "The vendor. One of your own comes with `VENDOR_ISSUER`, or with `VENDOR_AUTHORIZATION_URL` and `VENDOR_TOKEN_URL`.",
+    example: "github",
+  },
+  {
+    name: "VENDOR_ISSUER",
+    type: URL_TYPE,
+    description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
+    example: "https://vendor.example",
+  },
+  {
+    name: "VENDOR_AUTHORIZATION_URL",
+    type: URL_TYPE,
+    description: "Where users are sent.",
+    example: "https://vendor.example/authorize",
+  },
+  {
+    name: "VENDOR_TOKEN_URL",
+    type: URL_TYPE,
+    description: "Where codes are redeemed and tokens refreshed.",
+    example: "https://vendor.example/token",
+  },
+  {
+    name: "VENDOR_USERINFO_URL",
+    type: URL_TYPE,
+    description:
+      "Says whose a token is. For a registry vendor with an account endpoint of its own kind, that endpoint.",
+    example: "https://vendor.example/userinfo",
+  },
+  {
+    name: "VENDOR_JWKS_URL",
+    type: URL_TYPE,
+    description: "The keys of its ID tokens.",
+    example: "https://vendor.example/jwks",
+  },
+  {
+    name: "VENDOR_INTROSPECTION_URL",
+    type: URL_TYPE,
+    description:
+      "Says whether a token is good, to who has the client secret. For a registry vendor with a token check of its own kind, that check.",
+    example: "https://vendor.example/introspect",
+  },
+  {
+    name: "VENDOR_REVOCATION_URL",
+    type: URL_TYPE,
+    description: "Where tokens are revoked.",
+    example: "https://vendor.example/revoke",
+  },
+  {
+    name: "VENDOR_PKCE",
+    type: "S256 or none",
+    description: "What the vendor does with PKCE.",
+    example: "S256",
+    default: "as the registry says; S256 for a vendor of your own",
+  },
+  {
+    name: "VENDOR_PLACEHOLDERS",
+    type: "JSON object of strings",
+    description: "Values for the {placeholders} in the vendor's URLs.",
+    example: '{"tenant":"organizations"}',
+  },
+  {
+    name: "VENDOR_CLIENT_ID",
+    type: "text of at most 2048 characters",
+    description:
+      "What the vendor calls this deployment. Hosted mode needs it; in pre-registered mode tokens of other clients are then refused where the vendor tells.",
+    example: "Iv1.0123456789abcdef",
+  },
+  {
+    name: "VENDOR_CLIENT_SECRET",
+    type: "secret of at most 2048 characters",
+    description: "Its secret. Without one it is a public client.",
+    example: "a value from your secret store",
+  },
+  {
+    name: "VENDOR_SCOPES",
+    type: "scopes separated by spaces",
+    description:
+      "What is asked of the vendor where a client names none, and the most a client may ask for: `scopes_supported`.",
+    example: "openid profile",
+    default: "the registry vendor's default scopes",
+  },
+  {
+    name: "VENDOR_API_HOSTS",
+    type: `${HOSTS_TYPE}; with a leading dot, every host below that domain`,
+    description:
+      "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. Whoever runs such a host can act as the user.",
+    example: "api.vendor.example,.vendor-apis.example",
+  },
+  {
+    name: "ALLOW_VENDOR_WITHOUT_PKCE",
+    type: "true or false",
+    description:
+      "Takes a vendor with neither PKCE nor ID tokens, although a stolen code of it can then be used by who stole it.",
+    example: "true",
+    default: "false",
+    use: "hosted",
+  },
+  {
+    name: "DB_TABLE_NAME",
+    type: "name of a DynamoDB table",
+    description: "Where hosted mode keeps tokens and sessions. Without it, an SQLite file in `DATA_DIR`.",
+    example: "my-server-tokens",
+  },
+  {
+    name: "DB_TABLE_REGION",
+    type: "AWS region",
+    description: "The table's region.",
+    example: "eu-west-1",
+  },
+  {
+    name: "TOKEN_ENCRYPTION_KMS_KEY_ID",
+    type: "ARN of a KMS key",
+    description: "Seals every token field. The task role needs GenerateDataKey and Decrypt, nothing else.",
+    example: "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555",
+  },
+  {
+    name: "TOKEN_ENCRYPTION_MODE",
+    type: "bridge or encrypted",
+    description: "Whether a plaintext copy is kept for older readers; docs/token-encryption.md.",
+    example: "encrypted",
+    default: "bridge on a table, encrypted on a file",
+  },
+  {
+    name: "DATA_DIR",
+    type: "path of a folder",
+    description:
+      "Where files go: the SQLite file and its key without a table, answers of the vendor that wait for the table.",
+    example: "/var/lib/my-server",
+    default: "./data",
+  },
+  {
+    name: "OAUTH_CLIENTS",
+    type: "JSON array of {client_id, client_name, redirect_uris}",
+    description: "MCP clients known beforehand. They are public: PKCE, no secret.",
+    example: '[{"client_id":"desktop","client_name":"Desktop","redirect_uris":["http://127.0.0.1/callback"]}]',
+    default: "[]",
+    use: "server callback",
+  },
+  {
+    name: "OAUTH_DYNAMIC_REGISTRATION",
+    type: "off or open",
+    description: "Whether unknown clients may register at `/register` (RFC 7591).",
+    example: "open",
+    default: "off",
+    use: "server callback",
+  },
+  {
+    name: "OAUTH_DYNAMIC_REGISTRATION_HOSTS",
+    type: HOSTS_TYPE,
+    description: "Limits the redirect URIs that may be registered to these hosts.",
+    example: "platform.example.com",
+    default: "any",
+    use: "server callback",
+  },
+  {
+    name: "OAUTH_CLIENT_METADATA_HOSTS",
+    type: HOSTS_TYPE,
+    description: "Hosts whose Client ID Metadata Documents are accepted.",
+    example: "client.example.com",
+    default: "none",
+    use: "server callback",
+  },
+  {
+    name: "OAUTH_REGISTER",
+    type: "on or off",
+    description:
+      "`off` leaves `/register` out; an administrator then enters the client id `platform` on the connector.",
+    example: "off",
+    default: "on",
+    use: "platform callback",
+  },
+  {
+    name: "EGRESS_ALLOW_LOOPBACK",
+    type: "true or false",
+    description: "Permits http and any port on loopback for the vendor's endpoints. For tests and sandboxes.",
+    example: "true",
+    default: "false",
+  },
+  {
+    name: "EGRESS_ALLOW_CIDRS",
+    type: CIDRS_TYPE,
+    description: "Private networks that the vendor's endpoints may lie in, on any port.",
+    example: "10.20.0.0/16",
+    default: "none",
+  },
+  {
+    name: "HOST",
+    type: "address or host name without port",
+    description: "The address to listen on.",
+    example: "0.0.0.0",
+    default: "127.0.0.1",
+  },
+  {
+    name: "PORT",
+    type: "port, 0 to 65535",
+    description: "The port to listen on; 0 takes a free one.",
+    example: "8788",
+    default: "8788",
+  },
+  {
+    name: "LIMITS_REQUESTS_PER_MINUTE",
+    type: "whole number, 0 to 1000000",
+    description: "Requests per address and minute on the OAuth paths; 0 = no limit.",
+    example: "120",
+    default: "0",
+    use: "hosted",
+  },
+  {
+    name: "TRUSTED_PROXIES",
+    type: CIDRS_TYPE,
+    description: "Proxies whose word on the address of a caller is believed.",
+    example: "10.0.0.0/8",
+    default: "none",
+    use: "hosted",
+  },
+] as const satisfies readonly Variable[];
+
+export type VariableName = (typeof VARIABLES)[number]["name"];
+
+export function variableNamed(name: VariableName): Variable {
+  const found: Variable | undefined = VARIABLES.find((one) => one.name === name);
+  if (found === undefined) throw new TypeError(`no variable ${name}`);
+  return found;
+}

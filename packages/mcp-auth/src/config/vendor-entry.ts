@@ -1,0 +1,181 @@
+/**
+ * Which vendor VENDOR means: an entry of the registry with the operator's URLs over it, or one of the operator's own; its
+ * {placeholders} filled, every URL held to the egress rules. Called by vendor.ts.
+ */
+import {
+  defineVendor,
+  expandVendor,
+  OAuthError,
+  parseStringMap,
+  placeholderNames,
+  type PlaceholderSpecs,
+  REGISTRY,
+  type RegistryEntry,
+  requireFit,
+  requireKnownPlaceholders,
+  templatesOf,
+  type Vendor,
+  withDefaults,
+} from "@oauth-broker/oauth-core";
+import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import type { CommonSettings } from "../settings.ts";
+import { leaveBehind } from "./moved-vendor.ts";
+import type { Reader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+/** What each variable is a field of. Those of its own kind (`account`, `tokenCheck`) come first where a vendor has them. */
+const FIELDS = {
+  VENDOR_ISSUER: "issuer",
+  VENDOR_AUTHORIZATION_URL: "authorizationEndpoint",
+  VENDOR_TOKEN_URL: "tokenEndpoint",
+  VENDOR_USERINFO_URL: "userinfoEndpoint",
+  VENDOR_JWKS_URL: "jwksUri",
+  VENDOR_INTROSPECTION_URL: "introspectionEndpoint",
+  VENDOR_REVOCATION_URL: "revocationEndpoint",
+} as const;
+
+type UrlVariable = keyof typeof FIELDS;
+/** As written, {placeholders} included. */
+export type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
+
+const URL_VARIABLES = Object.keys(FIELDS) as UrlVariable[];
+
+export interface VendorEntry {
+  /** Placeholders filled. */
+  readonly vendor: Vendor;
+  /** Absent: one of the operator's own. */
+  readonly entry: RegistryEntry | undefined;
+}
+
+/** @returns undefined where it cannot be said which vendor is meant: the reader has the reason */
+export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): VendorEntry | undefined {
+  const given = readUrls(read);
+  const pkce = read.choice("VENDOR_PKCE", ["S256", "none"]);
+  const id = read.text("VENDOR", checkVendorId);
+  if (read.value("VENDOR") === undefined) read.refuse("VENDOR", "is missing");
+  const plain = Object.entries(given).filter(([, url]) => !url.includes("{"));
+  const areGood = plain.map(([name, url]) => checkUrl(read, name as UrlVariable, url, rules)).every(Boolean);
+  const entry = id === undefined ? undefined : REGISTRY.get(id);
+  if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
+  const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
+  const moved = entry === undefined ? located : leaveBehind(located, { known: entry.vendor, given, read });
+  const filling = { read, entry, given, rules };
+  const vendor = fill({ ...moved, enabled: true, ...(pkce === undefined ? {} : { pkce }) }, filling);
+  return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
+}
+
+function readUrls(read: Reader): GivenUrls {
+  return Object.fromEntries(
+    URL_VARIABLES.flatMap((name) => {
+      const url = read.value(name);
+      return url === undefined ? [] : [[name, url]];
+    }),
+  );
+}
+
+function isUsable(
+  read: Reader,
+  { id, entry, given }: { readonly id: string; readonly entry: RegistryEntry | undefined; readonly given: GivenUrls },
+): boolean {
+  const isLocated =
+    given.VENDOR_ISSUER !== undefined ||
+    (given.VENDOR_AUTHORIZATION_URL !== undefined && given.VENDOR_TOKEN_URL !== undefined);
+  if (entry === undefined && !isLocated) {
+    const near = nearest(id, REGISTRY.keys());
+    const meant = near === undefined ? "" : ` (did you mean ${near}?)`;
+    read.refuse(
+      "VENDOR",
+      `is not a vendor of the registry${meant}, and one of your own needs VENDOR_ISSUER, or VENDOR_AUTHORIZATION_URL and VENDOR_TOKEN_URL`,
+    );
+    return false;
+  }
+  if (entry?.vendor.enabled === false) {
+    const why = entry.verification.reasonsOff?.join("; ") ?? "the registry has it off";
+    if (!isLocated) {
+      read.refuse("VENDOR", `is off in the registry: ${why}. Give VENDOR_AUTHORIZATION_URL and VENDOR_TOKEN_URL`);
+      return false;
+    }
+    read.warn(`VENDOR is off in the registry, and used with the endpoints you gave: ${why}`);
+  }
+  return true;
+}
+
+/** The operator's URLs stand in for the registry's, its dialect stays. */
+function withUrls(vendor: Vendor, given: GivenUrls): Vendor {
+  const { account, tokenCheck } = vendor;
+  const { VENDOR_USERINFO_URL: userinfo, VENDOR_INTROSPECTION_URL: introspection } = given;
+  const own = {
+    ...(account === undefined || userinfo === undefined ? {} : { account: { ...account, endpoint: userinfo } }),
+    ...(tokenCheck === undefined || introspection === undefined
+      ? {}
+      : { tokenCheck: { ...tokenCheck, endpoint: introspection } }),
+  };
+  const plain = URL_VARIABLES.filter(
+    (name) =>
+      !(name === "VENDOR_USERINFO_URL" && account !== undefined) &&
+      !(name === "VENDOR_INTROSPECTION_URL" && tokenCheck !== undefined),
+  );
+  const fields = plain.flatMap((name) => (given[name] === undefined ? [] : [[FIELDS[name], given[name]]]));
+  return { ...vendor, ...Object.fromEntries(fields), ...own };
+}
+
+interface Filling {
+  readonly read: Reader;
+  readonly entry: RegistryEntry | undefined;
+  readonly given: GivenUrls;
+  readonly rules: CommonSettings["egress"];
+}
+
+function fill(vendor: Vendor, { read, entry, given }: Filling): Vendor | undefined {
+  const json = read.value("VENDOR_PLACEHOLDERS");
+  try {
+    const written = json === undefined ? {} : parseStringMap(json, "the value");
+    // An empty value is an absent one.
+    const values = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== ""));
+    const specs = specsOf(vendor, entry, given);
+    const templates = templatesOf(vendor, specs);
+    requireKnownPlaceholders(values, templates, specs);
+    const all = withDefaults(values, specs);
+    requireFit(all, templates, specs);
+    return expandVendor(vendor, all, specs);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    read.refuse("VENDOR_PLACEHOLDERS", `does not fit the vendor's URLs: ${error.description}`);
+    return undefined;
+  }
+}
+
+/** The registry's, and a plain one for each name in the operator's own URLs that means nothing else there. */
+function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenUrls): PlaceholderSpecs {
+  const meant = new Set(["client_id", vendor.issuerTemplate?.placeholder]);
+  const names = Object.values(given).flatMap((url) => placeholderNames(url));
+  const own = names.filter((name) => entry === undefined || !meant.has(name)).map((name) => [name, {}] as const);
+  return { ...Object.fromEntries(own), ...entry?.placeholders };
+}
+
+/** The text of what will be asked: which address a name leads to is judged when it is. */
+//= bar#EG-7
+function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
+  const problem = problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
+  if (problem !== undefined) read.refuse(name, problem);
+  return problem === undefined;
+}
+
+/** Where a value has chosen a host. What stays a name in braces the vendor's dialect fills: our id, the tenant of a token. */
+function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): boolean {
+  const results = URL_VARIABLES.map((name) => {
+    const template = given[name] ?? (entry === undefined ? undefined : urlOf(entry.vendor, name));
+    const url = urlOf(vendor, name);
+    if (url === undefined || template?.includes("{") !== true) return true;
+    const asked = url.replaceAll("{client_id}", "x").replaceAll(`{${vendor.issuerTemplate?.placeholder ?? ""}}`, "x");
+    return checkUrl(read, given[name] === undefined ? "VENDOR_PLACEHOLDERS" : name, asked, rules);
+  });
+  return results.every(Boolean);
+}
+
+function urlOf(vendor: Vendor, name: UrlVariable): string | undefined {
+  if (name === "VENDOR_USERINFO_URL" && vendor.account !== undefined) return vendor.account.endpoint;
+  if (name === "VENDOR_INTROSPECTION_URL" && vendor.tokenCheck !== undefined) return vendor.tokenCheck.endpoint;
+  return vendor[FIELDS[name]];
+}

@@ -1,0 +1,144 @@
+/** The vendor, what we are there, what may be asked of it, and whether the mode can work with such a vendor at all. */
+import {
+  canIdentify,
+  canJudge,
+  hasIdTokens,
+  parseScope,
+  type ResolvedVendor,
+  Secret,
+  type Vendor,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core";
+import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
+import { checkHostOrDomain } from "./hosts.ts";
+import type { Reader } from "./reader.ts";
+import { readVendorEntry, type VendorEntry } from "./vendor-entry.ts";
+
+export interface VendorRules {
+  readonly mode: Settings["mode"] | undefined;
+  readonly egress: CommonSettings["egress"];
+  readonly allowVendorWithoutPkce: boolean;
+}
+
+/** @returns undefined where something about it is wrong: the reader has the reasons */
+export function readVendor(read: Reader, rules: VendorRules): VendorSettings | undefined {
+  const found = readVendorEntry(read, rules.egress);
+  const credentials = readCredentials(read, rules.mode);
+  const given = read.text("VENDOR_SCOPES", checkScopes);
+  const hosts = read.list("VENDOR_API_HOSTS", (host) => checkHostOrDomain(host, rules.egress));
+  if (found === undefined) return undefined;
+  const vendor = withOwnSecret(found, credentials, read);
+  const scopes = given === undefined ? vendor.defaultScopes : parseScope(given);
+  const settings = { vendor, credentials, scopes, apiHosts: [...new Set([...vendor.apiHosts, ...hosts])] };
+  checkScopeSeparator(read, settings);
+  warnOfSetup(read, found);
+  if (rules.mode === "pre-registered") checkJudgement(read, settings);
+  if (rules.mode === "hosted") {
+    checkBinding(read, settings, rules);
+    checkIdentity(read, vendor);
+  }
+  return settings;
+}
+
+function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredentials | undefined {
+  const clientId = read.text("VENDOR_CLIENT_ID", checkVisible);
+  const secret = read.text("VENDOR_CLIENT_SECRET", checkVisible);
+  if (read.value("VENDOR_CLIENT_ID") === undefined) {
+    if (mode === "hosted") read.refuse("VENDOR_CLIENT_ID", "is missing: hosted mode is a client of the vendor");
+    else if (secret !== undefined) read.refuse("VENDOR_CLIENT_SECRET", "is set without VENDOR_CLIENT_ID");
+  }
+  if (clientId === undefined) return undefined;
+  return {
+    id: "environment",
+    source: "environment",
+    clientId,
+    ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
+  };
+}
+
+const checkScopes = (written: string): string | undefined =>
+  problemOfThrown(() => void parseScope(written))?.replace(/^scope /, "");
+
+/** The vendor's own separator is what we write; here it is always a space. */
+function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
+  const { scopeSeparator } = vendor;
+  if (scopeSeparator === " " || read.value("VENDOR_SCOPES") === undefined) return;
+  if (scopes.some((scope) => scope.includes(scopeSeparator))) {
+    read.refuse("VENDOR_SCOPES", "must have spaces between scopes, also where the vendor has something else");
+  }
+}
+
+/** Without a secret we are a public client whatever the registry says, and a secret that is given is used. */
+function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials | undefined, read: Reader): Vendor {
+  if (credentials === undefined) return vendor;
+  if (vendor.clientSecret !== undefined) {
+    read.refuse("VENDOR", "wants a client secret that is signed anew for each request, which this server cannot do");
+    return vendor;
+  }
+  if (credentials.clientSecret === undefined) return { ...vendor, tokenEndpointAuthMethod: "none" };
+  return vendor.tokenEndpointAuthMethod === "none"
+    ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
+    : vendor;
+}
+
+function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
+  if (entry?.setup === "vendor_approval") {
+    read.warn("VENDOR approves each organization beforehand: until it has, nobody can authorize");
+  }
+  if (entry?.setup === "environment_id") {
+    read.warn("VENDOR needs the consent of an administrator first, once for an organization");
+  }
+}
+
+/** As it will be used. Undefined where metadata will tell more: then it shows at the first call. */
+function resolvedNow(vendor: Vendor): ResolvedVendor | undefined {
+  const { authorizationEndpoint, tokenEndpoint, issRequired: issExpected = false } = vendor;
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
+  return { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected };
+}
+
+function checkJudgement(read: Reader, { vendor, credentials }: Pick<VendorSettings, "vendor" | "credentials">): void {
+  const resolved = resolvedNow(vendor);
+  if (resolved === undefined || canJudge(resolved, credentials)) return;
+  const needsSecret = vendor.introspectionEndpoint !== undefined || vendor.tokenCheck !== undefined;
+  read.refuse(
+    "VENDOR",
+    needsSecret
+      ? "cannot be asked whether a user's token is good: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET, or VENDOR_USERINFO_URL"
+      : "has nobody to ask whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
+  );
+}
+
+/** What ties the vendor's code to the flow that asked for it: PKCE, or the nonce of an ID token. */
+//= rfc9700#2.1.1
+function checkBinding(
+  read: Reader,
+  { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">,
+  { allowVendorWithoutPkce }: VendorRules,
+): void {
+  if (vendor.pkce === "plain") {
+    read.warn(
+      "VENDOR has PKCE without a hash: whoever sees the authorization request can use the code that answers it",
+    );
+  }
+  if (vendor.pkce !== "none" || (hasIdTokens(vendor) && scopes.includes("openid"))) return;
+  if (allowVendorWithoutPkce) {
+    read.warn(
+      "ALLOW_VENDOR_WITHOUT_PKCE is on, and VENDOR has neither PKCE nor ID tokens: WHOEVER STEALS A CODE OF IT CAN USE IT",
+    );
+    return;
+  }
+  read.refuse(
+    "ALLOW_VENDOR_WITHOUT_PKCE",
+    "is not true, and VENDOR has neither PKCE nor ID tokens (an issuer, and openid among VENDOR_SCOPES): a stolen code could be used by who stole it",
+  );
+}
+
+function checkIdentity(read: Reader, vendor: Vendor): void {
+  const resolved = resolvedNow(vendor);
+  if (resolved === undefined || canIdentify(resolved)) return;
+  read.warn(
+    "VENDOR does not tell who its users are, so every authorization will fail: set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES",
+  );
+}

@@ -1,0 +1,26 @@
+/** Environments of servers that start, for tests to change. The vendor is one of the operator's own. */
+const OWN = {
+  VENDOR: "my-vendor",
+  VENDOR_AUTHORIZATION_URL: "https://vendor.example.com/authorize",
+  VENDOR_TOKEN_URL: "https://vendor.example.com/token",
+  VENDOR_USERINFO_URL: "https://vendor.example.com/userinfo",
+};
+
+export const PRE_REGISTERED = { OAUTH_MODE: "pre-registered", ...OWN };
+
+/** With the platform's callback. */
+export const HOSTED = {
+  OAUTH_MODE: "hosted",
+  DEPLOYMENT_URL: "https://server.example.com",
+  PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
+  VENDOR_CLIENT_ID: "our-id",
+  VENDOR_CLIENT_SECRET: "our-secret",
+  DATA_DIR: "/nowhere",
+  ...OWN,
+};
+
+/** With the server's own callback. */
+export const SERVER = { ...HOSTED, OAUTH_CALLBACK: "server" };
+
+/** Over the others: their vendor is then one of the registry. */
+export const NO_URLS = { VENDOR_AUTHORIZATION_URL: "", VENDOR_TOKEN_URL: "", VENDOR_USERINFO_URL: "" };
