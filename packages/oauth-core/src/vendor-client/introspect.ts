@@ -26,6 +26,9 @@ export function introspectedIdentity({ account, identity }: Vendor): IdentityMem
   return account === undefined && identity === undefined ? ["sub"] : undefined;
 }
 
+/** What servers answer to a text of another shape than their tokens have, where the standard wants `active: false`. */
+const NO_TOKEN_OF_ITS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
+
 /**
  * @returns undefined for a token that is not good here: not active, not yet, or bound to a key that a Bearer token has not
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
@@ -59,11 +62,18 @@ export async function introspect(
     const answer = await readObject(response, call).catch((error: unknown) => {
       throw response.status === 401 ? vendorRefusedClient(call) : error;
     });
-    if (typeof answer.error === "string" && answer.error !== "") throw vendorRefusal(answer.error, call);
+    if (typeof answer.error === "string" && answer.error !== "") {
+      if (NO_TOKEN_OF_ITS.has(answer.error)) return undefined;
+      throw vendorRefusal(answer.error, call);
+    }
     if (response.status === 401) throw vendorRefusedClient(call);
     const { status } = response;
     //= rfc7662#2.2
-    const { active } = await processIntrospectionResponse(introspecting, client, NativeResponse.json(answer, { status }));
+    const { active } = await processIntrospectionResponse(
+      introspecting,
+      client,
+      NativeResponse.json(answer, { status }),
+    );
     return active && isUsable(answer, now) ? statement(answer, vendor) : undefined;
   } catch (error) {
     throw translateVendorError(error, call);

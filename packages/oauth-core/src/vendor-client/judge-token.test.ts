@@ -130,6 +130,11 @@ describe("introspection", () => {
     expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
   });
 
+  it.each(["unsupported_token_type", "invalid_token"])("refuses what the vendor calls %s", async (error) => {
+    lab.vendor.answers.set("/judge", { status: 400, body: { error } });
+    expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
+  });
+
   it("rfc7662#2.2 wants a true or false", async () => {
     says({ active: "true" });
     await expect(judge(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });

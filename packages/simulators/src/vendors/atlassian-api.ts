@@ -3,7 +3,8 @@
  *
  * Seen: the list and the base of an API by cloud id (vendors/README.md 5; the list itself recalled there), the MCP server's
  * 401 with `resource_metadata` and `error="invalid_token"`, and that it refuses tokens of 3LO (public probes, 2026-07).
- * Recalled: the shape of the list and of refusals; that a token lists only the site its consent was for.
+ * Recalled: the shape of the list and of refusals; that a token lists only the site its consent was for. Assumed: that tokens
+ * for the MCP server open `/me`, whose scope they can have.
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
@@ -20,7 +21,7 @@ export function serveAtlassianApi(parts: AtlassianParts): void {
     withToken(parts, c, "3lo", (grant) => json(sitesOf(parts, grant).map((site) => resourceOf(site, grant)))),
   );
   host.app.get("/me", (c) =>
-    withToken(parts, c, "3lo", (grant) => {
+    withToken(parts, c, "any", (grant) => {
       if (!grant.scopes.includes("read:me")) return refuse(403, "Forbidden: the token lacks the scope read:me");
       const account = ACCOUNTS.find(({ id }) => id === grant.user);
       return json({ account_id: grant.user, email: account?.email, name: account?.name, account_status: "active" });
@@ -46,14 +47,15 @@ export function serveAtlassianApi(parts: AtlassianParts): void {
 function withToken(
   { host, mcpServer }: AtlassianParts,
   c: Context<VendorEnv>,
-  audience: AtlassianGrant["audience"],
+  audience: AtlassianGrant["audience"] | "any",
   work: (grant: AtlassianGrant) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const refused = host.takeRefusal("api");
   if (refused === "403") return refuse(403, "Forbidden");
   if (refused === "429") return refuse(429, "Rate limited", { "Retry-After": "5" });
   const token = host.tokens.find(bearerToken(c));
-  const isGood = token?.kind === "access" && token.state === "live" && grantOf(token).audience === audience;
+  const isLive = token?.kind === "access" && token.state === "live";
+  const isGood = isLive && (audience === "any" || grantOf(token).audience === audience);
   if (isGood && refused === undefined) return work(grantOf(token));
   const metadata = `${host.url}/.well-known/oauth-protected-resource${new URL(mcpServer).pathname}`;
   const challenge = `Bearer resource_metadata="${metadata}", error="invalid_token"`;

@@ -34,11 +34,13 @@ describe("a 3LO app of the console", () => {
     );
   });
 
-  it("has tokens the MCP server refuses, and the other way round", async () => {
+  it("has tokens the MCP server refuses, and the other way round, except for who the person is", async () => {
     const [rest, mcp] = [await bench.rest.connect(), await bench.mcp.connect()];
     expect((await postJson(atlassian.mcpServer, {}, bearer(rest["access_token"]))).status).toBe(401);
+    const sites = `${atlassian.url}/oauth/token/accessible-resources`;
+    expect((await getJson(sites, bearer(mcp["access_token"]))).status).toBe(401);
     const me = atlassian.restEndpoints["userinfo_endpoint"]!;
-    expect((await getJson(me, bearer(mcp["access_token"]))).status).toBe(401);
+    expect((await getJson(me, bearer(mcp["access_token"]))).status).toBe(200);
     const { access_token: without } = await bench.rest.connect({ scope: "read:jira-work" });
     expect((await getJson(me, bearer(without))).status).toBe(403);
   });

@@ -3,7 +3,8 @@
  *
  * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5): DELETE with Basic client id
  * and secret, JSON `access_token`, 204; 422 when that member is no good; a grant ends with all tokens of person and app.
- * Recalled: 404 for a token that is gone, 401 for wrong credentials, GET /user. Assumed: a token's refresh token goes with it.
+ * Seen (npm @octokit/oauth-methods 5.1.4 check-token): POST checks, and tells `scopes` and `expires_at`. Recalled: 404 for a token
+ * that is gone, 401 for wrong credentials, GET /user, `app` and `user` of a check. Assumed: a token's refresh token goes with it.
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
@@ -36,7 +37,15 @@ export function serveGitHubApi(state: GitHubState): void {
     }),
   );
   app.post("/applications/:clientId/token", (c) =>
-    withToken(c, state, ({ value, grant }) => json({ token: value, scopes: grant.scopes, user: userOf(grant.user) })),
+    withToken(c, state, ({ value, grant, expiresAt }) =>
+      json({
+        token: value,
+        scopes: grant.scopes,
+        app: { client_id: grant.clientId, name: state.clients.find(grant.clientId)?.name ?? grant.clientId },
+        user: userOf(grant.user),
+        expires_at: expiresAt === undefined ? null : `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`,
+      }),
+    ),
   );
   app.get("/user", (c) => {
     const forced = state.takeRefusal("api");

@@ -2,7 +2,9 @@
  * Who a person is at Google: ID tokens, keys, userinfo and the metadata that names them.
  *
  * Seen 2026-11: RS256, `iss` with or without scheme, `hd` for a Workspace domain (vendors/README.md 6; catalogue `google`).
- * Recalled: the other claims, userinfo's refusal, and that both well-known documents say the same.
+ * Seen (npm google-auth-library 10.9.1 oauth2client.js; kevinstrax/hanon-uta token-info.d.ts): tokeninfo takes a POST with the
+ * token as Bearer and tells whose and for whom it is. Recalled: the other claims, userinfo's and tokeninfo's refusals, that
+ * `sub` is told with openid only, and that both well-known documents say the same.
  */
 import { createHash } from "node:crypto";
 import { ACCOUNTS } from "../vendor-pages.ts";
@@ -18,7 +20,7 @@ export interface GoogleIdentity {
 
 const LIFETIME_SECONDS = 3600;
 
-/** Serves `/oauth2/v3/certs`, `/v1/userinfo` and the metadata. */
+/** Serves `/oauth2/v3/certs`, `/v1/userinfo`, `/tokeninfo` and the metadata. */
 export function serveGoogleIdentity(
   host: GoogleHost,
   settings: GoogleSettings,
@@ -42,6 +44,22 @@ export function serveGoogleIdentity(
     const token = host.tokens.find(bearerToken(c));
     if (token?.kind === "access" && token.state === "live") return json(claimsOf(token.grant));
     return json({ error: "invalid_request", error_description: "Invalid Credentials" }, 401);
+  });
+  host.app.post("/tokeninfo", (c) => {
+    const token = host.tokens.find(bearerToken(c));
+    if (token?.kind !== "access" || token.state !== "live")
+      return json({ error: "invalid_token", error_description: "Invalid Value" }, 400);
+    const { grant, expiresAt = host.now() } = token;
+    const { clientId, scopes, user } = grant;
+    return json({
+      azp: clientId,
+      aud: clientId,
+      ...(scopes.includes("openid") ? { sub: subjectOf(user) } : {}),
+      scope: scopes.join(" "),
+      exp: String(expiresAt),
+      expires_in: String(expiresAt - host.now()),
+      access_type: "offline",
+    });
   });
   return {
     idToken(grant, accessToken, nonce) {

@@ -1,0 +1,201 @@
+/**
+ * Who a person is at each simulated vendor, told by the entry's own recipe: the same after two connections, another than the next
+ * person, never an e-mail address; and what is said of a token of another app.
+ */
+import {
+  canIdentify,
+  canJudge,
+  createCodeVerifier,
+  createVendorClient,
+  defineVendor,
+  deriveCodeChallenge,
+  randomToken,
+  REGISTRY,
+  type ResolvedVendor,
+  Secret,
+  type Vendor,
+  type VendorCredentials,
+  type VendorTokens,
+} from "@oauth-broker/oauth-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { machineClock } from "../clock.ts";
+import { driveConsent } from "../drive-consent.ts";
+import { atEndpoints } from "../fixtures/at-endpoints.ts";
+import { startOpenIdProvider } from "../openid-provider.ts";
+import { STAGES } from "../testing/replay-fixture.ts";
+import { ACCOUNTS, type AccountId } from "../vendor-pages.ts";
+import type { VendorSimulator } from "./base/simulator.ts";
+
+const REDIRECT_URI = "http://127.0.0.1:9/callback";
+const SECRET = "secret-of-the-app";
+const OURS = credentialsOf("our-app");
+const THEIRS = credentialsOf("another-app");
+
+const client = createVendorClient({ fetch, now: machineClock, allowLoopback: true });
+
+function credentialsOf(clientId: string): VendorCredentials {
+  return { id: clientId, source: "environment", clientId, clientSecret: new Secret(SECRET) };
+}
+
+interface Bench {
+  readonly vendor: ResolvedVendor;
+  readonly resource?: string;
+}
+
+/** With both apps, and closed after the test. */
+async function benchOf(id: string): Promise<Bench> {
+  const { simulator, app, resource } = await STAGES[id]!();
+  onTestFinished(() => simulator.close());
+  for (const { clientId } of [OURS, THEIRS]) {
+    simulator.addClient({ clientId, clientSecret: SECRET, redirectUris: [REDIRECT_URI], ...app });
+  }
+  const vendor = await client.resolve(atSimulator(REGISTRY.get(id)!.vendor, simulator));
+  return { vendor, ...(resource === undefined ? {} : { resource }) };
+}
+
+/** Simulators keep the vendors' paths. */
+function atSimulator(vendor: Vendor, { url, endpoints }: VendorSimulator): Vendor {
+  const here = (endpoint: string): string => endpoint.replace(/^https:\/\/[^/]+/, url);
+  const { account, tokenCheck, introspectionEndpoint } = vendor;
+  return {
+    ...atEndpoints(vendor, endpoints),
+    ...(account === undefined ? {} : { account: { ...account, endpoint: here(account.endpoint) } }),
+    ...(tokenCheck === undefined ? {} : { tokenCheck: { ...tokenCheck, endpoint: here(tokenCheck.endpoint) } }),
+    ...(introspectionEndpoint === undefined ? {} : { introspectionEndpoint: here(introspectionEndpoint) }),
+  };
+}
+
+async function connect(
+  { vendor, resource }: Bench,
+  { account = "user", credentials = OURS }: { account?: AccountId; credentials?: VendorCredentials } = {},
+): Promise<VendorTokens> {
+  const codeVerifier = createCodeVerifier();
+  const isIdTokenDue = vendor.defaultScopes.includes("openid");
+  const bound = {
+    redirectUri: REDIRECT_URI,
+    scope: vendor.defaultScopes,
+    ...(isIdTokenDue ? { nonce: randomToken(32) } : {}),
+    ...(resource === undefined ? {} : { resource }),
+  };
+  const url = client.authorizationUrl(vendor, {
+    ...bound,
+    clientId: credentials.clientId,
+    state: randomToken(32),
+    codeChallenge: deriveCodeChallenge(codeVerifier),
+  });
+  const callback = await driveConsent(url, { account, stopAt: ({ port }) => port === "9" });
+  const code = callback.searchParams.get("code") ?? "";
+  return client.redeemCode(vendor, credentials, { ...bound, code, codeVerifier });
+}
+
+const KNOWN = ["github", "slack", "atlassian", "google-workspace", "microsoft-agent365"];
+const UNKNOWN = ["linear", "notion"];
+const JUDGED = ["github", "slack", "atlassian", "google-workspace"];
+const PINNED = ["github", "google-workspace"];
+
+it("every simulated vendor is one of those below", () => {
+  expect([...KNOWN, ...UNKNOWN].toSorted()).toEqual(Object.keys(STAGES).toSorted());
+});
+
+describe.each(KNOWN)("a person at %s", (id) => {
+  it("is the same after two connections and by another app, and another than the next person", async () => {
+    const bench = await benchOf(id);
+    const { vendor } = bench;
+    expect(canIdentify(vendor)).toBe(true);
+    const first = await client.identify(vendor, await connect(bench));
+    const again = await client.identify(vendor, await connect(bench));
+    const other = await client.identify(vendor, await connect(bench, { account: "operator" }));
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    for (const { email, name } of ACCOUNTS) expect([first, other].join()).not.toMatch(new RegExp(`${email}|${name}`));
+    expect(await client.identify(vendor, await connect(bench, { credentials: THEIRS }))).toBe(first);
+  });
+});
+
+describe.each(JUDGED)("a token of %s", (id) => {
+  it("is judged good, and of the person its connection was for", async () => {
+    const bench = await benchOf(id);
+    const { vendor } = bench;
+    const tokens = await connect(bench);
+    const user = await client.identify(vendor, tokens);
+    expect(canJudge(vendor, OURS)).toBe(true);
+    expect(await client.judgeToken(vendor, tokens.accessToken, OURS)).toMatchObject({ active: true, user });
+    expect(await client.account(vendor, tokens.accessToken)).toBeDefined();
+  });
+
+  it("is not good when nobody issued it, when it is a refresh token, and once it is revoked", async () => {
+    const bench = await benchOf(id);
+    const { vendor } = bench;
+    const { accessToken, refreshToken } = await connect(bench);
+    expect(await client.judgeToken(vendor, "made-up", OURS)).toMatchObject({ active: false });
+    expect(await client.account(vendor, "made-up")).toBeUndefined();
+    if (refreshToken !== undefined)
+      expect(await client.judgeToken(vendor, refreshToken, OURS)).toMatchObject({ active: false });
+    if (id === "atlassian") return;
+    await client.revokeToken(vendor, OURS, { token: accessToken, tokenTypeHint: "access_token" });
+    expect(await client.judgeToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
+    expect(await client.account(vendor, accessToken)).toBeUndefined();
+  });
+});
+
+describe.each(PINNED)("a token that another app got at %s", (id) => {
+  it("is not good here, and is known to be that app's", async () => {
+    const bench = await benchOf(id);
+    const { vendor } = bench;
+    const { accessToken } = await connect(bench, { credentials: THEIRS });
+    expect(await client.judgeToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
+    expect(await client.judgeToken(vendor, accessToken, THEIRS)).toMatchObject({
+      active: true,
+      clientId: "another-app",
+    });
+  });
+});
+
+it("GitHub's account judges where there is no secret, and says nothing of the app", async () => {
+  const bench = await benchOf("github");
+  const { accessToken } = await connect(bench, { credentials: THEIRS });
+  const { clientSecret: _none, ...withoutSecret } = OURS;
+  expect(await client.judgeToken(bench.vendor, accessToken, withoutSecret)).toEqual({ active: true, user: "1" });
+});
+
+describe.each(UNKNOWN)("a person at %s", (id) => {
+  it("is nobody: no fact says who", async () => {
+    const bench = await benchOf(id);
+    const { vendor } = bench;
+    expect([canIdentify(vendor), canJudge(vendor, OURS)]).toEqual([false, false]);
+    await expect(client.identify(vendor, await connect(bench))).rejects.toMatchObject({
+      extras: { reason: "identity_missing" },
+    });
+  });
+});
+
+it("Microsoft's tokens for Agent 365 are judged by nobody but Agent 365", async () => {
+  const { vendor } = await benchOf("microsoft-agent365");
+  expect(canJudge(vendor, OURS)).toBe(false);
+});
+
+describe("the OpenID provider", () => {
+  it("tells who by ID token, introspection and userinfo alike, and whose a token of another app is to that app alone", async () => {
+    const clients = [OURS, THEIRS].map(({ clientId }) => ({
+      clientId,
+      clientSecret: SECRET,
+      redirectUris: [REDIRECT_URI],
+    }));
+    const provider = await startOpenIdProvider({ clients });
+    onTestFinished(() => provider.close());
+    const scopes = { defaultScopes: ["openid", "email"] };
+    const vendor = await client.resolve(defineVendor({ id: "sandbox", name: "S", issuer: provider.issuer, ...scopes }));
+    const tokens = await connect({ vendor });
+    expect(await client.identify(vendor, tokens)).toBe("user");
+    expect(await client.judgeToken(vendor, tokens.accessToken, OURS)).toMatchObject({
+      active: true,
+      user: "user",
+      clientId: "our-app",
+      scope: ["openid", "email"],
+    });
+    expect(await client.judgeToken(vendor, tokens.accessToken)).toEqual({ active: true, user: "user" });
+    expect(await client.judgeToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
+    expect(await client.judgeToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
+    expect(await client.judgeToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
+  });
+});
