@@ -1,6 +1,7 @@
 /** What the vendor tools need of the world, so that their tests can give another one. */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import type { Ask } from "./terminal.ts";
 
 export interface World {
   readonly now: Clock;
@@ -9,6 +10,8 @@ export interface World {
   readonly print: (line: string) => void;
   /** What goes on meanwhile, and what to do next. */
   readonly tell: (line: string) => void;
+  /** Absent where there is no terminal. */
+  readonly ask?: Ask;
 }
 
 const TIMEOUT_MS = 10_000;

@@ -5,6 +5,7 @@ export const HELP = `Usage: npm run vendor -- COMMAND
 Commands
   new --issuer URL   writes a first-class vendor's file from what its issuer publishes
   probe ID           asks a vendor, without credentials, whether it still is what its entry says
+  try ID             a whole flow at the vendor with an app of your own, recorded for its simulator
 
 COMMAND --help says more. For contributors; no service needs them.`;
 
@@ -34,3 +35,22 @@ broker understands. Prints each difference to the entry. Registers nothing and n
 ${ABOUT_VENDOR}
 
 Exit code: 0 no drift; 1 drift; 2 no drift found, but not everything could be asked, or wrong arguments.`;
+
+export const TRY_HELP = `Usage: npm run vendor -- try ID
+
+Connects to a vendor with an app and an account of your own: consent in your browser, code, refresh, revocation, by the functions
+the broker uses. Records the form of each answer in packages/simulators/src/vendors/fixtures/ID-YYYY-MM-DD.json: status, content
+type, members by name and type; no token, code, secret or anything of a person. Tokens are revoked at the end and never shown.
+
+The app: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET, else asked for at the terminal, where the secret is not shown.
+
+  --register                 the vendor makes a client for this run (RFC 7591)
+  --scope "A B"              default: those of the entry
+  --resource URI             for vendors that want one (RFC 8707)
+  --port N                   of the listener on loopback; default 8790
+  --redirect-uri URI         as registered, where a tunnel leads to the listener
+  --timeout SECONDS          how long to wait for the browser; default 600
+  --out FOLDER               another folder to write into
+${ABOUT_VENDOR}
+
+Exit code: 0 recorded; 1 cancelled, refused or nobody came back; 2 wrong arguments, or nobody to be asked.`;

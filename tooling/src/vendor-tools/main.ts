@@ -4,10 +4,12 @@
  */
 import { systemClock } from "./clock.ts";
 import { runVendor } from "./run.ts";
+import { createAsk } from "./terminal.ts";
 
 process.exitCode = await runVendor(process.argv.slice(2), {
   now: systemClock,
   env: process.env,
   print: (line) => void process.stdout.write(`${line}\n`),
   tell: (line) => void process.stderr.write(`${line}\n`),
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: createAsk(process.stdin, process.stderr) } : {}),
 });

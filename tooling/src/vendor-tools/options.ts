@@ -2,18 +2,22 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
-import { HELP, NEW_HELP, PROBE_HELP } from "./help.ts";
+import { HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
 import type { NewOptions } from "./new.ts";
 import type { ProbeOptions } from "./probe.ts";
 import { refusal } from "./refusal.ts";
+import type { TryOptions } from "./try.ts";
 
 export type Command =
   | { readonly name: "help"; readonly text: string }
   | ({ readonly name: "new" } & NewOptions)
-  | ({ readonly name: "probe" } & ProbeOptions);
+  | ({ readonly name: "probe" } & ProbeOptions)
+  | ({ readonly name: "try" } & TryOptions);
 
 const VENDORS = join(ROOT, "packages/oauth-core/src/vendors");
+
+const FIXTURES = join(ROOT, "packages/simulators/src/vendors/fixtures");
 
 const COMMON = {
   help: { type: "boolean", short: "h", default: false },
@@ -39,6 +43,8 @@ export function parseCommand([name, ...args]: readonly string[]): Command {
       return parseNew(args);
     case "probe":
       return parseProbe(args);
+    case "try":
+      return parseTry(args);
     default:
       throw refusal(`There is no command '${name.slice(0, 40)}'.\n\n${HELP}`);
   }
@@ -85,6 +91,46 @@ function parseProbe(args: readonly string[]): Command {
     loopback,
     json,
   };
+}
+
+function parseTry(args: readonly string[]): Command {
+  const { values, positionals } = read(args, {
+    ...ABOUT_VENDOR,
+    scope: { type: "string" },
+    resource: { type: "string" },
+    port: { type: "string", default: "8790" },
+    "redirect-uri": { type: "string" },
+    register: { type: "boolean", default: false },
+    timeout: { type: "string", default: "600" },
+    out: { type: "string" },
+  });
+  const { help, placeholder = [], endpoint = [], loopback, register, scope, resource, out } = values;
+  if (help) return { name: "help", text: TRY_HELP };
+  const [id] = positionals;
+  if (id === undefined || positionals.length !== 1) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
+  if (out === undefined && (loopback || endpoint.length > 0)) {
+    throw refusal("What another server answers is no fixture of the vendor: give --out FOLDER");
+  }
+  const redirectUri = values["redirect-uri"];
+  return {
+    name: "try",
+    id,
+    placeholders: pairs("--placeholder", placeholder),
+    endpoints: pairs("--endpoint", endpoint),
+    loopback,
+    register,
+    port: integer("--port", values.port, 65_535),
+    timeoutSeconds: integer("--timeout", values.timeout, 86_400),
+    out: out ?? FIXTURES,
+    ...(scope === undefined ? {} : { scope: scope.split(/\s+/).filter((one) => one !== "") }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+  };
+}
+
+function integer(option: string, text: string, max: number): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > max) throw refusal(`${option} takes a number from 0 to ${max}`);
+  return Number(text);
 }
 
 /** @param given `name=value`, each name once */

@@ -4,6 +4,7 @@ import { runNew } from "./new.ts";
 import { type Command, parseCommand } from "./options.ts";
 import { runProbe } from "./probe.ts";
 import { isRefusal } from "./refusal.ts";
+import { runTry } from "./try.ts";
 
 /** @param args without program and script @returns the exit code; anything thrown is a mistake of ours */
 export async function runVendor(args: readonly string[], world: World): Promise<number> {
@@ -25,5 +26,7 @@ async function run(command: Command, world: World): Promise<number> {
       return runNew(command, world);
     case "probe":
       return runProbe(command, world);
+    case "try":
+      return runTry(command, world);
   }
 }

@@ -1,21 +1,35 @@
-/** The vendor tools without a process of their own: for the many ways in which words can be wrong. */
+/** The vendor tools without a process of their own: for the many ways in which words can be wrong, and a person at hand. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { World } from "../environment.ts";
 import { runVendor } from "../run.ts";
+import type { Ask } from "../terminal.ts";
 import type { Ended } from "./vendor-process.ts";
 
 /** 2026-11-21T00:00:00Z */
 export const NOW = 1_795_219_200;
 
+export interface InProcess {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly ask?: Ask;
+  readonly now?: World["now"];
+  /** Hears each line of stderr. */
+  readonly onTell?: (line: string) => void;
+}
+
 export async function runInProcess(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, ask, now = fixedClock(NOW), onTell = () => {} }: InProcess = {},
 ): Promise<Ended> {
   const said = { stdout: "", stderr: "" };
   const code = await runVendor(args, {
-    now: fixedClock(NOW),
+    now,
     env,
     print: (line) => void (said.stdout += `${line}\n`),
-    tell: (line) => void (said.stderr += `${line}\n`),
+    tell: (line) => {
+      said.stderr += `${line}\n`;
+      onTell(line);
+    },
+    ...(ask === undefined ? {} : { ask }),
   });
   return { code, ...said };
 }

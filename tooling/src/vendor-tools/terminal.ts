@@ -1,0 +1,32 @@
+/** Asks the person at the terminal. A secret is not shown while it is typed. Used by main.ts, where there is a terminal. */
+import { createInterface } from "node:readline/promises";
+import { type Readable, Writable } from "node:stream";
+
+export interface Question {
+  readonly text: string;
+  readonly isSecret: boolean;
+}
+
+export type Ask = (question: Question) => Promise<string>;
+
+/** @param output where the questions are shown; what is typed is shown there too, unless it is a secret */
+export function createAsk(input: Readable, output: Writable): Ask {
+  return async ({ text, isSecret }) => {
+    const shown = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (!isSecret) output.write(chunk);
+        done();
+      },
+    });
+    const terminal = createInterface({ input, output: shown, terminal: true });
+    try {
+      const answer = terminal.question(isSecret ? "" : `${text}: `);
+      // Not as its prompt: of a secret the interface shows nothing at all.
+      if (isSecret) output.write(`${text}: `);
+      return (await answer).trim();
+    } finally {
+      terminal.close();
+      if (isSecret) output.write("\n");
+    }
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * `vendor try`: one connection at the vendor itself, with the operator's own client and account, from consent to revocation. What
+ * the vendor answered is recorded, without anything of the person or a secret, for the simulator to be held to.
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { createVendorClient, OAuthError, type Vendor } from "@oauth-broker/oauth-core";
+import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import {
+  allowedFor,
+  createRecorder,
+  type Fixture,
+  fixtureName,
+  FORMAT,
+  type Leg,
+  runLegs,
+} from "@oauth-broker/simulators/fixtures";
+import { ROOT } from "../sources.ts";
+import { type CallbackServer, startCallbackServer } from "./callback-server.ts";
+import { dateOf } from "./clock.ts";
+import { ownClient, registeredClient, requireSource } from "./credentials.ts";
+import { withEgress, type World } from "./environment.ts";
+import { type Choice, knownVendor } from "./known-vendor.ts";
+import { explain, isRefusal, NOT_ASKED, refusal, WRONG } from "./refusal.ts";
+
+export interface TryOptions extends Choice {
+  /** Default: those of the entry. */
+  readonly scope?: readonly string[];
+  readonly resource?: string;
+  /** Of the listener on loopback; 0 for a free one. */
+  readonly port: number;
+  /** As registered at the vendor, where that is not the listener's own address. */
+  readonly redirectUri?: string;
+  /** The vendor makes a client for this run. */
+  readonly register: boolean;
+  readonly timeoutSeconds: number;
+  /** Folder to write into. */
+  readonly out: string;
+}
+
+/** @returns the exit code */
+export async function runTry(options: TryOptions, world: World): Promise<number> {
+  const { vendor } = knownVendor(options);
+  const about = { vendor: vendor.id, recordedOn: dateOf(world.now) };
+  const path = join(options.out, fixtureName(about));
+  if (existsSync(path)) throw refusal(`${relative(ROOT, path)} exists and is not overwritten`);
+  if (!options.register) requireSource(vendor, world);
+  const server = await startCallbackServer(options.port);
+  try {
+    const scope = options.scope ?? vendor.defaultScopes;
+    const legs = await withEgress(options.loopback, ({ fetch }) =>
+      connect({ vendor, scope, server, options, fetch }, world),
+    );
+    const fixture: Fixture = { format: FORMAT, ...about, scope, legs };
+    mkdirSync(options.out, { recursive: true });
+    writeFileSync(path, `${JSON.stringify(fixture, null, 2)}\n`, { flag: "wx" });
+    world.print(`Recorded ${relative(ROOT, path)}`);
+    world.tell(
+      "Read it before you commit it. Its vendor's simulator is held to it by packages/simulators/src/vendors/fixtures.test.ts.",
+    );
+    tellRevocation(legs, vendor, world);
+    return 0;
+  } catch (error) {
+    if (isRefusal(error) || !(error instanceof OAuthError)) throw error;
+    const isOutage = error.code === "temporarily_unavailable";
+    throw refusal(`Nothing is recorded. ${explain(error)}`, isOutage ? NOT_ASKED : WRONG);
+  } finally {
+    await server.close();
+  }
+}
+
+interface Connection {
+  readonly vendor: Vendor;
+  readonly scope: readonly string[];
+  readonly server: CallbackServer;
+  readonly options: TryOptions;
+  readonly fetch: Parameters<typeof createRecorder>[0];
+}
+
+async function connect({ vendor, scope, server, options, fetch }: Connection, world: World): Promise<Leg[]> {
+  const { loopback, resource, timeoutSeconds } = options;
+  const redirectUri = redirectUriOf(options, server);
+  const allowed = allowedFor(vendor, scope);
+  const recorder = createRecorder(fetch, allowed);
+  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: world.now, allowLoopback: loopback });
+  world.tell(`Redirect URI, to be registered at ${vendor.name}: ${redirectUri}`);
+  const { credentials, method } = options.register
+    ? await registeredClient({ ...vendor, defaultScopes: scope }, redirectUri, vendorClient)
+    : await ownClient(vendor, world);
+  if (options.register) world.tell(`${vendor.name} has made a client for this run: ${credentials.clientId}`);
+  // The registration is no leg.
+  recorder.take();
+  const resolved = await vendorClient.resolve({ ...vendor, tokenEndpointAuthMethod: method });
+  const browse = (url: string): Promise<URLSearchParams> => {
+    const callback = server.wait(new URL(redirectUri).pathname, timeoutSeconds);
+    world.tell(`Open in a browser, within ${timeoutSeconds} seconds:\n${url}`);
+    return callback;
+  };
+  const onLeg = ({ leg, outcome }: Leg): void => world.tell(`${leg}: ${outcome}`);
+  const journey = { vendor: resolved, credentials, redirectUri, scope, browse };
+  return runLegs(
+    { ...journey, ...(resource === undefined ? {} : { resource }) },
+    { vendorClient, recorder, allowed, onLeg },
+  );
+}
+
+function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): string {
+  const own = `http://127.0.0.1:${port}/callback`;
+  if (redirectUri === undefined) return own;
+  try {
+    return requireEgressUrl(redirectUri, { allowLoopback: true }).href;
+  } catch (error) {
+    if (error instanceof OAuthError) throw refusal(`--redirect-uri: ${error.description}`);
+    throw error;
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(["token", "grant", "already"]);
+
+function tellRevocation(legs: readonly Leg[], { name, revocationHelp }: Vendor, world: World): void {
+  const outcome = legs.find(({ leg }) => leg === "revoke")?.outcome ?? "";
+  if (ENDED.has(outcome)) return;
+  world.tell(
+    `The tokens of this run live on at ${name}. ${revocationHelp ?? "Remove the app in your account's settings there"}.`,
+  );
+}
