@@ -121,5 +121,12 @@ export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
 export { noRegistration } from "./vendor-client/registration-endpoint.ts";
 export { siteOf } from "./vendor-client/site.ts";
-export { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "./vendor-client/vendor-templates.ts";
+export {
+  expandVendor,
+  namesInHost,
+  requireFit,
+  templatesOf,
+  withClientId,
+  withDefaults,
+} from "./vendor-client/vendor-templates.ts";
 export { hasIdTokens } from "./vendor-client/token-response.ts";

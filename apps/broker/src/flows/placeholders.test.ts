@@ -36,6 +36,34 @@ async function brokerOf(one: VendorConfig = entry({}, SPECS)) {
 
 const given = (values: Record<string, string>) => ({ placeholders: JSON.stringify(values) });
 
+describe("a vendor whose authorization page names the client", () => {
+  const named = entry(
+    {
+      authorizationEndpoint: "https://acme.example/apps/{client_id}/authorize",
+      tokenEndpoint: "https://acme.example/token",
+    },
+    {},
+  );
+
+  it("is asked as the client of the flow, ours or the caller's own", async () => {
+    const { start, redeem, park } = await brokerOf(named);
+    const ours = await start();
+    expect(ours.location?.pathname).toBe("/apps/ours/authorize");
+    expect(ours.location?.searchParams.get("client_id")).toBe("ours");
+    expect((await start(OWN)).location?.pathname).toBe("/apps/mine/authorize");
+    expect((await redeem(await park())).body).toMatchObject({ access_token: "at" });
+  });
+
+  it.each(["..", "a/b", "a%2fb", "a?b", "{tenant}", "a b"])(
+    "takes no client id that would change the address: %s",
+    async (id) => {
+      const { push } = await brokerOf(named);
+      const { response, body } = await push({ ...OWN, vendor_client_id: id });
+      expect([response.status, body["error"]]).toEqual([400, "invalid_request"]);
+    },
+  );
+});
+
 describe("a vendor with placeholders", () => {
   it("is filled per flow, defaults included, on every leg and afterwards", async () => {
     const { start, callback, redeem, post, seen, vendors } = await brokerOf();

@@ -9,6 +9,7 @@ import {
   type ResolvedVendor,
   type VendorClient,
   type VendorCredentials,
+  withClientId,
 } from "@oauth-broker/oauth-core";
 import { type ClientConfig, CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
@@ -88,7 +89,7 @@ export async function chosenVendor(
   client: ClientConfig,
   deps: ChoiceDeps,
 ): Promise<VendorChoice> {
-  const plan = planVendor(target, entry, deps);
+  const plan = planVendor(target, entry === undefined ? undefined : asClient(entry, credentials), deps);
   if (credentials.source !== "byoc") requireOwnCredentials(plan);
   const { vendor, tier, vendorClient } = await resolvePlan(plan, credentials, deps);
   if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps);
@@ -125,6 +126,12 @@ export async function chosenVendor(
     ...(context === undefined ? {} : { context }),
     contextHash: hash,
   };
+}
+
+/** The same entry, except for the few vendors whose addresses name the client. */
+function asClient(entry: VendorConfig, { clientId }: VendorCredentials): VendorConfig {
+  const vendor = withClientId(entry.vendor, clientId, entry.placeholders);
+  return vendor === entry.vendor ? entry : { ...entry, vendor };
 }
 
 /**

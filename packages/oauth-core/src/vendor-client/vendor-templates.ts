@@ -54,6 +54,22 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
   return { ...vendor, ...filled };
 }
 
+const CLIENT_ID = "{client_id}";
+
+/**
+ * `{client_id}` in the path of the page that the browser is sent to stands for ours at the vendor, where it is no placeholder of
+ * the entry's own. The same object where there is none.
+ *
+ * @throws OAuthError invalid_request for a client id that is no path segment
+ */
+export function withClientId(vendor: Vendor, clientId: string, specs: PlaceholderSpecs): Vendor {
+  const { authorizationEndpoint } = vendor;
+  if (authorizationEndpoint?.includes(CLIENT_ID) !== true || Object.hasOwn(specs, "client_id")) return vendor;
+  const filled = expandTemplate(`https://vendor.example/${CLIENT_ID}`, { client_id: clientId }, {});
+  const segment = filled.slice(filled.lastIndexOf("/") + 1);
+  return { ...vendor, authorizationEndpoint: authorizationEndpoint.replace(`/${CLIENT_ID}`, `/${segment}`) };
+}
+
 export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<string, string> {
   const defaults = Object.entries(specs).flatMap(([name, spec]) =>
     spec.default === undefined || spec.default === "" ? [] : [[name, spec.default] as const],

@@ -131,6 +131,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apple: { id_token_quirk: "claims beside iss, sub and aud are not read" },
   bungie: { extra_header_needed: "on API calls, which are the caller's" },
+  checkr: { tenant_specific_endpoint: "the client id, which is ours to fill" },
   etsy: { extra_header_needed: "on API calls, which are the caller's" },
   google: { error_object: "of API calls", id_token_quirk: "issuerSpelling", issuer_aliases: "issuerSpelling" },
   hubspot: {
@@ -138,6 +139,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     revocation_nonstandard_params: "of its older version",
   },
   mastodon: { dynamic_client_registration: "in a format of its own, so no endpoint is written down" },
+  nuvemshop: { tenant_specific_endpoint: "the client id, which is ours to fill" },
   paypal: { revocation_non_rfc7009: "has the parameters of RFC 7009" },
   quickbooks: { id_token_quirk: "of discovery, which is not used" },
   roblox: { id_token_quirk: "its issuer ends with a slash, and is compared byte for byte" },

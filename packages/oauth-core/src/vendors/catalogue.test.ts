@@ -104,6 +104,11 @@ describe("the catalogue", () => {
     expect(entry.sources.length).toBeGreaterThan(0);
     // A page that is a fragment takes no parameters that way.
     if (urlsOf(entry).some((url) => url.includes("#"))) expect(entry.unsupported).toBeDefined();
+    // Filled in the path of the authorization page alone.
+    for (const url of urlsOf(entry).filter((url) => url.includes("{client_id}"))) {
+      expect(url).toBe(entry.vendor.authorizationEndpoint);
+      expect(url).toContain("/{client_id}");
+    }
     const names = urlsOf(entry)
       .flatMap(placeholderNames)
       .filter((name) => name !== "client_id");
