@@ -5,8 +5,7 @@ import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
 import { authorizationUrl } from "./authorization-url.ts";
-import { pinTenant } from "./issuer-tenant.ts";
-import { mapCallbackError, requireIssuer } from "./receive-callback.ts";
+import { mapCallbackError } from "./receive-callback.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
 
 const NOW = 1_700_000_000;
@@ -227,44 +226,5 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
       description: told.description,
       extras: { reason: told.reason, vendorError: "E9" },
     });
-  });
-});
-
-describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
-  const aliased = vendor({ issuer: "https://v.example", issuerSpelling: "bare" });
-  const tenants = vendor({
-    issuer: "https://v.example/{tenant}/v2.0",
-    issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}", pinnedBy: "directory" },
-  });
-  const pinned = { ...tenants, ...pinTenant(tenants, { directory: "0a1b" }) };
-
-  it.each<[ResolvedVendor, string]>([
-    [aliased, "https://v.example"],
-    [aliased, "v.example"],
-    [tenants, "https://v.example/0a1b/v2.0"],
-    [pinned, "https://v.example/0a1b/v2.0"],
-  ])("is known by each of them", (entry, iss) => {
-    expect(() => requireIssuer(entry, iss)).not.toThrow();
-  });
-
-  it.each<[ResolvedVendor, string]>([
-    [aliased, "http://v.example"],
-    [aliased, ""],
-    [tenants, "https://v.example/0a1b/v2.0/"],
-    [tenants, "https://v.example//v2.0"],
-    [tenants, "https://v.example/v2.0"],
-    [tenants, "https://v.example/0a1b/../0a1b/v2.0"],
-    [tenants, "https://v.example/zzzz/v2.0"],
-    [tenants, "https://evil.example/0a1b/v2.0"],
-    [pinned, "https://v.example/0a1c/v2.0"],
-  ])("and by no other", (entry, iss) => {
-    expect(() => requireIssuer(entry, iss)).toThrow(expect.objectContaining({ code: "invalid_request" }));
-  });
-
-  it("is pinned by a placeholder that names a tenant, and by nothing else", () => {
-    expect(pinned.issuerTemplate?.pinned).toBe("0a1b");
-    expect(pinTenant(tenants, { directory: "everybody" })).toBe(tenants);
-    expect(pinTenant(tenants, { another: "0a1b" })).toBe(tenants);
-    expect(pinTenant(aliased, { directory: "0a1b" })).toBe(aliased);
   });
 });

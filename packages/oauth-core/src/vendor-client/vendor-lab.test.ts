@@ -96,47 +96,6 @@ function at(offset: number): number {
   return 1_700_000_000 + offset;
 }
 
-describe("V-70 an issuer with one name per tenant", () => {
-  const TENANT = "0b1c2d3e-4f50-4a1b-8c2d-3e4f5a6b7c8d";
-  const entry = (): object => ({
-    issuer: `${lab.vendor.issuer}/{tenantid}/v2.0`,
-    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}" },
-    authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
-    tokenEndpoint: `${lab.vendor.issuer}/token`,
-    jwksUri: `${lab.vendor.issuer}/jwks`,
-  });
-
-  it("is the one the token's tid makes of it", async () => {
-    const iss = `${lab.vendor.issuer}/${TENANT}/v2.0`;
-    await lab.vendor.grant({ claims: { iss, tid: TENANT } });
-    await expect(lab.redeem({ entry: entry() })).resolves.toMatchObject({ idToken: { issuer: iss } });
-  });
-
-  it.each<[string, Record<string, unknown>]>([
-    ["tid is missing", { iss: TENANT }],
-    ["tid is another's", { iss: TENANT, tid: "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d" }],
-    ["tid is no tenant", { iss: "x/../y", tid: "x/../y" }],
-    ["iss is the template", { iss: "{tenantid}", tid: TENANT }],
-  ])("is refused where %s", async (_title, { iss, tid }) => {
-    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${String(iss)}/v2.0`, tid } });
-    await expect(lab.redeem({ entry: entry() })).rejects.toMatchObject(REFUSED);
-  });
-
-  it("is that of the tenant named beforehand, and of no other", async () => {
-    const pinnedTo = (pinned: string) => ({
-      entry: {
-        ...entry(),
-        issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}", pinned },
-      },
-    });
-    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${TENANT}/v2.0`, tid: TENANT } });
-    await expect(lab.redeem(pinnedTo(TENANT.toUpperCase()))).resolves.toHaveProperty("idToken");
-    const another = "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d";
-    await expect(lab.redeem(pinnedTo(another))).rejects.toMatchObject(REFUSED);
-    await expect(lab.refresh(pinnedTo(another))).rejects.toMatchObject(REFUSED);
-  });
-});
-
 describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with a wrong claim is refused, and the tokens are revoked", () => {
   it.each<[string, Record<string, unknown>]>([
     ["V-3 iss is another issuer", { iss: "https://honest.example" }],
