@@ -1,0 +1,81 @@
+/**
+ * Hosted mode's gate to `/mcp`: a token of ours becomes the user it was issued for, with that user's vendor token. The link is
+ * looked at before any tool runs, so that a dead grant is a 401 the client can act on and not an error inside a tool.
+ */
+import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import type { StoredTokens } from "@oauth-broker/token-store";
+import type { Caller, Gate, VendorToken } from "../caller.ts";
+import type { HostedDeps } from "./deps.ts";
+import type { LiveSession } from "./session.ts";
+import { freshTokens, type LinkDeps } from "./vendor-link.ts";
+
+export type GateDeps = LinkDeps & Pick<HostedDeps, "sessions">;
+
+export function createHostedGate(deps: GateDeps): Gate {
+  return {
+    //= bar#RS-2
+    identify: async (bearer) => {
+      const session = await deps.sessions.identify(bearer);
+      if (session === undefined) return undefined;
+      const tokens = await linkOf(session.user, deps);
+      return tokens === undefined ? undefined : callerOf(session, tokens, deps);
+    },
+  };
+}
+
+/** @returns undefined where only a new authorization by the user helps */
+async function linkOf(
+  user: string,
+  deps: GateDeps,
+  options: { readonly refused?: number } = {},
+): Promise<StoredTokens | undefined> {
+  try {
+    return await freshTokens(user, deps, options);
+  } catch (thrown) {
+    const error = toOAuthError(thrown);
+    if (error.code === "invalid_grant") return undefined;
+    throw asOutage(error);
+  }
+}
+
+/** What the vendor says of our client, or says wrongly, is no fault of the caller's, and the link lives. */
+function asOutage(error: OAuthError): OAuthError {
+  if (error.code !== "vendor_credentials_rejected" && error.code !== "vendor_response_invalid") return error;
+  return new OAuthError("temporarily_unavailable", "The vendor token cannot be renewed now", {
+    reason: error.extras.reason ?? error.code,
+    cause: error,
+    ...(error.extras.vendorError === undefined ? {} : { vendorError: error.extras.vendorError }),
+  });
+}
+
+/** What was read for the request serves its first call at the vendor; a call that comes later reads again. */
+const FIRST_SECONDS = 5;
+
+function callerOf({ user, scope, expiresAt, clientId }: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
+  const first = { tokens: read, until: deps.now() + FIRST_SECONDS };
+  return {
+    user,
+    scope,
+    expiresAt,
+    clientId,
+    vendorToken: async () => {
+      if (isYoung(first, deps.now)) return vendorToken(first.tokens);
+      const tokens = await linkOf(user, deps);
+      if (tokens !== undefined) return vendorToken(tokens);
+      throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
+    },
+    refused: async ({ version }) => {
+      first.until = 0;
+      const tokens = await linkOf(user, deps, { refused: version });
+      return tokens === undefined || tokens.version === version ? undefined : vendorToken(tokens);
+    },
+  };
+}
+
+function isYoung({ until }: { readonly until: number }, now: Clock): boolean {
+  return now() < until;
+}
+
+function vendorToken({ tokens: { accessToken }, version }: StoredTokens): VendorToken {
+  return { accessToken, version };
+}

@@ -1,0 +1,65 @@
+/**
+ * What clients read before anything else: this authorization server (RFC 8414) and the resource it is for (RFC 9728). Every
+ * URL is made from `DEPLOYMENT_URL`, never from a request. No CORS: pages of other origins have no business here (design §6).
+ */
+import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { HostedSettings } from "../settings.ts";
+import type { HostedDeps } from "./deps.ts";
+import { PATHS, resourceOf } from "./paths.ts";
+
+/** @throws OAuthError as VendorClient.resolve: metadata that lacks `vendor_issuer` would make the platform refuse the vendor */
+export async function authorizationServerMetadata({
+  settings,
+  vendorClient,
+}: Pick<HostedDeps, "settings" | "vendorClient">): Promise<Answer> {
+  const ofCallback =
+    settings.callback.kind === "server"
+      ? { authorization_response_iss_parameter_supported: true }
+      : vendorIssuer(await vendorClient.resolve(settings.vendor.vendor));
+  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback });
+}
+
+//= rfc8414#2
+//= bar#AS-17
+function authorizationServer({ deploymentUrl, vendor, callback }: HostedSettings): Record<string, unknown> {
+  const url = (path: string): string => deploymentUrl + path;
+  return {
+    issuer: deploymentUrl,
+    authorization_endpoint: url(PATHS.authorize),
+    token_endpoint: url(PATHS.token),
+    revocation_endpoint: url(PATHS.revoke),
+    ...(hasRegistration(callback) ? { registration_endpoint: url(PATHS.register) } : {}),
+    scopes_supported: vendor.scopes,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_methods_supported: ["none"],
+    revocation_endpoint_auth_methods_supported: ["none"],
+    code_challenge_methods_supported: ["S256"],
+    ...(callback.kind === "server"
+      ? { client_id_metadata_document_supported: callback.clientMetadataHosts.length > 0 }
+      : {}),
+  };
+}
+
+function hasRegistration(callback: HostedSettings["callback"]): boolean {
+  return callback.kind === "platform" ? callback.registers : callback.registration !== undefined;
+}
+
+/** The authorization response is the vendor's own: where it brings an `iss`, that is the vendor's, and the platform must know whose. */
+//= rfc9207#2.4
+function vendorIssuer({ issExpected, issuer, issuerTemplate }: ResolvedVendor): { vendor_issuer?: string } {
+  return issExpected && issuer !== undefined && issuerTemplate === undefined ? { vendor_issuer: issuer } : {};
+}
+
+//= rfc9728#2
+export function protectedResourceMetadata({ deploymentUrl, vendor }: HostedSettings): Answer {
+  return jsonAnswer(200, {
+    resource: resourceOf(deploymentUrl),
+    authorization_servers: [deploymentUrl],
+    // A refresh token is between the client and the authorization server: the resource needs no scope for it.
+    scopes_supported: vendor.scopes.filter((scope) => scope !== "offline_access"),
+    bearer_methods_supported: ["header"],
+  });
+}

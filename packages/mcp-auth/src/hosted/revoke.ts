@@ -1,0 +1,29 @@
+/**
+ * POST /revoke (RFC 7009): ends the session of the token that is presented. With a user's last session their link to the vendor
+ * ends too, here and at the vendor as far as it goes.
+ */
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { type FindClient, requireClient } from "./clients.ts";
+import type { HostedDeps } from "./deps.ts";
+import type { TokenRequest } from "./token.ts";
+import { endLink } from "./vendor-link.ts";
+
+export interface RevokeDeps extends HostedDeps {
+  readonly findClient: FindClient;
+}
+
+/** @throws OAuthError invalid_client, invalid_request; temporarily_unavailable */
+//= rfc7009#2.2
+//= bar#AS-21
+export async function revoke(
+  { parameters, authorization }: TokenRequest,
+  deps: RevokeDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const { clientId } = await requireClient(authorization, parameters, deps.findClient);
+  trace.clientId = clientId;
+  const ended = await deps.sessions.revoke(parameters.require("token"), clientId);
+  if (ended?.wasLast === true) await endLink(ended.user, deps);
+  return jsonAnswer(200, {});
+}

@@ -1,0 +1,196 @@
+/**
+ * Hosted mode with the platform's callback on one desk: our routes, the sandbox's OpenID provider as the vendor, stores in
+ * memory that can be made to fail, and the platform with its user's browser. The vendor may be any other.
+ */
+import {
+  createVendorClient,
+  defineVendor,
+  deriveCodeChallenge,
+  OAuthError,
+  Secret,
+  type Vendor,
+  type VendorClient,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { createTokenStore, memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store";
+import { Hono } from "hono";
+import type { Gate } from "../caller.ts";
+import { systemClock } from "../clock.ts";
+import type { HostedDeps } from "../hosted/deps.ts";
+import { createHostedGate } from "../hosted/gate.ts";
+import { hostedRoutes } from "../hosted/routes.ts";
+import { createServerKey } from "../hosted/server-key-record.ts";
+import { createSessions } from "../hosted/sessions-on-records.ts";
+import type { HostedSettings } from "../settings.ts";
+
+export const SERVER = "https://server.example";
+export const CALLBACK = "https://platform.example/oauth/callback";
+export const CREDENTIALS: VendorCredentials = {
+  id: "env",
+  source: "environment",
+  clientId: "our-client",
+  clientSecret: new Secret("our-secret"),
+};
+export const SCOPES = ["openid", "profile", "api:read", "api:write"];
+/** One flow's PKCE #1: rfc7636 appendix B. */
+export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+export interface HostedBench extends HostedDeps {
+  readonly gate: Gate;
+  /** Log lines so far. */
+  readonly lines: string[];
+  readonly clock: { advance(seconds: number): void };
+  /** Stores that do not answer while they are in here. */
+  readonly down: Set<"records" | "tokens">;
+  /** As a browser or backend would send it. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  authorize(parameters?: Record<string, string | undefined>): Promise<Response>;
+  token(parameters: Record<string, string | undefined>): Promise<TokenAnswer>;
+  refresh(refreshToken: string): Promise<TokenAnswer>;
+  revoke(token: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface TokenAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, string>>;
+}
+
+export interface BenchOptions {
+  readonly vendor: Vendor;
+  readonly credentials?: VendorCredentials;
+  readonly scopes?: readonly string[];
+  readonly settings?: Partial<HostedSettings>;
+  /** Replaces parts of the client towards the vendor. */
+  readonly vendorClient?: (real: VendorClient) => VendorClient;
+}
+
+export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ...options }: BenchOptions): HostedBench {
+  let offset = 0;
+  const now = (): number => systemClock() + offset;
+  const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
+  const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
+  const down: HostedBench["down"] = new Set();
+  const records = failing(memoryRecordStore({ now }), "records", down);
+  const tokens = failing(
+    createTokenStore({ rows: memoryTokenRows(), mode: "bridge", environment: "test", now }),
+    "tokens",
+    down,
+  );
+  const serverKey = createServerKey({ records, keys: undefined, context: { table: "memory" } });
+  const settings: HostedSettings = {
+    mode: "hosted",
+    listen: { host: "127.0.0.1", port: 0 },
+    deploymentUrl: SERVER,
+    vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },
+    callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
+    allowVendorWithoutPkce: false,
+    egress: { allowLoopback: true, allowCidrs: [] },
+    limits: { requestsPerMinute: 0, trustedProxies: [] },
+    warnings: [],
+    ...changes,
+  };
+  const sessions = createSessions({ records, serverKey, audience: `${SERVER}/mcp`, now });
+  const vendorClient = options.vendorClient?.(real) ?? real;
+  const deps: HostedDeps = { settings, now, records, tokens, serverKey, sessions, vendorClient };
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const app = new Hono();
+  mount(app, hostedRoutes(deps), { log, errorPage: errorPageWith(), isHttps: true });
+  const request: HostedBench["request"] = async (path, init) => app.request(`${SERVER}${path}`, init);
+  const post = (path: string, parameters: Record<string, string | undefined>): Promise<Response> =>
+    request(path, { method: "POST", body: form({ client_id: "platform", ...parameters }) });
+  const token: HostedBench["token"] = async (parameters) => {
+    const answer = await post("/token", parameters);
+    const body = (await answer.json()) as Record<string, string>;
+    return { status: answer.status, headers: answer.headers, body };
+  };
+  return {
+    ...deps,
+    gate: createHostedGate(deps),
+    lines,
+    clock: { advance: (seconds) => void (offset += seconds) },
+    down,
+    request,
+    authorize: (parameters = {}) => request(`/authorize?${form({ ...AUTHORIZE, ...parameters }).toString()}`),
+    token: (parameters) => token({ ...REDEEM, ...parameters }),
+    refresh: (refreshToken) => token({ grant_type: "refresh_token", refresh_token: refreshToken }),
+    revoke: (value) => post("/revoke", { token: value }),
+    close: async () => {
+      await tokens.close(0).catch(() => undefined);
+      await egress.close();
+    },
+  };
+}
+
+const AUTHORIZE = {
+  response_type: "code",
+  client_id: "platform",
+  redirect_uri: CALLBACK,
+  code_challenge: deriveCodeChallenge(VERIFIER),
+  code_challenge_method: "S256",
+  state: "state of the platform &=+%/é",
+};
+const REDEEM = { grant_type: "authorization_code", redirect_uri: CALLBACK, code_verifier: VERIFIER };
+
+/** Undefined leaves a parameter out. */
+export function form(parameters: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return new URLSearchParams(given);
+}
+
+function failing<Store extends object>(store: Store, name: "records" | "tokens", down: HostedBench["down"]): Store {
+  return new Proxy(store, {
+    get: (target, method, receiver) => {
+      const value: unknown = Reflect.get(target, method, receiver);
+      if (typeof value !== "function" || !down.has(name)) return value;
+      return async () => {
+        throw new OAuthError("temporarily_unavailable", "The store does not answer", { reason: "store_unavailable" });
+      };
+    },
+  });
+}
+
+export interface OpenIdBench extends HostedBench {
+  readonly provider: OpenIdProvider;
+  /** The user goes to the vendor and says yes. @returns the parameters of the platform's callback */
+  consent(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
+  /** All of it. @returns our token answer */
+  connect(parameters?: Record<string, string | undefined>): Promise<TokenAnswer>;
+}
+
+/** With the OpenID provider as the vendor. @param options.entry changes its entry */
+export async function openOpenIdBench({
+  entry = {},
+  provider: providerOptions = {},
+  ...options
+}: {
+  readonly entry?: Partial<Vendor>;
+  readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
+} & Partial<BenchOptions> = {}): Promise<OpenIdBench> {
+  const { clientId, clientSecret } = CREDENTIALS;
+  const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [CALLBACK] };
+  const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
+  const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
+  const bench = openHostedBench({ vendor, ...options });
+  const consent: OpenIdBench["consent"] = async (parameters) => {
+    const answer = await bench.authorize(parameters);
+    const stopAt = (url: URL): boolean => url.href.startsWith(CALLBACK);
+    const back = await driveConsent(answer.headers.get("location") ?? "", { stopAt });
+    return Object.fromEntries(back.searchParams);
+  };
+  return {
+    ...bench,
+    provider,
+    consent,
+    connect: async (parameters) => bench.token({ code: (await consent(parameters))["code"] }),
+    close: async () => {
+      await bench.close();
+      await provider.close();
+    },
+  };
+}
