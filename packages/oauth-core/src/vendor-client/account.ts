@@ -11,12 +11,7 @@ import type { Deadline } from "./deadline.ts";
 import { memberAt } from "./member-path.ts";
 import { isObject, readObject, requireAnswer } from "./vendor-answer.ts";
 import type { Bindings, VendorClientDeps } from "./vendor-binding.ts";
-import {
-  invalidVendorResponse,
-  translateVendorError,
-  type VendorCall,
-  vendorRefusal,
-} from "./vendor-error.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "./vendor-error.ts";
 
 export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
@@ -128,9 +123,8 @@ function isRefused(response: Response, now: AccountDeps["now"]): boolean {
   requireAnswer(response, CALL, now);
   //= rfc6750#3.1
   if (response.status === 403) {
-    throw new OAuthError("vendor_response_invalid", "The vendor tells no account to this token: a scope may be missing", {
-      reason: FORBIDDEN,
-    });
+    const description = "The vendor tells no account to this token: a scope may be missing";
+    throw new OAuthError("vendor_response_invalid", description, { reason: FORBIDDEN });
   }
   return response.status === 401;
 }

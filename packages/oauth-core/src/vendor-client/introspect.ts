@@ -17,8 +17,9 @@ export function isIntrospectable(
   vendor: ResolvedVendor,
   credentials: VendorCredentials | undefined,
 ): vendor is Introspectable {
-  const isProvable = credentials?.clientSecret !== undefined || credentials?.signingKey !== undefined;
-  return vendor.introspectionEndpoint !== undefined && isProvable;
+  const { clientSecret, signingKey, certificate } = credentials ?? {};
+  const proof = clientSecret ?? signingKey ?? certificate;
+  return vendor.introspectionEndpoint !== undefined && proof !== undefined;
 }
 
 /** An account or an identity of the entry's own has other words than `sub`. */

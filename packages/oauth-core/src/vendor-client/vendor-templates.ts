@@ -15,6 +15,7 @@ const FILLED = [
   "registrationEndpoint",
   "jwksUri",
   "userinfoEndpoint",
+  "introspectionEndpoint",
 ] as const;
 /** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
