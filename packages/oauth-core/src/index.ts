@@ -86,8 +86,12 @@ export {
   authenticateByHeader,
   authenticateClient,
   authorizationServerMetadata,
+  BINDING_SECONDS,
+  type BindingCookie,
+  clearBindingCookie,
   type Client,
   type ClientRegistry,
+  createBindingCookie,
   createFlowId,
   createHandle,
   createRequestUri,
@@ -96,8 +100,10 @@ export {
   isFlowId,
   parseHandle,
   parseRequestUri,
+  readBindingCookie,
   readPushedRequest,
   refuseWhatNoPushedRequestMayHold,
+  setBindingCookie,
 } from "./authorization-server/index.ts";
 
 export {

@@ -4,8 +4,10 @@
  * Before it: open-vendor.ts. After it: redeem-broker-code.ts.
  */
 import {
+  clearBindingCookie,
   createHandle,
   type Parameters,
+  readBindingCookie,
   requireIssuer,
   type StateClaims,
   toOAuthError,
@@ -16,7 +18,6 @@ import {
 import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { clearBindingCookie, readBindingCookie } from "./browser-binding.ts";
 import { requireArrivalPath } from "./callback-path.ts";
 import { asData, asFlow, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { codeLifetimeSeconds, parkVendorCode, parkVendorTokens } from "./parking.ts";

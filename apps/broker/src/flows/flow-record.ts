@@ -3,6 +3,7 @@
  * pushed → started → parked → spent, or → failed. Fields, lifetimes and who can open what: docs/storage-schema.md.
  */
 import {
+  BINDING_SECONDS,
   type EpochSeconds,
   type JsonObject,
   OAuthError,
@@ -14,7 +15,7 @@ export type FlowStage = "pushed" | "started" | "redeeming" | "parked" | "spent" 
 
 /** Lifetimes of design §4. */
 export const REQUEST_URI_SECONDS = 300;
-export const FLOW_SECONDS = 600;
+export const FLOW_SECONDS = BINDING_SECONDS;
 export const CODE_SECONDS = 60;
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
 export const TIMELINE_SECONDS = 3600;

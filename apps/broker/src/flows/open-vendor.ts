@@ -4,10 +4,14 @@
  * Before it: push-request.ts. After it: the vendor sends the browser to finish-callback.ts.
  */
 import {
+  type BindingCookie,
+  createBindingCookie,
   type Handle,
   OAuthError,
   type Parameters,
   parseRequestUri,
+  readBindingCookie,
+  setBindingCookie,
   type StoredRecord,
   toOAuthError,
   verifyRedirectUri,
@@ -17,7 +21,6 @@ import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
-import { type BindingCookie, createBindingCookie, readBindingCookie, setBindingCookie } from "./browser-binding.ts";
 import { asData, asFlow, type Flow, FLOW_SECONDS, flowKey } from "./flow-record.ts";
 import { flowSecrets } from "./flow-secrets.ts";
 import { csrfToken, needsOwnerPage } from "./owner-consent.ts";

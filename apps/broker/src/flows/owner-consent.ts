@@ -3,9 +3,9 @@
  * shown to: an HMAC under the binding cookie, which only that browser holds and no script reads. Nothing is stored, and a reload
  * of the page gives the same token. Callers: open-vendor.ts shows the page, owner-decision.ts takes the answer.
  */
+import type { BindingCookie } from "@oauth-broker/oauth-core";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import type { BindingCookie } from "./browser-binding.ts";
 import type { Flow } from "./flow-record.ts";
 
 /** Credentials of the client's own are nobody else's, whoever uses the vendor. */

@@ -3,11 +3,10 @@
  * spent here and not when the page is shown, so that a reload, a second tab or a link preview costs nothing.
  * Before it: open-vendor.ts shows the page. After it: the vendor, and finish-callback.ts.
  */
-import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { type BindingCookie, clearBindingCookie, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 import { type Answer, errorRedirect } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type BindingCookie, clearBindingCookie } from "./browser-binding.ts";
 import { asData, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { type Arrival, chooseAgain, findArrival, leave, refuseToClient } from "./open-vendor.ts";
 import { isCsrfToken, needsOwnerPage } from "./owner-consent.ts";

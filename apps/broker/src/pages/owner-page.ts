@@ -3,7 +3,7 @@
  * so nobody else tells the user who will be given the tokens. A plain form, no script. Shown by flows/open-vendor.ts,
  * answered to flows/owner-decision.ts.
  */
-import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";
 import { escapeHtml, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 
@@ -44,17 +44,7 @@ export function ownerPage(shown: OwnerPage, headers: Record<string, string>): An
     `<p class="quiet">Flow <code>${escapeHtml(flowId)}</code></p>`,
   ];
   const title = `Connect ${vendor} to ${application}?`;
-  const answer = pageAnswer(200, page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
-  return { ...answer, headers: { ...answer.headers, ...withoutFormAction(answer) } };
-}
-
-/**
- * Browsers hold `form-action` against every redirect that follows the form too: the vendor's own, to a sign-in host, and the
- * client's. No list could name them. Nothing on the page is anybody's but ours and the configuration's.
- */
-function withoutFormAction({ headers }: Answer): Record<string, string> {
-  const policy = headers["content-security-policy"] ?? "";
-  return { "content-security-policy": policy.replace("; form-action 'self'", "") };
+  return formPageAnswer(page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
 }
 
 function fact(term: string, value: string): string {

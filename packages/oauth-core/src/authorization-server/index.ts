@@ -1,3 +1,11 @@
+export {
+  type BindingCookie,
+  BINDING_SECONDS,
+  clearBindingCookie,
+  createBindingCookie,
+  readBindingCookie,
+  setBindingCookie,
+} from "./browser-binding.ts";
 export type { AssertionDeps } from "./client-assertion.ts";
 export { authenticateByHeader, authenticateClient } from "./client-authentication.ts";
 export type { Client, ClientRegistry } from "./client.ts";

@@ -54,6 +54,18 @@ export function foreignAnswer(status: number, contentType: string | undefined, b
   };
 }
 
+/**
+ * A page whose form leads on to other sites. Browsers hold `form-action` against every redirect that follows a form too: the
+ * vendor's own, to a sign-in host, and the client's. No list could name them, so the page must hold nothing but what is ours.
+ */
+export function formPageAnswer(html: string, styleHash: string, headers: Record<string, string>): Answer {
+  const answer = pageAnswer(200, html, styleHash, headers);
+  return {
+    ...answer,
+    headers: { ...answer.headers, "content-security-policy": `${LOCKED_CSP}; style-src ${styleHash}` },
+  };
+}
+
 /** @param styleHash `'sha256-…'` of the page's one inline style sheet */
 export function pageAnswer(status: number, html: string, styleHash: string, headers?: Record<string, string>): Answer {
   return {

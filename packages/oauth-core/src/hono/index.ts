@@ -8,6 +8,7 @@ export {
   errorHeaders,
   errorRedirect,
   foreignAnswer,
+  formPageAnswer,
   jsonAnswer,
   pageAnswer,
   redirectAnswer,

@@ -2,13 +2,16 @@
  * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
  * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
  */
-import { hashOf, randomToken } from "@oauth-broker/oauth-core";
-import { FLOW_SECONDS } from "./flow-record.ts";
+import { randomToken } from "../protocol/random.ts";
+import { hashOf } from "./handle.ts";
 
 export interface BindingCookie {
   readonly value: string;
   readonly hash: string;
 }
+
+/** As long as a flow waits for its user at the vendor, in seconds. */
+export const BINDING_SECONDS = 600;
 
 export function createBindingCookie(): BindingCookie {
   return bindingCookie(randomToken(32));
@@ -26,7 +29,7 @@ function cookieName(issuer: string, flowId: string): string {
 
 //= rfc9700#4.7
 export function setBindingCookie(issuer: string, flowId: string, value: string): Record<string, string> {
-  return cookieHeader(issuer, flowId, value, FLOW_SECONDS);
+  return cookieHeader(issuer, flowId, value, BINDING_SECONDS);
 }
 
 export function clearBindingCookie(issuer: string, flowId: string): Record<string, string> {
