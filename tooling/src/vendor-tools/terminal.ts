@@ -1,12 +1,14 @@
 /** Asks the person at the terminal. A secret is not shown while it is typed. Used by main.ts, where there is a terminal. */
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
+import { refusal } from "./refusal.ts";
 
 export interface Question {
   readonly text: string;
   readonly isSecret: boolean;
 }
 
+/** @throws Refusal when the person leaves instead of answering */
 export type Ask = (question: Question) => Promise<string>;
 
 /** @param output where the questions are shown; what is typed is shown there too, unless it is a secret */
@@ -24,6 +26,10 @@ export function createAsk(input: Readable, output: Writable): Ask {
       // Not as its prompt: of a secret the interface shows nothing at all.
       if (isSecret) output.write(`${text}: `);
       return (await answer).trim();
+    } catch (error) {
+      // Ctrl-C, Ctrl-D.
+      if (error instanceof Error && error.name === "AbortError") throw refusal("Stopped: nothing was tried");
+      throw error;
     } finally {
       terminal.close();
       if (isSecret) output.write("\n");

@@ -149,6 +149,23 @@ describe("vendor try", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
+  it("records no outage, and revokes all the same", async () => {
+    const stage = await started("linear");
+    const { simulator } = stage;
+    simulator.faultNext("/token", { kind: "rewrite", rewrite: (answer) => answer });
+    simulator.faultNext("/token", { kind: "answer", status: 503 });
+    const out = temporaryFolder();
+    const person = personAt(simulator);
+    const world: InProcess = { env: own("linear"), now: systemClock, onTell: person.hear };
+    const { code, stderr } = await runInProcess(argsFor(stage, out), world);
+    expect(stderr).toContain(
+      "refresh: temporarily_unavailable\nrevoke: token\nNothing is recorded. temporarily_unavailable",
+    );
+    expect(code).toBe(2);
+    expect(readdirSync(out)).toEqual([]);
+    expect(simulator.liveTokens()).toEqual([]);
+  });
+
   it("goes on waiting when something else comes to the listener", async () => {
     const stage = await started("linear");
     const person = personAt(stage.simulator);
@@ -184,6 +201,18 @@ describe("vendor try", () => {
     expect(shown).toContain(CLIENT_ID);
     expect(shown).toContain("client secret (not shown; empty for a public client): ");
     expect(shown).not.toContain("CANARY");
+  });
+
+  it("leaves when the person does, and says nothing of it but that", async () => {
+    const stage = await started("linear");
+    const input = new PassThrough();
+    const output = new PassThrough();
+    output.on("data", (text: Buffer) => void (text.includes("client id") && input.write("\u0003")));
+    const { code, stderr } = await runInProcess(argsFor(stage, temporaryFolder()), { ask: createAsk(input, output) });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/callback\nStopped: nothing was tried\n$/),
+    });
   });
 
   it("waits no longer than it was told, and says so", async () => {

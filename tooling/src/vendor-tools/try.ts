@@ -58,7 +58,6 @@ export async function runTry(options: TryOptions, world: World): Promise<number>
     world.tell(
       "Read it before you commit it. Its vendor's simulator is held to it by packages/simulators/src/vendors/fixtures.test.ts.",
     );
-    tellRevocation(legs, vendor, world);
     return 0;
   } catch (error) {
     if (isRefusal(error) || !(error instanceof OAuthError)) throw error;
@@ -96,7 +95,10 @@ async function connect({ vendor, scope, server, options, fetch }: Connection, wo
     world.tell(`Open in a browser, within ${timeoutSeconds} seconds:\n${url}`);
     return callback;
   };
-  const onLeg = ({ leg, outcome }: Leg): void => world.tell(`${leg}: ${outcome}`);
+  const onLeg = ({ leg, outcome }: Leg): void => {
+    world.tell(`${leg}: ${outcome}`);
+    if (leg === "revoke" && !ENDED.has(outcome)) world.tell(leftAlive(vendor));
+  };
   const journey = { vendor: resolved, credentials, redirectUri, scope, browse };
   return runLegs(
     { ...journey, ...(resource === undefined ? {} : { resource }) },
@@ -108,7 +110,9 @@ function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): s
   const own = `http://127.0.0.1:${port}/callback`;
   if (redirectUri === undefined) return own;
   try {
-    return requireEgressUrl(redirectUri, { allowLoopback: true }).href;
+    requireEgressUrl(redirectUri, { allowLoopback: true });
+    // As registered, byte for byte.
+    return redirectUri;
   } catch (error) {
     if (error instanceof OAuthError) throw refusal(`--redirect-uri: ${error.description}`);
     throw error;
@@ -117,10 +121,6 @@ function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): s
 
 const ENDED: ReadonlySet<string> = new Set(["token", "grant", "already"]);
 
-function tellRevocation(legs: readonly Leg[], { name, revocationHelp }: Vendor, world: World): void {
-  const outcome = legs.find(({ leg }) => leg === "revoke")?.outcome ?? "";
-  if (ENDED.has(outcome)) return;
-  world.tell(
-    `The tokens of this run live on at ${name}. ${revocationHelp ?? "Remove the app in your account's settings there"}.`,
-  );
+function leftAlive({ name, revocationHelp = "Remove the app in your account's settings there" }: Vendor): string {
+  return `The tokens of this run live on at ${name}. ${revocationHelp}.`;
 }
