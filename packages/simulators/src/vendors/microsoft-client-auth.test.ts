@@ -19,17 +19,18 @@ describe("client authentication", () => {
   it("takes Basic, and an assertion by a certificate's key", async () => {
     const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
     const { privateKey, publicKey } = await generateKeyPair("PS256");
-    const certificates = [{ ...(await exportJWK(publicKey)), kid: "k1" }];
+    const certificates = [{ ...(await exportJWK(publicKey)), "x5t#S256": "thumbprint" }];
     microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], certificates });
     const { refresh_token: refreshToken } = await bench.connect();
     const form = { grant_type: "refresh_token", refresh_token: String(refreshToken) };
     expect((await bench.token(form, ready.id, basic(clientId, clientSecret))).status).toBe(200);
 
     const endpoint = microsoft.endpointsOf(ready.id)["token_endpoint"]!;
-    const assert = async (claims: object, key = privateKey) => {
+    const assert = async (claims: object, { key = privateKey, thumbprint = "thumbprint" } = {}) => {
       const now = bench.now();
       const all = { iss: clientId, sub: clientId, aud: endpoint, jti: "j1", iat: now, exp: now + 60, ...claims };
-      const assertion = await new SignJWT(all).setProtectedHeader({ alg: "PS256", kid: "k1" }).sign(key);
+      const header = { alg: "PS256", "x5t#S256": thumbprint };
+      const assertion = await new SignJWT(all).setProtectedHeader(header).sign(key);
       return bench.token(
         {
           ...form,
@@ -44,8 +45,9 @@ describe("client authentication", () => {
     expect((await assert({ exp: bench.now() - 1 })).body).toMatchObject({ error_codes: [700024] });
     expect((await assert({ aud: `${microsoft.url}/token` })).body).toMatchObject({ error_codes: [700023] });
     expect((await assert({ sub: "another" })).body).toMatchObject({ error_codes: [700027] });
+    expect((await assert({}, { thumbprint: "another" })).body).toMatchObject({ error_codes: [700027] });
     const stranger = await generateKeyPair("PS256");
-    expect(await assert({}, stranger.privateKey)).toMatchObject({
+    expect(await assert({}, { key: stranger.privateKey })).toMatchObject({
       status: 401,
       body: { error: "invalid_client", error_codes: [700027] },
     });

@@ -16,7 +16,11 @@ beforeEach(async () => {
 });
 afterEach(() => microsoft.close());
 
-const described = (code: string) => ({ error_description: expect.stringContaining(code), state: "s1" });
+const described = (code: string) => ({
+  error_description: expect.stringContaining(code),
+  error_uri: expect.stringMatching(new RegExp(`/error\\?code=${code.replace(/\D/g, "")}$`)),
+  state: "s1",
+});
 
 describe("a tenant without consent", () => {
   it("sends a user back with 90094, or 900941 for a risky app", async () => {
