@@ -2,6 +2,7 @@
  * The token store a deployed server gets from its environment: DynamoDB and KMS where the platform provides them, an SQLite
  * file and a key file beside it for work on one machine. The SDK loads only where it is used.
  */
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
 import { systemClock } from "./clock.ts";
@@ -142,4 +143,16 @@ export async function openKeys(settings: TokenStoreSettings, table: string): Pro
     if (error instanceof TokenStoreError) throw error;
   });
   return wrapper;
+}
+
+/**
+ * For commands: SQLite would make the file, and a mistyped path must not look like an empty table.
+ *
+ * @throws TokenStoreError settings_invalid
+ */
+export function requireStoreFile({ rows }: Pick<TokenStoreSettings, "rows">): void {
+  if (rows.kind === "dynamodb" || existsSync(rows.path)) return;
+  throw new TokenStoreError("settings_invalid", {
+    detail: `there is no file ${rows.path}: set DB_TABLE_NAME and DB_TABLE_REGION, or DATA_DIR to the server's`,
+  });
 }

@@ -1,4 +1,6 @@
-export { openTokenStore, readTokenStoreSettings } from "./config.ts";
+export { runCommandLine } from "./cli/run.ts";
+export type { RunDeps } from "./cli/run.ts";
+export { openTokenStore, readTokenStoreSettings, requireStoreFile } from "./config.ts";
 export type { OpenTokenStoreOptions, TokenStoreSettings } from "./config.ts";
 export { deriveKey, open, seal } from "./envelope.ts";
 export { TokenStoreError } from "./errors.ts";

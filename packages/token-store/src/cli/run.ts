@@ -2,11 +2,16 @@
  * Runs one command line: reads the same environment as the server, opens table and key, shows progress and result, and says
  * with which code to end. main.ts gives it the process; tests, and commands that know their issuer, call it themselves.
  */
-import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { systemClock } from "../clock.ts";
-import { openKeys, openTokenRows, readTokenStoreSettings, type TokenStoreSettings } from "../config.ts";
+import {
+  openKeys,
+  openTokenRows,
+  readTokenStoreSettings,
+  requireStoreFile,
+  type TokenStoreSettings,
+} from "../config.ts";
 import { createDataKeys } from "../data-keys.ts";
 import { TokenStoreError } from "../errors.ts";
 import { bridge } from "../modes/bridge.ts";
@@ -63,7 +68,7 @@ export async function runCommandLine(args: readonly string[], deps: RunDeps): Pr
   }
   try {
     const settings = readTokenStoreSettings({}, environment);
-    requireFile(settings);
+    requireStoreFile(settings);
     return await runOn(command, settings, deps);
   } catch (error) {
     stderr.write(`token-store: ${explanation(error)}\n`);
@@ -161,14 +166,6 @@ function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps
 
 function interruptedBy({ reason }: AbortSignal): number {
   return reason === "SIGINT" ? SIGNALLED.SIGINT : SIGNALLED.SIGTERM;
-}
-
-/** SQLite would make it: a mistyped path must not look like an empty table. */
-function requireFile({ rows }: TokenStoreSettings): void {
-  if (rows.kind === "dynamodb" || existsSync(rows.path)) return;
-  throw new TokenStoreError("settings_invalid", {
-    detail: `there is no file ${rows.path}: set DB_TABLE_NAME and DB_TABLE_REGION, or DATA_DIR to the server's`,
-  });
 }
 
 function explanation(error: unknown): string {
