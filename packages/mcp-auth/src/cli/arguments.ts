@@ -1,0 +1,68 @@
+/** The operator's command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
+import { parseArgs } from "node:util";
+
+export type Command =
+  | { readonly name: "help" }
+  | { readonly name: "links list"; readonly user: string | undefined }
+  | { readonly name: "links revoke"; readonly user: string }
+  /** Handed on as they are. */
+  | { readonly name: "token-store"; readonly args: readonly string[] }
+  /** Not understood: the message goes to stderr. */
+  | { readonly name: "invalid"; readonly message: string };
+
+export const HELP = `Usage: node main.js [COMMAND]
+
+Without a command the server runs.
+
+Commands
+  links list [USER]      who has connected an account at the vendor, and whether the connection works
+  links revoke USER      end a user's connection: their sessions here, their tokens at the vendor, the record
+  token-store audit|migrate|strip [OPTIONS]
+                         take the table of tokens from plaintext to ciphertext; token-store --help has the options,
+                         of which --issuer is filled in for this server's vendor
+
+Options
+  -h, --help             this text
+
+USER is the vendor's own stable name of a person, as links list prints it. The environment is that of the server.
+
+Exit codes
+  0                      done
+  1                      it could not be done, or not wholly; stderr says why
+  2                      the command line is not understood
+  others                 of token-store, see there`;
+
+/** @param args without the program and the script, as in `process.argv.slice(2)` */
+export function parseCommand(args: readonly string[]): Command {
+  const [first, ...rest] = args;
+  if (first === "token-store") return { name: first, args: rest };
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { help: { type: "boolean", short: "h" } },
+    });
+    if (values.help === true || positionals[0] === "help") return { name: "help" };
+    return commandOf(positionals);
+  } catch (error) {
+    // Node's sentence, without its advice on positional arguments.
+    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    return invalid(sentence);
+  }
+}
+
+function commandOf([name = "", action, ...words]: readonly string[]): Command {
+  if (name !== "links") return invalid(`there is no command '${name.slice(0, 40)}'`);
+  const [user] = words;
+  if (words.length > 1 || user === "")
+    return invalid(`links ${action ?? ""} takes one user: put a name with spaces in quotes`);
+  if (action === "list") return { name: "links list", user };
+  if (action !== "revoke") return invalid("links takes one of: list, revoke");
+  return user === undefined
+    ? invalid("links revoke needs a user: links list names them")
+    : { name: "links revoke", user };
+}
+
+function invalid(problem: string): Command {
+  return { name: "invalid", message: `${problem}.\nRun it with --help for the commands.` };
+}

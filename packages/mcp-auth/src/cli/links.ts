@@ -1,0 +1,84 @@
+/** `links list` and `links revoke`: who has connected an account, and how the operator ends that. Text for people. */
+import type { Link } from "@oauth-broker/token-store";
+import type { ToldVendor } from "../hosted/vendor-link.ts";
+
+/** What a server keeps, as these commands see it. */
+export interface OperatorLinks {
+  readonly vendor: {
+    readonly id: string;
+    readonly name: string;
+    /** What a person can do by hand. */
+    readonly revocationHelp: string | undefined;
+  };
+  /** One user's links, or everybody's, at whatever vendor. */
+  list(user: string | undefined): AsyncIterable<Link>;
+  /** @returns how many sessions were live */
+  endSessions(user: string): Promise<number>;
+  /** Ends the link here, tells the vendor, removes the record. @returns what the vendor made of it, where it was told */
+  endLink(user: string): Promise<{ readonly vendor?: ToldVendor }>;
+  close(): Promise<void>;
+}
+
+export interface Output {
+  /** A line for stdout. */
+  readonly print: (line: string) => void;
+  /** A line for stderr. */
+  readonly say: (line: string) => void;
+}
+
+const STATUS: Readonly<Record<Link["status"], string>> = {
+  active: "works",
+  reauthorize: "must authorize again",
+  revoked: "being revoked",
+};
+const WIDTH = Math.max(...Object.values(STATUS).map((text) => text.length));
+
+/** @returns the exit code */
+export async function listLinks(user: string | undefined, links: OperatorLinks, { print }: Output): Promise<number> {
+  let count = 0;
+  for await (const link of links.list(user)) {
+    count += 1;
+    print(`${STATUS[link.status].padEnd(WIDTH)}  ${shown(link.vendor)}  ${shown(link.user)}`);
+  }
+  print(count === 0 ? "No links." : `${count} ${count === 1 ? "link" : "links"}.`);
+  return 0;
+}
+
+/** Sessions first: a client that comes meanwhile must find that it has ended. @returns the exit code */
+//= bar#RV-1
+export async function revokeLink(user: string, links: OperatorLinks, output: Output): Promise<number> {
+  const { print, say } = output;
+  const { vendor } = links;
+  const isLinked = await hasLink(user, links);
+  const sessions = await links.endSessions(user);
+  if (sessions > 0) print(`${sessions} ${sessions === 1 ? "session" : "sessions"} ended.`);
+  if (!isLinked) {
+    if (sessions === 0)
+      say(`${shown(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
+    return sessions === 0 ? 1 : 0;
+  }
+  const { vendor: told } = await links.endLink(user);
+  print(`The link to ${vendor.name} is removed here.`);
+  return tellOutcome(told, vendor, output);
+}
+
+function tellOutcome(told: ToldVendor | undefined, vendor: OperatorLinks["vendor"], { print, say }: Output): number {
+  const byHand = vendor.revocationHelp ?? "The user can remove this app in the account settings there";
+  if (told === "token" || told === "grant")
+    print(`${vendor.name} has revoked the ${told === "grant" ? "grant" : "token"}.`);
+  if (told === "already") print(`${vendor.name} did not know the token any more.`);
+  if (told === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
+  if (told === undefined) say(`The tokens could not be read, so ${vendor.name} was not told. ${byHand}.`);
+  if (told === "failed") say(`${vendor.name} could not be told, and may still accept the token. ${byHand}.`);
+  return told === undefined || told === "failed" ? 1 : 0;
+}
+
+async function hasLink(user: string, links: OperatorLinks): Promise<boolean> {
+  for await (const link of links.list(user)) if (link.vendor === links.vendor.id) return true;
+  return false;
+}
+
+/** Names come from the vendor and go to a terminal. */
+function shown(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
+}

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Secret } from "@oauth-broker/oauth-core";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../clock.ts";
+import { loadSettings } from "../config.ts";
+import { createUserSessions } from "../hosted/user-sessions.ts";
+import { openStorage } from "../storage.ts";
+import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";
+import { openLinks, withIssuer } from "./operator.ts";
+import { runCommand } from "./run-command.ts";
+
+const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
+const TOKENS = { accessToken: new Secret("access"), refreshToken: new Secret("refresh"), tokenType: "Bearer" };
+
+describe("the operator's commands on a server's own storage", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "operator-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function serverWithLink(environment: object): Promise<void> {
+    const log = createLog({ write: () => undefined });
+    const storage = await openStorage({ now: systemClock, log, environment: { ...environment } });
+    await storage.tokens.put(KEY, TOKENS);
+    const audience = "https://server.example.com/mcp";
+    await createUserSessions({ records: storage.records, now: systemClock, audience }).enter("U1", "s1");
+    await storage.close();
+  }
+
+  it("list a link, end it, and tell the vendor", async () => {
+    const received: string[] = [];
+    const vendor = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push(body);
+        response.end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(vendor, "listening");
+    const { port } = vendor.address() as AddressInfo;
+    const environment = {
+      ...HOSTED,
+      DATA_DIR: folder,
+      VENDOR_REVOCATION_URL: `http://127.0.0.1:${port}/revoke`,
+      EGRESS_ALLOW_LOOPBACK: "true",
+    };
+    await serverWithLink(environment);
+    const [out, err]: [string[], string[]] = [[], []];
+    const deps = {
+      print: (line: string) => void out.push(line),
+      say: (line: string) => void err.push(line),
+      openLinks: () => openLinks(environment),
+      runTokenStore: async () => 0,
+    };
+    expect(await runCommand(["links", "list"], deps)).toBe(0);
+    expect(out.splice(0)).toEqual(["works                 my-vendor  U1", "1 link."]);
+    expect(await runCommand(["links", "revoke", "U1"], deps)).toBe(0);
+    expect([out.splice(0), err]).toEqual([
+      ["The link to my-vendor is removed here.", "my-vendor has revoked the token."],
+      [],
+    ]);
+    expect(await runCommand(["links", "list", "U1"], deps)).toBe(0);
+    expect(out).toEqual(["No links."]);
+    expect(received).toEqual([expect.stringContaining("token=refresh")]);
+    vendor.close();
+    await once(vendor, "close");
+  });
+
+  it("make no file where there is none", async () => {
+    await expect(openLinks({ ...HOSTED, DATA_DIR: folder })).rejects.toThrow(/there is no file .*tokens\.sqlite/);
+  });
+
+  it("are not for a server that keeps nothing", async () => {
+    await expect(openLinks(PRE_REGISTERED)).rejects.toThrow("OAUTH_MODE is pre-registered");
+  });
+});
+
+describe("token-store is told what this server seals under", () => {
+  const settings = loadSettings(HOSTED);
+  if (settings.mode !== "hosted") throw new Error("not hosted");
+
+  it.each([
+    [["audit"], ["audit", "--issuer", "my-vendor=vendor.example.com"]],
+    [
+      ["strip", "--issuer", "other=x", "--dry-run"],
+      ["strip", "--issuer", "other=x", "--dry-run", "--issuer", "my-vendor=vendor.example.com"],
+    ],
+    [
+      ["migrate", "--issuer", "my-vendor=mine"],
+      ["migrate", "--issuer", "my-vendor=mine"],
+    ],
+    [
+      ["migrate", "--issuer=my-vendor=mine"],
+      ["migrate", "--issuer=my-vendor=mine"],
+    ],
+  ])("%j", (given, expected) => {
+    expect(withIssuer(given, settings)).toEqual(expected);
+  });
+});

@@ -1,0 +1,79 @@
+/** What the operator's commands work on: the same settings, table and keys as the server beside them. */
+import { createVendorClient } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { readTokenStoreSettings, requireStoreFile, runCommandLine } from "@oauth-broker/token-store";
+import { systemClock } from "../clock.ts";
+import { type Environment, loadSettings } from "../config.ts";
+import { resourceOf } from "../hosted/paths.ts";
+import { createUserSessions } from "../hosted/user-sessions.ts";
+import { endLink, linkKey } from "../hosted/vendor-link.ts";
+import type { HostedSettings } from "../settings.ts";
+import { openStorage } from "../storage.ts";
+import type { OperatorLinks } from "./links.ts";
+
+const TIMEOUT_MS = 10_000;
+
+/** @throws ConfigError; TokenStoreError; OAuthError temporarily_unavailable */
+export async function openLinks(environment?: Environment): Promise<OperatorLinks> {
+  const settings = hostedSettings(environment);
+  requireStoreFile(readTokenStoreSettings({}, environment));
+  // stdout is the command's.
+  const log = createLog({ write: (line) => void process.stderr.write(line) });
+  const storage = await openStorage({ now: systemClock, log, ...(environment === undefined ? {} : { environment }) });
+  const egress = createEgress({ ...settings.egress, timeoutMs: TIMEOUT_MS });
+  const { records, tokens } = storage;
+  const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
+  const sessions = createUserSessions({ records, now: systemClock, audience: resourceOf(settings.deploymentUrl) });
+  const { id, name, revocationHelp } = settings.vendor.vendor;
+  return {
+    vendor: { id, name, revocationHelp },
+    list: (user) => tokens.links(user),
+    endSessions: (user) => sessions.endAll(user),
+    endLink: (user) => endLink(user, { tokens, vendorClient, now: systemClock, settings }),
+    close: async () => {
+      await storage.close();
+      await egress.close();
+    },
+  };
+}
+
+/** The token store's own commands, which are told what this server seals under. @returns the exit code */
+export async function runTokenStore(args: readonly string[], environment?: Environment): Promise<number> {
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => stop.abort(signal);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
+  try {
+    const asked = isHelp(args) ? args : withIssuer(args, hostedSettings(environment));
+    const { stdout, stderr } = process;
+    const { signal } = stop;
+    return await runCommandLine(asked, {
+      stdout,
+      stderr,
+      signal,
+      ...(environment === undefined ? {} : { environment }),
+    });
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, onSignal);
+  }
+}
+
+/** The operator's own word for this vendor stays; those for others are added to. */
+export function withIssuer(args: readonly string[], settings: Pick<HostedSettings, "vendor">): string[] {
+  const { vendor, issuer } = linkKey("", { settings });
+  const isGiven = args.some((word, index) => {
+    const value = word === "--issuer" ? (args[index + 1] ?? "") : word.replace(/^--issuer=/, "");
+    return (word === "--issuer" || word.startsWith("--issuer=")) && value.startsWith(`${vendor}=`);
+  });
+  return isGiven ? [...args] : [...args, "--issuer", `${vendor}=${issuer}`];
+}
+
+function isHelp(args: readonly string[]): boolean {
+  return args.length === 0 || ["help", "--help", "-h", "--version", "-v"].some((word) => args.includes(word));
+}
+
+function hostedSettings(environment?: Environment): HostedSettings {
+  const settings = loadSettings(environment);
+  if (settings.mode === "hosted") return settings;
+  throw new Error("OAUTH_MODE is pre-registered: this server keeps no users' tokens, so there is nothing to look at.");
+}

@@ -1,0 +1,149 @@
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Link } from "@oauth-broker/token-store";
+import { describe, expect, it, vi } from "vitest";
+import type { ToldVendor } from "../hosted/vendor-link.ts";
+import { runCommand } from "./run-command.ts";
+
+const LINKS: readonly Link[] = [
+  { user: "T1:U1", vendor: "slack", status: "active" },
+  { user: "T1:U2", vendor: "slack", status: "reauthorize" },
+  { user: "T1:U3", vendor: "github", status: "active" },
+];
+
+interface Given {
+  readonly sessions?: number;
+  readonly told?: ToldVendor | undefined;
+  readonly links?: readonly Link[];
+  readonly fails?: Error;
+}
+
+function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
+  const told = "told" in given ? given.told : "grant";
+  const [out, err, calls]: [string[], string[], string[]] = [[], [], []];
+  const note = (call: string): void => void calls.push(call);
+  const deps = {
+    print: (line: string) => void out.push(line),
+    say: (line: string) => void err.push(line),
+    runTokenStore: vi.fn<(args: readonly string[]) => Promise<number>>(async () => 3),
+    openLinks: async () => ({
+      vendor: { id: "slack", name: "Slack", revocationHelp: undefined },
+      list: async function* (user: string | undefined) {
+        if (fails !== undefined) throw fails;
+        yield* links.filter((link) => user === undefined || link.user === user);
+      },
+      endSessions: async (user: string) => {
+        note(`sessions of ${user}`);
+        return sessions;
+      },
+      endLink: async (user: string) => {
+        note(`link of ${user}`);
+        return told === undefined ? {} : { vendor: told };
+      },
+      close: async () => note("closed"),
+    }),
+  };
+  return { out, err, calls, deps, run: (...args: string[]) => runCommand(args, deps) };
+}
+
+describe("links list", () => {
+  it("names everybody, with what their link is worth", async () => {
+    const { run, out, calls } = command();
+    expect(await run("links", "list")).toBe(0);
+    expect(out).toEqual([
+      "works                 slack  T1:U1",
+      "must authorize again  slack  T1:U2",
+      "works                 github  T1:U3",
+      "3 links.",
+    ]);
+    expect(calls).toEqual(["closed"]);
+  });
+
+  it("names one user's, or none", async () => {
+    const { run, out } = command();
+    await run("links", "list", "T1:U3");
+    await run("links", "list", "T9");
+    expect(out).toEqual(["works                 github  T1:U3", "1 link.", "No links."]);
+  });
+
+  it("shows nothing a terminal would act on", async () => {
+    const { run, out } = command({ links: [{ user: "\u001b[2Ja\u202eb", vendor: "slack", status: "active" }] });
+    await run("links", "list");
+    expect(out[0]).toBe("works                 slack  ?[2Ja?b");
+  });
+});
+
+describe("links revoke", () => {
+  it("bar#RV-1 ends the sessions, then the link", async () => {
+    const { run, out, err, calls } = command();
+    expect(await run("links", "revoke", "T1:U1")).toBe(0);
+    expect(calls).toEqual(["sessions of T1:U1", "link of T1:U1", "closed"]);
+    expect(out).toEqual(["2 sessions ended.", "The link to Slack is removed here.", "Slack has revoked the grant."]);
+    expect(err).toEqual([]);
+  });
+
+  it.each<[ToldVendor | undefined, number, string]>([
+    ["token", 0, "Slack has revoked the token."],
+    ["already", 0, "Slack did not know the token any more."],
+    [
+      "unsupported",
+      0,
+      "Slack has no way to revoke tokens. The user can remove this app in the account settings there.",
+    ],
+    ["failed", 1, "Slack could not be told, and may still accept the token."],
+    [undefined, 1, "The tokens could not be read, so Slack was not told."],
+  ])("says that the vendor answered %s", async (told, exitCode, sentence) => {
+    const { run, out, err } = command({ told });
+    expect(await run("links", "revoke", "T1:U1")).toBe(exitCode);
+    expect((exitCode === 0 ? out : err).at(-1)).toContain(sentence);
+  });
+
+  it("is also for sessions that have no link left", async () => {
+    const { run, out, calls } = command({ sessions: 1 });
+    expect(await run("links", "revoke", "T1:U3")).toBe(0);
+    expect(calls).toEqual(["sessions of T1:U3", "closed"]);
+    expect(out).toEqual(["1 session ended."]);
+  });
+
+  it("fails for a user nobody knows", async () => {
+    const { run, err } = command({ sessions: 0 });
+    expect(await run("links", "revoke", "T9")).toBe(1);
+    expect(err).toEqual(["T9 has no link to Slack and no session: links list names those who do."]);
+  });
+
+  it("tells an outage, and closes what it opened", async () => {
+    const fails = new OAuthError("temporarily_unavailable", "The store does not answer", { detail: "tokens" });
+    const { run, err, calls } = command({ fails });
+    expect(await run("links", "revoke", "T1:U1")).toBe(1);
+    expect(err).toEqual(["The store does not answer: tokens"]);
+    expect(calls).toEqual(["closed"]);
+  });
+});
+
+describe("the command line", () => {
+  it.each([[["--help"]], [["-h"]], [["help"]], [["links", "--help"]]])("explains itself for %j", async (args) => {
+    const { run, out } = command();
+    expect(await run(...args)).toBe(0);
+    expect(out[0]).toMatch(/^Usage: node main\.js/);
+  });
+
+  it.each([
+    [["serve"], "there is no command 'serve'"],
+    [["links"], "links takes one of: list, revoke"],
+    [["links", "drop", "T1"], "links takes one of: list, revoke"],
+    [["links", "revoke"], "links revoke needs a user"],
+    [["links", "revoke", ""], "takes one user"],
+    [["links", "revoke", "a", "b"], "takes one user"],
+    [["links", "list", "--all"], "Unknown option"],
+  ])("is not understood: %j", async (args, problem) => {
+    const { run, err, calls } = command();
+    expect(await run(...args)).toBe(2);
+    expect(err[0]).toContain(problem);
+    expect(calls).toEqual([]);
+  });
+
+  it("hands token-store's words on as they are, and its exit code back", async () => {
+    const { run, deps } = command();
+    expect(await run("token-store", "audit", "--json", "--help")).toBe(3);
+    expect(deps.runTokenStore).toHaveBeenCalledWith(["audit", "--json", "--help"]);
+  });
+});

@@ -1,0 +1,60 @@
+/** Runs one command of the operator and says with which code to end. start.ts calls it; what it works on is operator.ts. */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { HELP, parseCommand } from "./arguments.ts";
+import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
+import { openLinks, runTokenStore } from "./operator.ts";
+
+export interface CommandDeps extends Output {
+  /** @throws Error saying why there are none */
+  readonly openLinks: () => Promise<OperatorLinks>;
+  /** @returns the exit code */
+  readonly runTokenStore: (args: readonly string[]) => Promise<number>;
+}
+
+const FAILED = 1;
+const USAGE = 2;
+
+const REAL: CommandDeps = {
+  print: (line) => void process.stdout.write(`${line}\n`),
+  say: (line) => void process.stderr.write(`${line}\n`),
+  openLinks,
+  runTokenStore,
+};
+
+/**
+ * @returns the exit code
+ * @throws ConfigError, TokenStoreError: their messages are for the operator
+ */
+export async function runCommand(args: readonly string[], deps: CommandDeps = REAL): Promise<number> {
+  const command = parseCommand(args);
+  switch (command.name) {
+    case "help":
+      deps.print(HELP);
+      return 0;
+    case "invalid":
+      deps.say(command.message);
+      return USAGE;
+    case "token-store":
+      return deps.runTokenStore(command.args);
+    case "links list":
+      return withLinks(deps, (links) => listLinks(command.user, links, deps));
+    case "links revoke":
+      return withLinks(deps, (links) => revokeLink(command.user, links, deps));
+  }
+}
+
+async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promise<number>): Promise<number> {
+  try {
+    const links = await deps.openLinks();
+    try {
+      return await run(links);
+    } finally {
+      await links.close();
+    }
+  } catch (error) {
+    // A table or key service that does not help now: what is for the log of a server is for the terminal here.
+    if (!(error instanceof OAuthError)) throw error;
+    deps.say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
+    return FAILED;
+  }
+}
