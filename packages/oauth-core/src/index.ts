@@ -93,6 +93,8 @@ export {
   type ClientRegistry,
   createBindingCookie,
   createFlowId,
+  formToken,
+  isFormToken,
   createHandle,
   createRequestUri,
   type Handle,
@@ -136,3 +138,4 @@ export {
   withDefaults,
 } from "./vendor-client/vendor-templates.ts";
 export { hasIdTokens } from "./vendor-client/token-response.ts";
+export { relayedError } from "./vendor-client/relayed-error.ts";

@@ -8,6 +8,7 @@ import {
   createHandle,
   type Parameters,
   readBindingCookie,
+  relayedError,
   requireIssuer,
   type StateClaims,
   toOAuthError,
@@ -21,7 +22,6 @@ import type { Deps } from "../deps.ts";
 import { requireArrivalPath } from "./callback-path.ts";
 import { asData, asFlow, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { codeLifetimeSeconds, parkVendorCode, parkVendorTokens } from "./parking.ts";
-import { relayedError } from "./relayed-error.ts";
 import { refusePage } from "./refusal.ts";
 import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
 import { openVendorSecret } from "./vendor-secret.ts";
@@ -185,7 +185,7 @@ async function relayError(
   deps: Deps,
   trace: Trace,
 ): Promise<Answer> {
-  const error = relayedError(vendorError, parameters, open.choice.vendor, open.flow);
+  const error = relayedError(vendorError, parameters, open.choice.vendor, open.flow.credentialsSource);
   if (!(await fail("started", open.flowId, open.expect, error.code, deps))) throw refusePage(trace, "state_replayed");
   trace.failure = error;
   return withClearedCookie(errorRedirect(error, to), open.flowId, deps);

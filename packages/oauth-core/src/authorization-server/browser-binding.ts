@@ -2,6 +2,7 @@
  * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
  * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
  */
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { randomToken } from "../protocol/random.ts";
 import { hashOf } from "./handle.ts";
 
@@ -53,4 +54,21 @@ export function readBindingCookie(
   const value = pair?.slice(name.length) ?? "";
   // Only what we could have set: the value goes back into a header.
   return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;
+}
+
+/**
+ * What a form carries to show that it is ours and was shown to this browser: an HMAC under the cookie, which no script reads.
+ * Nothing is stored, and a reload of the page gives the same token.
+ *
+ * @param what the form and everything it is about
+ * @returns 43 base64url characters, which do not tell the cookie
+ */
+export function formToken(what: string, { value }: BindingCookie): string {
+  return createHmac("sha256", value).update(what).digest("base64url");
+}
+
+export function isFormToken(sent: string | undefined, what: string, cookie: BindingCookie): boolean {
+  const given = Buffer.from(sent ?? "");
+  const expected = Buffer.from(formToken(what, cookie));
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

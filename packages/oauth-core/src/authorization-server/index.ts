@@ -3,6 +3,8 @@ export {
   BINDING_SECONDS,
   clearBindingCookie,
   createBindingCookie,
+  formToken,
+  isFormToken,
   readBindingCookie,
   setBindingCookie,
 } from "./browser-binding.ts";

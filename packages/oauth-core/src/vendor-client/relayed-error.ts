@@ -1,13 +1,15 @@
-/** A vendor's error on the callback, as the platform hears it in its redirect. Called by finish-callback.ts. */
-import { mapCallbackError, OAuthError, type Parameters, type ResolvedVendor } from "@oauth-broker/oauth-core";
-import type { Flow } from "./flow-record.ts";
+/** A vendor's error on the callback, as the client hears it in its redirect. Callers: the broker's and the template's callback. */
+import { OAuthError } from "../protocol/errors.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
+import { mapCallbackError } from "./receive-callback.ts";
 
 /** @param vendorError the `error` parameter as received */
 export function relayedError(
   vendorError: string,
   parameters: Parameters,
   vendor: ResolvedVendor,
-  { credentialsSource }: Pick<Flow, "credentialsSource">,
+  credentialsSource: VendorCredentials["source"],
 ): OAuthError {
   const sent = Object.fromEntries(parameters.names().map((name) => [name, parameters.get(name) ?? ""]));
   const told = mapCallbackError({ ...sent, error: vendorError }, vendor);
