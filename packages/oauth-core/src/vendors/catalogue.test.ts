@@ -49,6 +49,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, readonly unknown[]
     tokenParameter: (value) => isText(value),
     ends: ["token", "grant"],
     goneStatuses: (value) => Array.isArray(value) && value.every(Number.isInteger),
+    goneErrors: (value) => value === undefined || (Array.isArray(value) && value.every(isText)),
   },
   tokenExpiry: { member: (value) => isText(value), unit: ["seconds", "milliseconds", "date"] },
   tokenResult: { member: (value) => isText(value), success: (value) => Array.isArray(value) },
@@ -104,9 +105,11 @@ describe("the catalogue", () => {
     expect(entry.sources.length).toBeGreaterThan(0);
     // A page that is a fragment takes no parameters that way.
     if (urlsOf(entry).some((url) => url.includes("#"))) expect(entry.unsupported).toBeDefined();
-    // Filled in the path of the authorization page alone.
+    // Filled in the path of the authorization page, and where the revocation is a recipe.
+    const { authorizationEndpoint, revocation, revocationEndpoint } = entry.vendor;
+    const naming = [authorizationEndpoint, ...(revocation === undefined ? [] : [revocationEndpoint])];
     for (const url of urlsOf(entry).filter((url) => url.includes("{client_id}"))) {
-      expect(url).toBe(entry.vendor.authorizationEndpoint);
+      expect(naming).toContain(url);
       expect(url).toContain("/{client_id}");
     }
     const names = urlsOf(entry)
