@@ -53,6 +53,17 @@ function vendorIssuer({ issExpected, issuer, issuerTemplate }: ResolvedVendor): 
   return issExpected && issuer !== undefined && issuerTemplate === undefined ? { vendor_issuer: issuer } : {};
 }
 
+/** @returns for the log at start: what standard clients will refuse here. Undefined also while the vendor cannot be asked */
+export async function vendorIssuerWarning({
+  settings,
+  vendorClient,
+}: Pick<HostedDeps, "settings" | "vendorClient">): Promise<string | undefined> {
+  if (settings.callback.kind === "server") return undefined;
+  const vendor = await vendorClient.resolve(settings.vendor.vendor).catch(() => undefined);
+  if (vendor?.issExpected !== true) return undefined;
+  return "VENDOR names itself (iss) in its answers, which clients that do not read vendor_issuer in our metadata refuse: set OAUTH_CALLBACK=server for those";
+}
+
 //= rfc9728#2
 export function protectedResourceMetadata({ deploymentUrl, vendor }: HostedSettings): Answer {
   return jsonAnswer(200, {

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CALLBACK, type OpenIdBench, openOpenIdBench, SCOPES, SERVER } from "../testing/hosted-bench.ts";
+import { vendorIssuerWarning } from "./metadata.ts";
+
+let bench: OpenIdBench;
+beforeAll(async () => {
+  bench = await openOpenIdBench();
+});
+afterAll(() => bench.close());
+
+describe("the metadata", () => {
+  const read = async (path: string, from: Pick<OpenIdBench, "request"> = bench) =>
+    (await from.request(`/.well-known/${path}`)).json();
+
+  it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 a vendor that says who it is, is named", async () => {
+    expect(await read("oauth-authorization-server")).toEqual({
+      issuer: SERVER,
+      authorization_endpoint: `${SERVER}/authorize`,
+      token_endpoint: `${SERVER}/token`,
+      revocation_endpoint: `${SERVER}/revoke`,
+      registration_endpoint: `${SERVER}/register`,
+      scopes_supported: SCOPES,
+      response_types_supported: ["code"],
+      response_modes_supported: ["query"],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      token_endpoint_auth_methods_supported: ["none"],
+      revocation_endpoint_auth_methods_supported: ["none"],
+      code_challenge_methods_supported: ["S256"],
+      vendor_issuer: bench.provider.issuer,
+    });
+  });
+
+  it("is warned of at start, where it names a vendor", async () => {
+    expect(await vendorIssuerWarning(bench)).toContain("vendor_issuer");
+    const { vendor } = bench.settings.vendor;
+    const silent = {
+      ...bench.settings,
+      vendor: { ...bench.settings.vendor, vendor: { ...vendor, issRequired: false } },
+    };
+    expect(await vendorIssuerWarning({ ...bench, settings: silent })).toBeUndefined();
+  });
+
+  it("rfc9728#2 tells of the resource at the root and below its path, and of no offline_access", async () => {
+    const other = await openOpenIdBench({ scopes: ["openid", "offline_access"] });
+    const expected = {
+      resource: `${SERVER}/mcp`,
+      authorization_servers: [SERVER],
+      scopes_supported: ["openid"],
+      bearer_methods_supported: ["header"],
+    };
+    expect(await read("oauth-protected-resource", other)).toEqual(expected);
+    expect(await read("oauth-protected-resource/mcp", other)).toEqual(expected);
+    await other.close();
+  });
+});
+
+describe("POST /register", () => {
+  const register = async (body: unknown, from: Pick<OpenIdBench, "request"> = bench) => {
+    const headers = { "content-type": "application/json" };
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const answer = await from.request("/register", { method: "POST", headers, body: text });
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  it("rfc7591#3.2.1 answers the one public client to whoever brings the platform's callback", async () => {
+    const expected = {
+      status: 201,
+      body: {
+        client_id: "platform",
+        redirect_uris: [CALLBACK],
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      },
+    };
+    expect(await register({ redirect_uris: [CALLBACK] })).toEqual(expected);
+    const wishes = {
+      client_name: "<b>Mine",
+      token_endpoint_auth_method: "client_secret_post",
+      application_type: "web",
+    };
+    expect(await register({ redirect_uris: [CALLBACK], ...wishes })).toEqual(expected);
+  });
+
+  it.each([
+    ["another redirect URI", { redirect_uris: ["https://evil.example/cb"] }, "invalid_redirect_uri"],
+    ["one more redirect URI", { redirect_uris: [CALLBACK, `${CALLBACK}/`] }, "invalid_redirect_uri"],
+    ["none", { redirect_uris: [] }, "invalid_redirect_uri"],
+    ["no list", { redirect_uris: CALLBACK }, "invalid_redirect_uri"],
+    ["no redirect_uris", {}, "invalid_redirect_uri"],
+    ["no object", [], "invalid_client_metadata"],
+    ["no JSON", "{", "invalid_client_metadata"],
+    [
+      "a name twice",
+      `{"redirect_uris":["${CALLBACK}"],"redirect_uris":["https://evil.example"]}`,
+      "invalid_client_metadata",
+    ],
+  ])("rfc7591#3.2.2 refuses %s", async (_what, body, error) => {
+    expect(await register(body)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it("is not there where it is switched off", async () => {
+    const callback = { kind: "platform", redirectUri: CALLBACK, registers: false } as const;
+    const closed = await openOpenIdBench({ settings: { callback } });
+    expect((await register({ redirect_uris: [CALLBACK] }, closed)).status).toBe(404);
+    const metadata = await (await closed.request("/.well-known/oauth-authorization-server")).json();
+    expect(metadata).not.toHaveProperty("registration_endpoint");
+    await closed.close();
+  });
+});
