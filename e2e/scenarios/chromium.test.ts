@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   /** From the platform's page up to the vendor's consent page. */
   async function toConsent(of: Page = page): Promise<void> {
     await of.goto(home);
-    await click("Connect", of);
+    await click("Connect Sandbox vendor", of);
     await signIn(of);
     await of.getByRole("button", { name: "Allow" }).waitFor();
   }
@@ -100,7 +100,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   it("connects, shows masked tokens and checks, refreshes and revokes", async () => {
     await page.goto(home);
     await shot("01-start");
-    await click("Connect");
+    await click("Connect Sandbox vendor");
     await shot("02-sign-in");
     await signIn();
     await sees("to connect?");
@@ -143,10 +143,10 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await sees("access_denied");
     await shot("08-cancelled");
     expect(lastVisit("/v1/callback").searchParams.get("error")).toBe("access_denied");
-    await click("Connect again");
+    await click("Connect Sandbox vendor again");
     await click("Cancel");
     await sees("access_denied");
-    await click("Connect again");
+    await click("Connect Sandbox vendor again");
     await signIn();
     await click("Allow");
     await sees("Your tokens arrived");
@@ -154,7 +154,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
 
   it("survives Back at the vendor and Back after the end", async () => {
     await page.goto(home);
-    await click("Connect");
+    await click("Connect Sandbox vendor");
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
     await page.goBack();
     await sees("Connect a vendor through the broker");
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
 
   it("survives a reload of the broker's start address, before and after the end", async () => {
     await page.goto(home);
-    await click("Connect");
+    await click("Connect Sandbox vendor");
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
     const start = lastVisit("/v1/authorize").href;
     await page.goto(start);

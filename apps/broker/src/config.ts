@@ -4,10 +4,11 @@
  */
 import type { Environment } from "./config/source.ts";
 
+export { buildVendors } from "./config/build.ts";
 export { CUSTOM_VENDOR } from "./config/custom-vendor.ts";
 export { describeConfiguration, type FieldDescription } from "./config/describe.ts";
 export { loadConfig } from "./config/load.ts";
-export { type ConfigError, isConfigError, type Problem } from "./config/problems.ts";
+export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "./config/source.ts";
 export type * from "./config/types.ts";
 export type { VendorRegistry } from "./config/vendors.ts";

@@ -1,18 +1,17 @@
 /**
- * The sandbox: a real OpenID provider as the vendor and a sample platform beside the broker, all on loopback,
- * so that a newcomer clicks through a whole flow without an account anywhere. The only file that knows the simulators.
+ * The sandbox: a real OpenID provider, a simulator of every first-class vendor and a sample platform beside the broker, all on
+ * loopback, so that a newcomer clicks through whole flows without an account anywhere. The only file that knows the simulators.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { defineVendor, Secret } from "@oauth-broker/oauth-core";
-import type { SandboxPlatform } from "@oauth-broker/simulators";
-import type { ClientConfig, Config, VendorConfig } from "./config.ts";
+import type { SandboxPlatform, SandboxVendor } from "@oauth-broker/simulators";
+import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./flows/timeline.ts";
 import type { Broker } from "./app.ts";
 
 export interface Sandbox {
-  /** The configuration with the sandbox's vendor and client in it. */
+  /** The configuration with the sandbox's vendors and client in it. */
   readonly config: Config;
   /** What to open in a browser. */
   readonly url: string;
@@ -25,9 +24,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const VENDOR_ID = "sandbox";
-const SCOPES = ["openid", "profile", "email", "offline_access", "api:read"];
-
 interface SandboxClient {
   readonly client_id: string;
   readonly client_secret: string;
@@ -35,50 +31,43 @@ interface SandboxClient {
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
 export async function startSandbox(config: Config, clientFile: string): Promise<Sandbox> {
-  const { startOpenIdProvider, startSandboxPlatform } = await loadSimulators();
+  const { startSandboxVendors, startSandboxPlatform } = await loadSimulators();
   const client = await loadOrMakeClient(clientFile);
-  const vendorSecret = randomBytes(32).toString("base64url");
+  let vendors: readonly SandboxVendor[] = [];
   let broker: Broker | undefined;
   const platform = await startSandboxPlatform({
     brokerUrl: config.baseUrl,
     clientId: client.client_id,
     clientSecret: client.client_secret,
-    vendor: VENDOR_ID,
-    scope: SCOPES.join(" "),
+    vendors: () => vendors.map(({ offer }) => offer),
     timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
   });
-  const provider = await startOpenIdProvider({
-    homeUrl: platform.url,
-    registration: {},
-    clients: [
-      {
-        clientId: "broker",
-        clientName: "OAuth broker (sandbox)",
-        clientSecret: vendorSecret,
-        redirectUris: [`${config.baseUrl}/v1/callback`],
-      },
-    ],
-  });
+  vendors = await startSandboxVendors({ redirectUri: `${config.baseUrl}/v1/callback`, homeUrl: platform.url });
+  const ids = vendors.map(({ offer }) => offer.id);
   return {
     config: {
       ...config,
-      clients: [sandboxClient(client, platform)],
-      vendors: new Map([...config.vendors, [VENDOR_ID, sandboxVendor(provider.issuer, vendorSecret)]]),
+      clients: [sandboxClient(client, platform, ids)],
+      vendors: new Map([...config.vendors, ...configuredVendors(vendors, config)]),
     },
     url: platform.url,
     clientFile,
     attach: (started) => {
       broker = started;
     },
-    publish: () => writeClientFile(clientFile, client, platform, config.baseUrl),
+    publish: () =>
+      writeClientFile(clientFile, client, platform, { issuer: config.baseUrl, vendor: ids[0], vendors: ids }),
     close: async () => {
-      await platform.close();
-      await provider.close();
+      await Promise.all([platform, ...vendors].map((server) => server.close()));
     },
   };
 }
 
-function sandboxClient({ client_id, client_secret }: SandboxClient, platform: SandboxPlatform): ClientConfig {
+function sandboxClient(
+  { client_id, client_secret }: SandboxClient,
+  platform: SandboxPlatform,
+  approvedVendors: readonly string[],
+): ClientConfig {
   return {
     clientId: client_id,
     name: "the sandbox's platform",
@@ -86,27 +75,24 @@ function sandboxClient({ client_id, client_secret }: SandboxClient, platform: Sa
     redirectUris: [platform.redirectUri],
     browserBinding: "required",
     allowOverrides: true,
-    approvedVendors: [],
+    approvedVendors,
     initiateLoginUri: platform.url,
   };
 }
 
-function sandboxVendor(issuer: string, clientSecret: string): VendorConfig {
-  return {
-    vendor: defineVendor({
-      id: VENDOR_ID,
-      name: "Sandbox vendor (a real OpenID provider)",
-      issuer,
-      registrationEndpoint: `${issuer}/reg`,
-      defaultScopes: SCOPES,
-      rotatesRefreshTokens: true,
-    }),
-    placeholders: {},
-    setup: "none",
-    byoc: true,
-    needsOwnerPage: false,
-    credentials: [{ id: "sandbox", source: "shared", clientId: "broker", clientSecret: new Secret(clientSecret) }],
-  };
+/** As an operator would point registry entries at other hosts, and bring a vendor of their own: `vendors` of broker.yaml. */
+function configuredVendors(
+  vendors: readonly SandboxVendor[],
+  { vendors: known }: Config,
+): ReadonlyMap<string, VendorConfig> {
+  const section = Object.fromEntries(vendors.map(({ offer, entry }) => [offer.id, entry]));
+  const registry = new Map([...known].filter(([id]) => Object.hasOwn(section, id)));
+  const rules = { allowLoopback: true, allowCidrs: [] };
+  const built = buildVendors(section, { env: {}, registry, rules });
+  if (built.vendors.size < vendors.length || built.problems.length > 0) {
+    throw configError("the sandbox's vendors", built.problems);
+  }
+  return built.vendors;
 }
 
 /** Left out of the built file: every configured mode runs without it. */
@@ -139,10 +125,10 @@ async function writeClientFile(
   path: string,
   client: SandboxClient,
   platform: SandboxPlatform,
-  baseUrl: string,
+  about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const content = { ...client, redirect_uris: [platform.redirectUri], issuer: baseUrl, vendor: VENDOR_ID };
+  const content = { ...client, redirect_uris: [platform.redirectUri], ...about };
   await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(path, 0o600);

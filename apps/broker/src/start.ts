@@ -93,7 +93,7 @@ function greet(config: Config, sandbox: Sandbox | undefined): string {
   if (sandbox === undefined) return `Broker listening at ${config.baseUrl}`;
   return [
     "",
-    "  The sandbox is running: a broker, a vendor and a sample platform, all on this machine.",
+    "  The sandbox is running: a broker, practice vendors and a sample platform, all on this machine.",
     "",
     `  Open    ${sandbox.url}`,
     `  Broker  ${config.baseUrl}`,

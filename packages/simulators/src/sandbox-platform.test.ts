@@ -2,25 +2,25 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCookieJar, type CookieJar } from "./cookie-jar.ts";
 import { driveConsent } from "./drive-consent.ts";
-import { parseForms } from "./html-forms.ts";
 import { startSandboxPlatform, type SandboxPlatform } from "./sandbox-platform.ts";
 import { startFakeBroker, TOKENS, type FakeBroker } from "./testing/fake-broker.ts";
+import { createPlatformVisitor, type PlatformVisitor } from "./testing/platform-visitor.ts";
+
+const SANDBOX = { id: "sandbox", name: "Sandbox vendor", about: "Practice", request: { scope: "openid api:read" } };
 
 let broker: FakeBroker;
 let platform: SandboxPlatform;
-let browser: CookieJar;
+let visitor: PlatformVisitor;
 
 beforeEach(async () => {
   broker = await startFakeBroker();
-  browser = createCookieJar();
+  visitor = createPlatformVisitor(() => platform.url);
   platform = await startSandboxPlatform({
     brokerUrl: broker.url,
     clientId: "platform",
     clientSecret: "platform-secret",
-    vendor: "sandbox",
-    scope: "openid api:read",
+    vendors: () => [SANDBOX],
     now: () => 1_700_000_000,
     timeline: async (flowId) => [
       { leg: "spent", at: 1_700_000_000, checks: ["code used once"] },
@@ -30,33 +30,16 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([broker.close(), platform.close()]));
 
-async function request(path: string, form?: Readonly<Record<string, string>>, jar = browser): Promise<Response> {
-  const url = new URL(path, platform.url);
-  const cookie = jar.header(url);
-  const answer = await fetch(url, {
-    redirect: "manual",
-    headers: cookie === undefined ? {} : { cookie },
-    ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) }),
-  });
-  jar.store(url, answer.headers.getSetCookie());
-  return answer;
-}
-
-const page = async (): Promise<string> => (await request("/")).text();
-
-/** Presses the page's button of that address (and token). */
-async function press(action: string, token?: string): Promise<string> {
-  const forms = parseForms(await page()).filter((form) => form.action === action);
-  const form = forms.find(
-    ({ fields }) => token === undefined || fields.some(([name, value]) => name === "token" && value === token),
-  );
-  await request(action, Object.fromEntries(form?.fields ?? []));
-  return page();
-}
+const request: PlatformVisitor["request"] = (path, form) => visitor.request(path, form);
+const page = (): Promise<string> => visitor.page();
+const press: PlatformVisitor["press"] = (action, having) => visitor.press(action, having);
 
 /** Clicks Connect and lets the browser run up to the platform's callback. */
 const leave = (): Promise<URL> =>
-  driveConsent(platform.url, { cookieJar: browser, stopAt: (url) => url.href.startsWith(platform.redirectUri) });
+  driveConsent(platform.url, {
+    cookieJar: visitor.cookieJar,
+    stopAt: (url) => url.href.startsWith(platform.redirectUri),
+  });
 
 async function connect(): Promise<string> {
   const callback = await leave();
@@ -119,7 +102,7 @@ describe("connect", () => {
   it("finishes in no other browser, and only once", async () => {
     const callback = await leave();
     const address = callback.pathname + callback.search;
-    expect((await request(address, undefined, createCookieJar())).status).toBe(400);
+    expect((await createPlatformVisitor(() => platform.url).request(address)).status).toBe(400);
     expect(broker.posted.map(({ path }) => path)).toEqual(["/v1/par"]);
     expect((await request(address)).status).toBe(303);
     expect((await request(address)).status).toBe(400);
@@ -207,7 +190,7 @@ describe("refresh and revoke", () => {
     "revokes the %s and then shows that refresh is refused",
     async (which) => {
       await connect();
-      const shown = await press("/revoke", which);
+      const shown = await press("/revoke", { token: which });
       expect(Object.fromEntries(broker.posted.at(-1)?.form ?? [])).toMatchObject({
         token: TOKENS[which],
         token_type_hint: which,
@@ -221,15 +204,15 @@ describe("refresh and revoke", () => {
 
   it("starts over with another session", async () => {
     await connect();
-    const before = browser.header(new URL(platform.url));
+    const before = visitor.cookieJar.header(new URL(platform.url));
     const shown = await press("/start-over");
     expect(shown).toContain("Connect a vendor through the broker");
-    expect(browser.header(new URL(platform.url))).not.toBe(before);
+    expect(visitor.cookieJar.header(new URL(platform.url))).not.toBe(before);
   });
 });
 
 describe("the page's own protection", () => {
-  it.each(["/connect", "/refresh", "/revoke", "/start-over"])(
+  it.each(["/connect", "/show", "/refresh", "/revoke", "/start-over"])(
     "refuses %s without this session's token",
     async (path) => {
       await connect();

@@ -1,5 +1,5 @@
 /**
- * The other side of the broker in the sandbox: a tiny platform with one button. It does what an MCP backend has to do:
+ * The other side of the broker in the sandbox: a tiny platform with one button per vendor. It does what an MCP backend has to do:
  * push the request, keep state and PKCE verifier in the user's own session, check what comes back, redeem, refresh, revoke.
  * Flow: POST /connect → POST /v1/par → GET /v1/authorize → vendor → broker → GET /oauth/vendor-callback → POST /v1/token.
  */
@@ -9,24 +9,33 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { machineClock, type Clock } from "./clock.ts";
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
-import { createBrokerClient, type BrokerClient } from "./platform/broker-client.ts";
+import { createBrokerClient, type RevocableToken } from "./platform/broker-client.ts";
+import type { ShownVendor } from "./platform/connection.ts";
+import { finish } from "./platform/finish.ts";
 import { orderLegs } from "./platform/legs.ts";
+import { requestFor, type VendorOffer } from "./platform/offer.ts";
 import { renderHome, renderRefusal } from "./platform/page.ts";
 import { describeProblem } from "./platform/problem.ts";
-import { createSessions, isOwnForm, rememberPushed, takePushed, type Leg, type Session } from "./platform/sessions.ts";
+import {
+  atVendor,
+  createSessions,
+  isOwnForm,
+  rememberPushed,
+  takePushed,
+  type AtVendor,
+  type Leg,
+  type Session,
+} from "./platform/sessions.ts";
 
 export interface SandboxPlatformOptions {
   /** The broker's `base_url`; asked for its metadata at the first Connect, not before. */
   readonly brokerUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The vendor's id at the broker. */
-  readonly vendor: string;
-  readonly scope: string;
+  /** What can be connected, in the page's order. Asked at each page: a vendor may start after the platform, whose address it wants. */
+  readonly vendors: () => readonly VendorOffer[];
   /** Default 0: a free one. */
   readonly port?: number;
-  /** Sent to the vendor; the default makes it show both its pages each time. */
-  readonly prompt?: string;
   /** The broker's legs of a flow, from its record; the platform itself cannot see them. */
   readonly timeline?: (flowId: string) => Promise<readonly Leg[]>;
   readonly now?: Clock;
@@ -54,7 +63,7 @@ export async function startSandboxPlatform(options: SandboxPlatformOptions): Pro
 
 /** @param url where the platform is reached, `http://127.0.0.1:PORT` */
 function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Hono {
-  const { vendor, scope, prompt = "login consent", timeline, now = machineClock } = options;
+  const { vendors, timeline, now = machineClock } = options;
   const broker = createBrokerClient({ ...options, redirectUri: `${url}${CALLBACK_PATH}` });
   const sessions = createSessions();
   // Browsers do not keep the cookies of two ports apart, so the name does.
@@ -70,13 +79,8 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
 
   app.get("/", async (c) => {
     const session = current(c) ?? begin(c);
-    const flowId = session.flow?.flowId;
-    const legs = flowId === undefined || timeline === undefined ? [] : await timeline(flowId).catch(() => []);
-    return c.body(
-      await renderHome({ session, vendor, legs: orderLegs(session.flow?.legs ?? [], legs) }),
-      200,
-      PAGE_HEADERS,
-    );
+    const view = { session, offers: vendors(), shown: await shownVendor(session) };
+    return c.body(await renderHome(view), 200, PAGE_HEADERS);
   });
 
   app.get(CALLBACK_PATH, async (c) => {
@@ -91,26 +95,36 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
         "It was already used, has expired, or was begun elsewhere. Nothing was done with it.",
       );
     }
-    await finish(session, callback, found, broker, now);
+    await finish(session, callback, found, { broker, now });
     return c.redirect("/", 303);
   });
 
   app.post("/connect", (c) =>
-    act(c, async (session) => {
+    act(c, async (session, form) => {
+      const offer = vendors().find(({ id }) => id === form["vendor"]);
+      if (offer === undefined) return c.redirect("/", 303);
       const at = now();
-      const { url: next, pushed } = await broker.push({ vendor, scope, prompt });
-      rememberPushed(session, pushed, at);
+      const { url: next, pushed } = await broker.push(requestFor(offer, form));
+      rememberPushed(session, { vendor: offer.id, pushed, at });
       delete session.notice;
       return c.redirect(next, 303);
     }),
   );
 
+  app.post("/show", (c) =>
+    act(c, async (session, form) => {
+      if (connectionOf(session, form) !== undefined) delete session.notice;
+      return c.redirect("/", 303);
+    }),
+  );
+
   app.post("/refresh", (c) =>
-    act(c, async (session) => {
-      const before = session.tokens;
-      if (before === undefined) return c.redirect("/", 303);
-      session.tokens = await broker.refresh(before);
-      const isRotated = session.tokens.refreshToken !== before.refreshToken;
+    act(c, async (session, form) => {
+      const connection = connectionOf(session, form);
+      if (connection?.tokens === undefined) return c.redirect("/", 303);
+      const before = connection.tokens;
+      connection.tokens = await broker.refresh(before);
+      const isRotated = connection.tokens.refreshToken !== before.refreshToken;
       session.notice = {
         kind: "done",
         text: `Refreshed: a new access token arrived${isRotated ? ", and the vendor rotated the refresh token" : ""}.`,
@@ -121,14 +135,12 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
 
   app.post("/revoke", (c) =>
     act(c, async (session, form) => {
-      if (session.tokens === undefined) return c.redirect("/", 303);
+      const connection = connectionOf(session, form);
+      if (connection?.tokens === undefined) return c.redirect("/", 303);
       const which = form["token"] === "refresh_token" ? "refresh_token" : "access_token";
-      const revoked = await broker.revoke(session.tokens, which);
-      session.isRevoked = true;
-      session.notice = {
-        kind: "done",
-        text: `Revoked at the vendor (${revoked}). Try Refresh now: the vendor will refuse it.`,
-      };
+      const revoked = await broker.revoke(connection.tokens, which);
+      connection.isRevoked = true;
+      session.notice = { kind: "done", text: revokedText(which, revoked) };
       return c.redirect("/", 303);
     }),
   );
@@ -145,6 +157,15 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
     const { id, session } = sessions.create();
     setCookie(c, cookieName, id, { path: "/", httpOnly: true, sameSite: "Lax" });
     return session;
+  }
+
+  async function shownVendor(session: Session): Promise<ShownVendor | undefined> {
+    const offer = vendors().find(({ id }) => id === session.shown);
+    if (offer === undefined) return undefined;
+    const connection = atVendor(session, offer.id);
+    const flowId = connection.flow?.flowId;
+    const legs = flowId === undefined || timeline === undefined ? [] : await timeline(flowId).catch(() => []);
+    return { ...connection, offer, legs: orderLegs(connection.flow?.legs ?? [], legs) };
   }
 
   /** Runs one button: only for a form of this session; what fails becomes the page's notice. */
@@ -168,47 +189,21 @@ function createSandboxPlatform(options: SandboxPlatformOptions, url: string): Ho
   return app;
 }
 
-/** The browser is back: checks, then the code for the tokens. Notes each leg that was reached. */
-async function finish(
-  session: Session,
-  callback: URL,
-  { pushed, at }: NonNullable<ReturnType<typeof takePushed>>,
-  broker: BrokerClient,
-  now: Clock,
-): Promise<void> {
-  const flowId = callback.searchParams.get("flow_id");
-  const asked = {
-    leg: "asked",
-    at,
-    checks: [
-      "state and PKCE verifier wait in this browser's own session",
-      "request pushed by the backend, not carried by the browser",
-    ],
-  };
-  const returned = { leg: "returned", at: now(), checks: ["state belongs to this browser's session, used once"] };
-  const legs: Leg[] = [asked, returned];
-  session.flow = { legs, ...(flowId === null ? {} : { flowId }) };
-  delete session.notice;
-  try {
-    const parameters = await broker.readCallback(callback, pushed);
-    returned.checks.push("iss is the broker");
-    session.tokens = await broker.redeem(parameters, pushed);
-    session.isRevoked = false;
-    legs.push({
-      leg: "received",
-      at: now(),
-      checks: [
-        "code redeemed with the PKCE verifier of this session",
-        "the answer is a well-formed token response",
-        // The broker hands an ID token on only after that (design §4).
-        ...(session.tokens.idTokenClaims === undefined
-          ? []
-          : ["ID token verified by the broker: signature, issuer, audience, nonce"]),
-      ],
-    });
-  } catch (error) {
-    session.notice = { kind: "problem", problem: await describeProblem(error) };
-  }
+/** What the form is about; the page is about it from then on. @returns undefined when nothing was connected there */
+function connectionOf(session: Session, form: Readonly<Record<string, unknown>>): AtVendor | undefined {
+  const id = typeof form["vendor"] === "string" ? form["vendor"] : "";
+  const known = session.vendors.get(id);
+  if (known !== undefined) session.shown = id;
+  return known;
+}
+
+/** @param revoked what the broker says was ended */
+function revokedText(which: RevocableToken, revoked: string): string {
+  const next =
+    which === "refresh_token" || revoked === "grant"
+      ? "Try Refresh now: the vendor will refuse it."
+      : "At some vendors the refresh token lives on: try Refresh now.";
+  return `Revoked at the vendor (${revoked}). ${next}`;
 }
 
 async function refuse(c: Context, status: 400 | 403, title: string, text: string): Promise<Response> {

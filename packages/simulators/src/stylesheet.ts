@@ -36,6 +36,22 @@ a{color:var(--accent)}
 ul.plain{list-style:none;margin:.5rem 0 1rem;padding:0}
 ul.plain li{padding:.6rem 0;border-top:1px solid var(--line)}
 ul.plain li:first-child{border-top:0}
+ul.vendors{list-style:none;margin:1rem 0 0;padding:0}
+ul.vendors>li{display:grid;grid-template-columns:1fr 17rem;gap:.5rem 1.25rem;align-items:center;padding:1rem 0;border-top:1px solid var(--line)}
+ul.vendors>li.asks{grid-template-columns:1fr}
+ul.vendors>li:last-child{padding-bottom:0}
+ul.vendors p{margin:0}
+ul.vendors .name{font-weight:600;font-size:1.05rem}
+ul.vendors .row{margin:0}
+ul.vendors form,ul.vendors button{width:100%}
+ul.vendors .asks form{display:grid;grid-template-columns:1fr 1fr;gap:.75rem 1.25rem;align-items:end}
+label{display:block;font-weight:600;font-size:.95rem}
+input:not([type]),select{display:block;width:100%;margin-top:.25rem;font:inherit;font-weight:400;min-height:2.75rem;padding:.45rem .7rem;border-radius:.6rem;border:1px solid var(--soft);background:var(--paper);color:var(--ink)}
+input[type=checkbox]{width:1.15rem;height:1.15rem;margin:.2rem 0 0;accent-color:var(--accent)}
+label:has(input[type=checkbox]){display:grid;grid-template-columns:auto 1fr;gap:.75rem;padding:.6rem 0;border-top:1px solid var(--line);font-weight:400;font-size:1rem}
+pre{margin:0;white-space:pre-wrap}
+.back{text-align:center}
+.last{margin:1rem 0 0}
 code{font:.9em ui-monospace,SFMono-Regular,Menlo,"Liberation Mono",monospace;overflow-wrap:anywhere}
 .soft{color:var(--soft)}
 .steps{list-style:none;display:grid;grid-template-columns:repeat(3,1fr);gap:.5rem;padding:0;margin:1.25rem 0 0;counter-reset:step}
@@ -69,5 +85,6 @@ td li::before{content:"✓";position:absolute;left:0;color:var(--good);font-weig
   td{border-top:0;padding-top:0}
   thead{display:none}
   .row,.row form,.row button{width:100%}
+  ul.vendors>li,ul.vendors .asks form{grid-template-columns:1fr}
 }
 `;

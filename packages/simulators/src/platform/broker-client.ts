@@ -22,6 +22,8 @@ export interface BrokerTokens {
   readonly scope?: string;
   readonly idTokenClaims?: { readonly iss?: string; readonly sub?: string };
   readonly vendor: string;
+  /** What else the vendor said; never a token. */
+  readonly vendorData: Readonly<Record<string, unknown>>;
   /** Sent back with refresh and revoke: it names what minted the tokens. */
   readonly connection: string;
 }
@@ -131,7 +133,7 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 }
 
 function readTokens(answer: oauth.TokenEndpointResponse): BrokerTokens {
-  const { vendor, connection, vendor_id_token: idToken } = answer;
+  const { vendor, connection, vendor_id_token: idToken, vendor_data: vendorData } = answer;
   return {
     accessToken: answer.access_token,
     tokenType: answer.token_type,
@@ -141,6 +143,11 @@ function readTokens(answer: oauth.TokenEndpointResponse): BrokerTokens {
     // The broker has verified it; here it is only shown.
     ...(typeof idToken === "string" ? { idTokenClaims: decodeJwt(idToken) } : {}),
     vendor: typeof vendor === "string" ? vendor : "",
+    vendorData: isRecord(vendorData) ? vendorData : {},
     connection: typeof connection === "string" ? connection : "",
   };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,12 +17,16 @@ export interface Problem {
 const ADVICE: Readonly<Record<string, string>> = {
   access_denied: "You cancelled at the vendor, so nothing was connected. Connect again whenever you like.",
   invalid_grant: "This connection has ended. Connect again to get a new one.",
+  invalid_request: "Something in the request does not fit. What it is stands below.",
   invalid_client: "The broker does not know this platform under its client id and secret.",
   temporarily_unavailable: "Something on the way did not answer. Try again in a moment.",
   slow_down: "Too many requests at once. Try again in a minute.",
   unsupported_token_type: "This vendor has no way to revoke a token. It can be ended by hand in the vendor's settings.",
   vendor_credentials_rejected: "The vendor no longer accepts the client credentials that the broker uses.",
 };
+
+/** A reason of the vendor's own, for which there is no registered code. */
+const REFUSED = "The vendor refused. What it wants first is said below.";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -53,6 +57,7 @@ function fromMembers(members: Members): Problem {
     advice:
       text(members["help"]) ??
       ADVICE[code] ??
+      (code === "server_error" && vendorError !== undefined ? REFUSED : undefined) ??
       "Start over. If it happens again, the flow id below finds it in the broker's log.",
     ...(flowId === undefined ? {} : { flowId }),
     ...(vendorError === undefined ? {} : { vendorError }),

@@ -27,15 +27,31 @@ export type Notice =
   | { readonly kind: "done"; readonly text: string }
   | { readonly kind: "problem"; readonly problem: Problem };
 
-export interface Session {
-  readonly csrf: string;
-  /** Flows under way in this browser, by state: one per tab. */
-  readonly pending: Map<string, { readonly pushed: PushedRequest; readonly at: number }>;
+/** What this session has at one vendor. */
+export interface AtVendor {
   /** The last flow that came back, whatever its end. */
   flow?: Flow;
   tokens?: BrokerTokens;
   /** The tokens were revoked here; they are shown so that a newcomer can try what they still open. */
   isRevoked?: boolean;
+}
+
+/** A flow that has left for its vendor. */
+export interface Pending {
+  readonly vendor: string;
+  readonly pushed: PushedRequest;
+  /** Epoch seconds. */
+  readonly at: number;
+}
+
+export interface Session {
+  readonly csrf: string;
+  /** Flows under way in this browser, by state: one per tab. */
+  readonly pending: Map<string, Pending>;
+  /** By vendor id. */
+  readonly vendors: Map<string, AtVendor>;
+  /** Id of the vendor that the page is about. */
+  shown?: string;
   /** What the last action led to; stays until the next one. */
   notice?: Notice;
 }
@@ -56,7 +72,7 @@ export function createSessions(): Sessions {
     find: (id) => (id === undefined ? undefined : sessions.get(id)),
     create() {
       const id = randomBytes(32).toString("base64url");
-      const session: Session = { csrf: randomBytes(32).toString("base64url"), pending: new Map() };
+      const session: Session = { csrf: randomBytes(32).toString("base64url"), pending: new Map(), vendors: new Map() };
       sessions.set(id, session);
       dropOldest(sessions, CAPACITY);
       return { id, session };
@@ -67,16 +83,20 @@ export function createSessions(): Sessions {
   };
 }
 
-export function rememberPushed(session: Session, pushed: PushedRequest, at: number): void {
-  session.pending.set(pushed.state, { pushed, at });
+/** @returns the session's own object, to be changed; made when there is none yet */
+export function atVendor({ vendors }: Session, id: string): AtVendor {
+  const known = vendors.get(id) ?? {};
+  vendors.set(id, known);
+  return known;
+}
+
+export function rememberPushed(session: Session, pending: Pending): void {
+  session.pending.set(pending.pushed.state, pending);
   dropOldest(session.pending, PENDING_CAPACITY);
 }
 
 /** Single use: a second answer with the same state finds nothing. */
-export function takePushed(
-  session: Session | undefined,
-  state: string | null,
-): { readonly pushed: PushedRequest; readonly at: number } | undefined {
+export function takePushed(session: Session | undefined, state: string | null): Pending | undefined {
   if (session === undefined || state === null) return undefined;
   const found = session.pending.get(state);
   session.pending.delete(state);

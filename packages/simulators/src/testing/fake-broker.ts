@@ -32,6 +32,8 @@ export interface FakeBroker {
   readonly posted: readonly Posted[];
   /** The answer of /v1/token from now on. */
   tokenAnswer: { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+  /** The answer of /v1/revoke from now on. */
+  revocationAnswer: { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
   /** What the redirect to the platform carries beside `state`. */
   callbackMembers: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export async function startFakeBroker(): Promise<FakeBroker> {
     url,
     posted,
     tokenAnswer: { status: 200, body: TOKENS },
+    revocationAnswer: { status: 200, body: { revoked: "grant" } },
     callbackMembers: { code: "broker-code", iss: url, flow_id: "flow-1" },
     close: () => listening.close(),
   };
@@ -65,7 +68,7 @@ export async function startFakeBroker(): Promise<FakeBroker> {
       if (request.method === "POST") posted.push({ path, form: new URLSearchParams(body), authorization });
       if (path === "/v1/par") return json(201, { request_uri: "urn:r:1", expires_in: 300 });
       if (path === "/v1/token") return json(broker.tokenAnswer.status, broker.tokenAnswer.body);
-      if (path === "/v1/revoke") return json(200, { revoked: "grant" });
+      if (path === "/v1/revoke") return json(broker.revocationAnswer.status, broker.revocationAnswer.body);
       return path === "/v1/authorize" ? back() : json(200, metadata(url));
     });
   });

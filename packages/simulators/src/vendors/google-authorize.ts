@@ -53,7 +53,9 @@ export function serveGoogleAuthorize(parts: GoogleParts): void {
     const isConsentAsked = (query.get("prompt") ?? "").split(" ").includes("consent");
     return host.consent.ask(c, {
       app: client.name ?? client.clientId,
-      permissions: scopes.map((scope) => ({ scope, text: googleScopeText(scope) })),
+      permissions: scopes
+        .filter((scope) => IDENTITY_SCOPES.has(scope))
+        .map((scope) => ({ scope, text: googleScopeText(scope) })),
       questions: () => html`${scopes.filter((scope) => !IDENTITY_SCOPES.has(scope)).map(tickBox)}`,
       isAllowedBefore: (user) =>
         !isConsentAsked && scopes.every((scope) => consents.of(user.id, client.clientId).has(scope)),
@@ -135,5 +137,8 @@ function notATestUser(): ConsentOutcome {
 }
 
 function tickBox(scope: string) {
-  return html`<label><input type="checkbox" name="scope" value="${scope}" checked /> ${scope}</label>`;
+  return html`<label
+    ><input type="checkbox" name="scope" value="${scope}" checked />
+    <span>${googleScopeText(scope)} <code class="soft">${scope}</code></span></label
+  >`;
 }

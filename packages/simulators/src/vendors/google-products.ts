@@ -46,6 +46,7 @@ export function isGoogleScope(scope: string): boolean {
 /** What a person reads on the consent page. */
 export function googleScopeText(scope: string): string {
   if (scope === "openid") return "Confirm who you are";
+  if (scope === "email") return "See your e-mail address";
   const name = scope.split("/").at(-1) ?? scope;
   const product = Object.keys(PRODUCTS).find((one) => name.startsWith(`${one}.`));
   if (product === undefined) return "See who you are and whom you know";

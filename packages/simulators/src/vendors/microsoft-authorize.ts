@@ -46,6 +46,7 @@ export function serveMicrosoftAuthorize(parts: MicrosoftParts): void {
     return host.consent.ask(c, {
       app: client.name ?? client.clientId,
       permissions: scopes.map((scope) => ({ scope, text: microsoftScopeText(scope) })),
+      selectAccount: query.get("prompt") === "select_account",
       isAllowedBefore: (user) => verdictOn(parts, request, user) !== "ask",
       onAllow(user) {
         const verdict = verdictOn(parts, request, user);

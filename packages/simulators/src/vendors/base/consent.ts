@@ -5,10 +5,11 @@
 import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { html } from "hono/html";
 import { PAGE_HEADERS, renderPage, type Markup } from "../../layout.ts";
 import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
 import type { VendorEnv } from "./host.ts";
-import { consentPage, problemPage, signInPage, type Permission } from "./pages.ts";
+import { consentPage, problemPage, signInPage, wayBack, welcomePage, type Permission } from "./pages.ts";
 
 /** The person at the vendor: one of the two sample accounts. */
 export type VendorUser = Account;
@@ -36,8 +37,6 @@ export interface ConsentAsk {
 
 export interface Consent {
   ask(c: Context<VendorEnv>, ask: ConsentAsk): Promise<Response>;
-  /** A page of the vendor. */
-  show(c: Context<VendorEnv>, title: string, main: Markup, status?: number): Promise<Response>;
   /** A page that says what is wrong with the request; never a redirect. */
   refuse(c: Context<VendorEnv>, text: string, code?: string, status?: number): Promise<Response>;
 }
@@ -50,27 +49,33 @@ interface Asked {
 }
 
 /**
- * Serves `POST /simulator/sign-in` and `POST /simulator/consent`.
+ * Serves `POST /simulator/sign-in` and `POST /simulator/consent`, and at `/` a page that says what this is.
  *
- * @param cookie its name; browsers do not keep the cookies of two ports apart, so the name must
+ * @param options.cookie its name; browsers do not keep the cookies of two ports apart, so the name must
+ * @param options.homeUrl where people start: pages that end here lead there
  */
-export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string): Consent {
+export function serveConsent(
+  app: Hono<VendorEnv>,
+  brand: string,
+  { cookie, homeUrl }: { readonly cookie: string; readonly homeUrl: string | undefined },
+): Consent {
   const open = new Map<string, Asked>();
   const signedIn = new Map<string, VendorUser>();
 
-  const show: Consent["show"] = async (c, title, main, status = 200) => {
+  const show = async (c: Context<VendorEnv>, title: string, main: Markup, status = 200): Promise<Response> => {
     const note = "A practice copy on this machine. Not the real company, no real account.";
     const page = await renderPage({ side: "vendor", brand, note, title, main });
     return c.body(page, { status: status as 200, headers: PAGE_HEADERS });
   };
+  /** A page that ends here. */
+  const ending: typeof show = (c, title, main, status) =>
+    show(c, title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`, status);
   const refuse: Consent["refuse"] = (c, text, code, status = 400) => {
     const title = "This request cannot be answered";
-    return show(c, title, problemPage(title, text, code), status);
+    return ending(c, title, problemPage(title, text, code), status);
   };
   const finish = (c: Context<VendorEnv>, outcome: ConsentOutcome): Response | Promise<Response> =>
-    "redirect" in outcome
-      ? c.redirect(outcome.redirect, 302)
-      : show(c, outcome.title, outcome.page, outcome.status ?? 200);
+    "redirect" in outcome ? c.redirect(outcome.redirect, 302) : ending(c, outcome.title, outcome.page, outcome.status);
   const askFor = (c: Context<VendorEnv>, id: string, asked: Asked): Response | Promise<Response> => {
     const { ask, browser, mustSelect } = asked;
     const user = signedIn.get(browser);
@@ -90,6 +95,7 @@ export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string
   };
   const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
 
+  app.get("/", (c) => ending(c, brand, welcomePage(brand)));
   app.post("/simulator/sign-in", async (c) => {
     const answer = await submitted(c);
     if (answer === undefined) return stale(c);
@@ -124,7 +130,6 @@ export function serveConsent(app: Hono<VendorEnv>, brand: string, cookie: string
       open.set(id, asked);
       return Promise.resolve(askFor(c, id, asked));
     },
-    show,
     refuse,
   };
 }

@@ -33,7 +33,7 @@ export interface VendorHost<Client extends SimulatedClient> {
  */
 export async function startVendorHost<Client extends SimulatedClient = SimulatedClient>(
   vendor: { readonly id: string; readonly brand: string },
-  { now = machineClock, port = 0 }: SimulatorOptions,
+  { now = machineClock, port = 0, homeUrl }: SimulatorOptions,
 ): Promise<VendorHost<Client>> {
   const listening = await listen(port);
   const { url } = listening;
@@ -42,7 +42,7 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
   app.use(recorder.middleware);
   const clients = createClients<Client>();
   const tokens = createTokens({ now });
-  const consent = serveConsent(app, vendor.brand, `${vendor.id}-${listening.port}`);
+  const consent = serveConsent(app, vendor.brand, { cookie: `${vendor.id}-${listening.port}`, homeUrl });
   const refusals: { readonly at: RefusalPoint; readonly error: string }[] = [];
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   listening.server.on("request", (request, response) => void answer(request, response));

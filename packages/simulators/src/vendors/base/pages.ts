@@ -59,3 +59,14 @@ export function problemPage(title: string, text: string, code?: string): Markup 
     ${code === undefined ? "" : html`<p class="soft">Error code: <code>${code}</code></p>`}
   </section>`;
 }
+
+export function welcomePage(brand: string): Markup {
+  return html`<section class="card">
+    <h1>A practice copy of ${brand}</h1>
+    <p>It runs on this machine, so that connecting can be tried without an account. Start at the platform.</p>
+  </section>`;
+}
+
+export function wayBack(homeUrl: string): Markup {
+  return html`<p class="back"><a href="${homeUrl}">Back to where you started</a></p>`;
+}

@@ -38,6 +38,8 @@ export interface SimulatorOptions {
   readonly now?: Clock;
   /** Default 0: a free one. */
   readonly port?: number;
+  /** Where people start, for the way back from pages that end here. */
+  readonly homeUrl?: string;
 }
 
 export interface VendorSimulator<Client extends SimulatedClient = SimulatedClient> {
