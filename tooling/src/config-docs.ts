@@ -1,4 +1,7 @@
-/** docs/configuration.md, from the rows the broker's own schema gives (`describeConfiguration` in apps/broker/src/config.ts). */
+/**
+ * docs/configuration.md, from the rows the broker's own schema gives (`describeConfiguration` in apps/broker/src/config.ts) and
+ * the table of a server's variables (`describeVariables` in packages/mcp-auth/src/config.ts).
+ */
 import { generated, table } from "./markdown.ts";
 
 /** One setting; `path` as in `clients[].redirect_uris[]`, `vendors.<id>.name`. */
@@ -10,15 +13,41 @@ export interface ConfigurationRow {
   readonly example?: string | undefined;
 }
 
-export function renderConfiguration(rows: readonly ConfigurationRow[]): string {
+/** A variable of a server. */
+export interface VariableRow {
+  readonly name: string;
+  readonly type: string;
+  readonly default?: string | undefined;
+  readonly description: string;
+  readonly example: string;
+  /** Absent: everywhere. */
+  readonly use?: string | undefined;
+}
+
+export function renderConfiguration(rows: readonly ConfigurationRow[], variables: readonly VariableRow[]): string {
   const code = (text = ""): string => (text === "" ? "" : `\`${text}\``);
   return generated(
-    "Configuration of the broker",
+    "Configuration",
+    "## The broker",
     "`BROKER_CONFIG` names a YAML file; without it `broker.yaml` in the start directory is read. Any string in it may be `env:NAME` or `file:PATH`, and relative paths are relative to the file. Every problem is reported at once, and the process does not start.",
     "`BASE_URL`, `HOST`, `PORT` and `STORE` stand in for the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials where neither the request nor the file brings any.",
     table(
       ["setting", "type", "default", "what it does", "example"],
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),
+    ),
+    "## Servers made from the template",
+    "A server is set by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes that are not in the table, and variables that do nothing where they are set, are warned about.",
+    "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region from its ARN, else `DB_TABLE_REGION`.",
+    table(
+      ["variable", "where it counts", "shape", "default", "what it does", "example"],
+      variables.map((row) => [
+        code(row.name),
+        row.use ?? "",
+        row.type,
+        row.default ?? "",
+        row.description,
+        code(row.example),
+      ]),
     ),
   );
 }

@@ -28,10 +28,11 @@ const show = ({ path, line, rule, message, warning }: Violation): string =>
 async function documents(): Promise<[path: string, content: string][]> {
   // On demand: a mistake in the broker must not keep the other commands from running.
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
+  const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
-    ["docs/configuration.md", renderConfiguration(describeConfiguration())],
+    ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
   ];
 }

@@ -45,14 +45,8 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
   try {
     const asked = isHelp(args) ? args : withIssuer(args, hostedSettings(environment));
-    const { stdout, stderr } = process;
-    const { signal } = stop;
-    return await runCommandLine(asked, {
-      stdout,
-      stderr,
-      signal,
-      ...(environment === undefined ? {} : { environment }),
-    });
+    const streams = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
+    return await runCommandLine(asked, { ...streams, ...(environment === undefined ? {} : { environment }) });
   } finally {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, onSignal);
   }

@@ -57,7 +57,7 @@ export const VARIABLES = [
     type: "id of a registry vendor, or one of your own: lower case letters, digits and -",
     description:
       "The vendor. One of your own comes with `VENDOR_ISSUER`, or with `VENDOR_AUTHORIZATION_URL` and `VENDOR_TOKEN_URL`.",
-    example: "github",
+    example: "my-vendor",
   },
   {
     name: "VENDOR_ISSUER",
@@ -121,7 +121,7 @@ export const VARIABLES = [
     type: "text of at most 2048 characters",
     description:
       "What the vendor calls this deployment. Hosted mode needs it; in pre-registered mode tokens of other clients are then refused where the vendor tells.",
-    example: "Iv1.0123456789abcdef",
+    example: "my-server-at-the-vendor",
   },
   {
     name: "VENDOR_CLIENT_SECRET",
