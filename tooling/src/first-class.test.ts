@@ -43,7 +43,9 @@ function copyOfRepository(): string {
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     cpSync(join(ROOT, path), join(copy, path));
   }
-  for (const modules of ["node_modules", "tooling/node_modules", "packages/oauth-core/node_modules"]) {
+  for (const modules of globSync(["node_modules", "tooling/node_modules", "{packages,apps}/*/node_modules"], {
+    cwd: ROOT,
+  })) {
     symlinkSync(join(ROOT, modules), join(copy, modules));
   }
   writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
