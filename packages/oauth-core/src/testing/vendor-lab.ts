@@ -63,3 +63,20 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
     },
   };
 }
+
+/**
+ * A vendor whose `/me` never answers, and whose patience with it is short: nothing else of it is asked, so that a busy machine
+ * does not make another request run out of time.
+ */
+export async function openSilentLab(): Promise<{
+  readonly lab: Lab;
+  readonly vendor: ResolvedVendor;
+  readonly endpoint: string;
+}> {
+  const lab = await openLab({ timeoutMs: 200 });
+  const { issuer } = lab.vendor;
+  lab.vendor.answers.set("/me", () => undefined);
+  const endpoints = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
+  const vendor = await lab.resolve({ ...endpoints, issRequired: false });
+  return { lab, vendor, endpoint: `${issuer}/me` };
+}

@@ -1,13 +1,13 @@
 /** The vendor's account of a person, from a vendor that answers in every wrong way. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN } from "../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab, openSilentLab } from "../testing/vendor-lab.ts";
 import type { AccountEndpoint } from "../vendors/account.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab();
 });
 afterEach(() => lab.close());
 
@@ -51,13 +51,20 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     ["429", { status: 429 }],
     ["403 over its limit", { status: 403, headers: { "x-ratelimit-remaining": "0" } }],
     ["403 with Retry-After", { status: 403, headers: { "retry-after": "7" } }],
-    ["nothing", () => undefined],
     ["half an answer", (response) => void response.writeHead(200).write("{", () => response.destroy())],
   ])("is not to be had now from a vendor that answers %s", async (_answer, answer) => {
     lab.vendor.answers.set("/me", answer);
     const error: unknown = await ask(way()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "temporarily_unavailable", status: 503 });
     expect(error).not.toMatchObject({ extras: { retry: "restart" } });
+  });
+
+  it("is not to be had now from a vendor that is silent", async () => {
+    await lab.close();
+    const silent = await openSilentLab();
+    lab = silent.lab;
+    const found = lab.client.account({ ...silent.vendor, ...way() }, ACCESS_TOKEN);
+    await expect(found).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([

@@ -1,13 +1,13 @@
 /** Whose tokens have just been issued. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab, openSilentLab } from "../testing/vendor-lab.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import { canIdentify } from "./identify.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab();
 });
 afterEach(() => lab.close());
 
@@ -79,13 +79,16 @@ describe("a person as the vendor's file says", () => {
     expect(lab.vendor.received.at(-1)?.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`);
   });
 
-  it.each<[string, object]>([
-    ["the account is down", { status: 500 }],
-    ["the account is slow", () => undefined],
-  ])("is not known now where %s", async (_title, answer) => {
-    lab.vendor.answers.set("/me", answer);
+  it("is not known now where the account is down or silent", async () => {
+    lab.vendor.answers.set("/me", { status: 500 });
     const entry: Partial<Vendor> = { account: { endpoint: me(), method: "GET", identity: ["id"] } };
     await expect(identified(entry)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const silent = await openSilentLab();
+    const account = { endpoint: silent.endpoint, method: "GET", identity: ["id"] } as const;
+    const tokens = { accessToken: ACCESS_TOKEN, tokenType: "Bearer", vendorData: {} };
+    const asked = silent.lab.client.identify({ ...silent.vendor, account }, tokens);
+    await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await silent.lab.close();
   });
 
   it("is whom an operator's userinfo tells where no fact says who", async () => {

@@ -1,7 +1,7 @@
 /** Whether the vendor stands by a token that somebody presents, and for which client it was made. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../testing/faulty-vendor.ts";
+import { type Lab, NOW, openLab, openSilentLab } from "../testing/vendor-lab.ts";
 import type { TokenCheck } from "../vendors/account.ts";
 import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
 import { canJudge } from "./judge-token.ts";
@@ -9,7 +9,7 @@ import { canJudge } from "./judge-token.ts";
 let lab: Lab;
 let publicClient: VendorCredentials;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab();
   publicClient = { id: "1", source: "environment", clientId: CLIENT_ID };
 });
 afterEach(() => lab.close());
@@ -76,7 +76,6 @@ describe.each(TELLING)("a token judged by %s", (_title, way) => {
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     ["500", { status: 500 }],
     ["429", { status: 429 }],
-    ["nothing", () => undefined],
     ["a cut connection", (response) => void response.destroy()],
   ])("cannot be judged now by a vendor that answers %s", async (_answer, answer) => {
     lab.vendor.answers.set("/judge", answer);
@@ -97,67 +96,6 @@ describe.each(TELLING)("a token judged by %s", (_title, way) => {
   it("tells that our own credentials are refused", async () => {
     lab.vendor.answers.set("/judge", { status: 401, body: "" });
     await expect(judge(way())).rejects.toMatchObject({ code: "vendor_credentials_rejected" });
-  });
-});
-
-describe("introspection", () => {
-  it("rfc7662#2.1 shows the token in the body and us by Basic", async () => {
-    says();
-    await judge({ ...introspection(), tokenRequestBody: "json", parameterNames: { token: "t" } });
-    const [asked] = lab.vendor.received.filter(({ path }) => path === "/judge");
-    expect(Object.fromEntries(asked?.form ?? [])).toEqual({ token: ACCESS_TOKEN, token_type_hint: "access_token" });
-    const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64");
-    expect(asked?.headers.authorization).toBe(`Basic ${basic}`);
-  });
-
-  it("rfc7662#2.1 is not asked without a secret: then the account judges", async () => {
-    says();
-    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judge(introspection(), publicClient)).toEqual({ active: true, user: SUBJECT });
-    const nobody = await lab.client.judgeToken(await lab.resolve(introspection()), ACCESS_TOKEN);
-    expect(nobody).toEqual({ active: true, user: SUBJECT });
-    expect(lab.vendor.asked()).not.toContain("/judge");
-  });
-
-  it.each<[string, object]>([
-    ["it is not active", { active: false }],
-    ["it is none for Bearer", { token_type: "DPoP" }],
-    ["it is a refresh token and says so", { token_type: "refresh_token" }],
-    ["it is bound to a key", { cnf: { jkt: "x" } }],
-    ["its time has not come", { nbf: NOW + 60 }],
-  ])("rfc7662#2.2 refuses a token where %s", async (_title, members) => {
-    says(members);
-    expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
-  });
-
-  it.each(["unsupported_token_type", "invalid_token"])("refuses what the vendor calls %s", async (error) => {
-    lab.vendor.answers.set("/judge", { status: 400, body: { error } });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
-  });
-
-  it("rfc7662#2.2 wants a true or false", async () => {
-    says({ active: "true" });
-    await expect(judge(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });
-  });
-
-  it("asks the account too where nobody, or no kind of token, is named", async () => {
-    lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
-    says({ sub: undefined });
-    expect(await judge(introspection())).toMatchObject({ active: true, user: "by-userinfo", clientId: CLIENT_ID });
-    says({ token_type: undefined });
-    expect(await judge(introspection())).toMatchObject({ user: "by-userinfo" });
-    lab.vendor.answers.set("/me", { status: 401 });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "no_account" });
-    lab.vendor.answers.set("/me", { status: 403 });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "no_account" });
-  });
-
-  it("suffices where there is no account to ask, as long as it names somebody", async () => {
-    const alone = { introspectionEndpoint: at("/judge") };
-    says({ token_type: undefined, client_id: undefined, scope: undefined, exp: undefined });
-    expect(await judge(alone)).toEqual({ active: true, user: SUBJECT });
-    says({ sub: undefined, username: "ada" });
-    await expect(judge(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 });
 
@@ -221,13 +159,26 @@ describe("a token judged by the account", () => {
     expect(await judge(userinfo())).toEqual({ active: false, reason: "no_account" });
   });
 
-  it.each([["500", { status: 500 }] as const, ["nothing", () => undefined] as const])(
-    "cannot be judged now by a vendor that answers %s",
-    async (_title, answer) => {
-      lab.vendor.answers.set("/me", answer);
-      await expect(judge(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    },
-  );
+  it("cannot be judged now by a vendor that is down", async () => {
+    lab.vendor.answers.set("/me", { status: 500 });
+    await expect(judge(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  });
+});
+
+it("a token cannot be judged now by a vendor that is silent, whomever one asks", async () => {
+  const silent = await openSilentLab();
+  const { endpoint } = silent;
+  for (const way of [
+    { introspectionEndpoint: endpoint },
+    check({ endpoint }),
+    { userinfoEndpoint: endpoint },
+  ] satisfies Partial<Vendor>[]) {
+    const judged = silent.lab.client.judgeToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, lab.vendor.credentials);
+    // One after the other: each waits for its own time to be over.
+    // oxlint-disable-next-line no-await-in-loop
+    await expect(judged).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  }
+  await silent.lab.close();
 });
 
 it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])(

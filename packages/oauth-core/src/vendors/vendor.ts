@@ -50,7 +50,7 @@ export interface Vendor {
   readonly account?: AccountEndpoint;
   /** Comes before introspection and the account, where it can be asked. */
   readonly tokenCheck?: TokenCheck;
-  /** `unknown`: no fact says what names a person for good, so nothing is kept by it. Unset: as account.ts says. */
+  /** `unknown`: no fact says that the tokens name a person for good; only an account can. Unset: as account.ts says. */
   readonly identity?: TokenIdentity | "unknown";
   /** Hosts a person's access token may be sent to, with a leading dot all below a domain. Empty: not told. */
   readonly apiHosts: readonly string[];
