@@ -1,20 +1,27 @@
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { type Clock, defineVendor, type RecordStore, type Vendor } from "@oauth-broker/oauth-core";
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../clock.ts";
 import { type HostedBench, openHostedBench, type OpenIdBench, openOpenIdBench } from "../testing/hosted-bench.ts";
+import { RECORD_STORES } from "../testing/record-stores.ts";
 import { linkKey } from "./vendor-link.ts";
+
+const stubVendor = ({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }: StubVendor): Vendor =>
+  defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint, revocationEndpoint });
+const openStubBench = (records?: (now: Clock) => RecordStore): HostedBench =>
+  openHostedBench({
+    vendor: stubVendor(stub),
+    scopes: ["read"],
+    vendorClient: (real) => ({ ...real, identify: async () => "user" }),
+    ...(records === undefined ? {} : { records }),
+  });
 
 /** A vendor that takes every code as often as it comes. */
 let stub: StubVendor;
 let bench: HostedBench;
 beforeAll(async () => {
   stub = await startStubVendor();
-  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint } = stub;
-  bench = openHostedBench({
-    vendor: defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint, revocationEndpoint }),
-    scopes: ["read"],
-    vendorClient: (real) => ({ ...real, identify: async () => "user" }),
-  });
+  bench = openStubBench();
 });
 afterAll(async () => {
   await bench.close();
@@ -40,6 +47,29 @@ describe("bar#AS-4 a code is good once", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
     expect((stub.counts()["/token"] ?? 0) - before).toBe(1);
+  });
+
+  it.each(["sqlite", "dynamodb"])("also of 50 over two processes on one store: %s", async (kind) => {
+    const stores = await RECORD_STORES[kind]?.();
+    if (stores === undefined) throw new Error("no such store");
+    const first = await stores.fresh(systemClock);
+    const processes = [openStubBench(() => first), openStubBench((now) => stores.again(now))];
+    try {
+      const tries = Array.from({ length: 50 }, async (_, index) => processes[index % 2]?.token({ code: "c" }));
+      const answers = await Promise.all(tries);
+      expect(answers.map((answer) => answer?.status).toSorted()).toEqual([
+        200,
+        ...Array.from({ length: 49 }, () => 400),
+      ]);
+      const { access_token: token = "", refresh_token: refreshToken = "" } =
+        answers.find((answer) => answer?.status === 200)?.body ?? {};
+      expect(await processes[1]?.token({ code: "c" })).toMatchObject(refusal);
+      expect(await processes[0]?.gate.identify(token)).toBeUndefined();
+      expect(await processes[1]?.refresh(refreshToken)).toMatchObject(refusal);
+    } finally {
+      await Promise.all(processes.map((one) => one.close()));
+      await stores.close();
+    }
   });
 
   it("but a replay without the verifier, of another client or with another redirect URI ends nothing", async () => {

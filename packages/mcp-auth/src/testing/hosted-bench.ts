@@ -3,10 +3,12 @@
  * memory that can be made to fail, and the platform with its user's browser. The vendor may be any other.
  */
 import {
+  type Clock,
   createVendorClient,
   defineVendor,
   deriveCodeChallenge,
   OAuthError,
+  type RecordStore,
   Secret,
   type Vendor,
   type VendorClient,
@@ -65,6 +67,8 @@ export interface BenchOptions {
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
+  /** Given the bench's clock; default in memory. */
+  readonly records?: (now: Clock) => RecordStore;
   /** Replaces parts of the client towards the vendor. */
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
@@ -75,7 +79,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
   const down: HostedBench["down"] = new Set();
-  const records = failing(memoryRecordStore({ now }), "records", down);
+  const records = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
   const tokens = failing(
     createTokenStore({ rows: memoryTokenRows(), mode: "bridge", environment: "test", now }),
     "tokens",
