@@ -1,18 +1,19 @@
-/** Host names in variables, as a URL has them: lower case, no port, nothing a parser would read as another host. */
+/** Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host. */
 import { isPublicSuffix } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { CommonSettings } from "../settings.ts";
 import type { Check } from "./reader.ts";
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:]+\])$/;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
 
+/** With its port where that is not 443: the `host` of a URL. */
 export const checkHost: Check = (host) =>
-  HOST.test(host) && URL.parse(`https://${host}/`)?.hostname === host
+  HOST.test(host) && URL.parse(`https://${host}/`)?.host === host
     ? undefined
-    : "must be a host name in lower case, without scheme, port and path";
+    : "must be a host in lower case, with its port where that is not 443, and without scheme and path";
 
-/** A host that is connected to, so that the egress rules decide. */
+/** As `checkHost`, of a host that is connected to, so that the egress rules decide. */
 export function checkReachableHost(host: string, rules: CommonSettings["egress"]): string | undefined {
   return (
     checkHost(host) ??
@@ -20,13 +21,13 @@ export function checkReachableHost(host: string, rules: CommonSettings["egress"]
   );
 }
 
-/** As `checkReachableHost`, or all hosts below a domain that belongs to one party. */
+/** A name without port, or with a leading dot all hosts below a domain that belongs to one party. */
 export function checkHostOrDomain(host: string, rules: CommonSettings["egress"]): string | undefined {
-  if (!host.startsWith(".")) return checkReachableHost(host, rules);
-  const domain = host.slice(1);
-  const problem = checkReachableHost(domain, rules);
-  if (problem !== undefined) return problem;
-  return isPublicSuffix(domain) || /^[\d.]+$|^\[/.test(domain)
+  const name = host.replace(/^\./, "");
+  if (/:\d+$/.test(name)) return "must be a host name without port";
+  const problem = checkReachableHost(name, rules);
+  if (problem !== undefined || name === host) return problem;
+  return isPublicSuffix(name) || /^[\d.]+$|^\[/.test(name)
     ? "must not be all below a domain that many parties share"
     : undefined;
 }

@@ -62,16 +62,17 @@ describe("the callback", () => {
       OAUTH_CLIENTS: '[{"client_id":"desk","client_name":"Desk","redirect_uris":["http://127.0.0.1/cb"]}]',
       OAUTH_DYNAMIC_REGISTRATION: "open",
       OAUTH_DYNAMIC_REGISTRATION_HOSTS: "a.example.com, localhost",
-      OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
+      OAUTH_CLIENT_METADATA_HOSTS: "client.example.com,localhost:9000",
+      EGRESS_ALLOW_LOOPBACK: "true",
     });
     expect(callback).toEqual({
       kind: "server",
       redirectUri: "https://server.example.com/callback",
       clients: [{ clientId: "desk", clientName: "Desk", redirectUris: ["http://127.0.0.1/cb"] }],
       registration: { hosts: ["a.example.com", "localhost"] },
-      clientMetadataHosts: ["client.example.com"],
+      clientMetadataHosts: ["client.example.com", "localhost:9000"],
     });
-    expect(warnings).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("EGRESS_ALLOW_LOOPBACK is on")]);
   });
 
   it("of the platform can be without /register", () => {

@@ -19,7 +19,7 @@ export interface Variable {
 }
 
 const URL_TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
-const HOSTS_TYPE = "host names without port, separated by commas";
+const HOSTS_TYPE = "hosts, with their port where it is not 443, separated by commas";
 const CIDRS_TYPE = "networks in CIDR notation, separated by commas";
 
 export const VARIABLES = [
@@ -139,7 +139,7 @@ export const VARIABLES = [
   },
   {
     name: "VENDOR_API_HOSTS",
-    type: `${HOSTS_TYPE}; with a leading dot, every host below that domain`,
+    type: "host names without port, separated by commas; with a leading dot, every host below that domain",
     description:
       "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. Whoever runs such a host can act as the user.",
     example: "api.vendor.example,.vendor-apis.example",
