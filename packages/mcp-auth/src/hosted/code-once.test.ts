@@ -57,10 +57,8 @@ describe("bar#AS-4 a code is good once", () => {
     try {
       const tries = Array.from({ length: 50 }, async (_, index) => processes[index % 2]?.token({ code: "c" }));
       const answers = await Promise.all(tries);
-      expect(answers.map((answer) => answer?.status).toSorted()).toEqual([
-        200,
-        ...Array.from({ length: 49 }, () => 400),
-      ]);
+      expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(1);
+      expect(answers.filter((answer) => answer?.status === 400)).toHaveLength(49);
       const { access_token: token = "", refresh_token: refreshToken = "" } =
         answers.find((answer) => answer?.status === 200)?.body ?? {};
       expect(await processes[1]?.token({ code: "c" })).toMatchObject(refusal);

@@ -1,5 +1,13 @@
+import { defineVendor } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CALLBACK, type OpenIdBench, openOpenIdBench, SCOPES, SERVER } from "../testing/hosted-bench.ts";
+import {
+  CALLBACK,
+  openHostedBench,
+  type OpenIdBench,
+  openOpenIdBench,
+  SCOPES,
+  SERVER,
+} from "../testing/hosted-bench.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 
 let bench: OpenIdBench;
@@ -28,6 +36,16 @@ describe("the metadata", () => {
       code_challenge_methods_supported: ["S256"],
       vendor_issuer: bench.provider.issuer,
     });
+  });
+
+  it("is not told without the vendor's part in it: a platform that kept that would refuse the vendor", async () => {
+    const vendor = defineVendor({ id: "away", name: "Away", issuer: "http://127.0.0.1:9" });
+    const away = openHostedBench({ vendor });
+    const answer = await away.request("/.well-known/oauth-authorization-server");
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect((await away.request("/.well-known/oauth-protected-resource")).status).toBe(200);
+    expect(await vendorIssuerWarning(away)).toBeUndefined();
+    await away.close();
   });
 
   it("is warned of at start, where it names a vendor", async () => {

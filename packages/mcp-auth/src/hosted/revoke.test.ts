@@ -39,6 +39,16 @@ describe("POST /revoke", () => {
     expect((await bench.refresh(two["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 
+  it("can be repeated where the link could not be ended", async () => {
+    const { body } = await bench.connect();
+    bench.down.add("tokens");
+    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(503);
+    bench.down.clear();
+    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    expect([told(), await link()]).toEqual([1, undefined]);
+  });
+
   it("does without the vendor", async () => {
     const { body } = await bench.connect();
     bench.provider.faults.next("/token/revocation", { kind: "drop" });
