@@ -49,7 +49,7 @@ interface Asked {
 }
 
 /**
- * Serves `POST /simulator/sign-in` and `POST /simulator/consent`, and at `/` a page that says what this is.
+ * Serves `POST /simulator/sign-in`, `GET` and `POST /simulator/consent`, and at `/` a page that says what this is.
  *
  * @param options.cookie its name; browsers do not keep the cookies of two ports apart, so the name must
  * @param options.homeUrl where people start: pages that end here lead there
@@ -86,12 +86,16 @@ export function serveConsent(
     }
     return show(c, "Allow access", consentPage({ brand, ...ask, questions: ask.questions?.(user) }, user, id));
   };
+  const askedHere = (c: Context<VendorEnv>, id: string): Asked | undefined => {
+    const asked = open.get(id);
+    return asked?.browser === getCookie(c, cookie) ? asked : undefined;
+  };
   /** What this form answers, when this browser was asked it and has not answered. */
   const submitted = async (c: Context<VendorEnv>) => {
     const form = new URLSearchParams(await c.req.text());
     const id = form.get("ask") ?? "";
-    const asked = open.get(id);
-    return asked !== undefined && asked.browser === getCookie(c, cookie) ? { form, id, asked } : undefined;
+    const asked = askedHere(c, id);
+    return asked === undefined ? undefined : { form, id, asked };
   };
   const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
 
@@ -109,7 +113,13 @@ export function serveConsent(
       signedIn.set(asked.browser, user);
       asked.mustSelect = false;
     }
-    return askFor(c, id, asked);
+    // The answer to a form is no page of its own: Back would ask to send the form again.
+    return c.redirect(`/simulator/consent?${new URLSearchParams({ ask: id }).toString()}`, 303);
+  });
+  app.get("/simulator/consent", (c) => {
+    const id = c.req.query("ask") ?? "";
+    const asked = askedHere(c, id);
+    return asked === undefined ? stale(c) : askFor(c, id, asked);
   });
   app.post("/simulator/consent", async (c) => {
     const answer = await submitted(c);

@@ -16,9 +16,12 @@ afterEach(async () => {
   open = undefined;
 });
 
-async function start(options: { isAllowedBefore?: boolean; selectAccount?: boolean } = {}) {
+async function start(options: { isAllowedBefore?: boolean; selectAccount?: boolean } = {}, homeUrl?: string) {
   let now = 1_700_000_000;
-  const host = await startVendorHost({ id: "example", brand: "Example" }, { now: () => now });
+  const host = await startVendorHost(
+    { id: "example", brand: "Example" },
+    { now: () => now, ...(homeUrl === undefined ? {} : { homeUrl }) },
+  );
   host.app.get("/authorize", (c) =>
     host.consent.ask(c, {
       app: "<App>",
@@ -68,6 +71,23 @@ it("a request that wants the account chosen asks again, also a browser that is s
     const allowed = await driveConsent(`${simulator.url}/authorize`, { account, cookieJar, stopAt: isCallback });
     expect(allowed.searchParams.get("user")).toBe(account);
   }
+});
+
+it("Back after the end is a page that leads to where one started, and the consent page is only its own browser's", async () => {
+  const homeUrl = "http://127.0.0.1:9/home";
+  const { simulator } = await start({}, homeUrl);
+  const cookieJar = createCookieJar();
+  const stopAt = (url: URL) => url.pathname === "/simulator/consent";
+  const consent = await driveConsent(`${simulator.url}/authorize`, { cookieJar, stopAt });
+  const open = (cookie: string) => fetch(consent, { headers: { cookie } });
+  const cookie = cookieJar.header(consent) ?? "";
+  expect((await open("")).status).toBe(400);
+  expect(await (await open(cookie)).text()).toContain("&lt;App&gt;");
+  await driveConsent(consent, { cookieJar, stopAt: isCallback });
+  const back = await open(cookie);
+  expect(back.status).toBe(400);
+  expect(await back.text()).toContain(`href="${homeUrl}"`);
+  expect(await (await fetch(simulator.url)).text()).toContain("practice copy of Example");
 });
 
 it("the consent form works once and only in the browser that was asked; the app's name is escaped", async () => {
