@@ -19,9 +19,6 @@ function problemsOf(environment: Environment): string[] {
   return errorOf(environment).problems.map(({ path, problem }) => `${path} ${problem}`);
 }
 
-const client = (fields: object): string =>
-  JSON.stringify([{ client_id: "desk", client_name: "Desk", redirect_uris: ["http://127.0.0.1/cb"], ...fields }]);
-
 describe("a server's environment is refused", () => {
   it.each<[string, Environment, string]>([
     ["no mode", { ...PRE_REGISTERED, OAUTH_MODE: undefined }, "OAUTH_MODE is missing"],
@@ -215,46 +212,6 @@ describe("a server's environment is refused", () => {
       "encryption without a key",
       { ...HOSTED, DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", TOKEN_ENCRYPTION_MODE: "encrypted" },
       "TOKEN_ENCRYPTION_KMS_KEY_ID is missing",
-    ],
-    ["clients that are no JSON", { ...SERVER, OAUTH_CLIENTS: "desk" }, "OAUTH_CLIENTS must be a JSON array"],
-    ["a client that is no object", { ...SERVER, OAUTH_CLIENTS: "[1]" }, "OAUTH_CLIENTS [0] must be an object"],
-    [
-      "a member twice",
-      { ...SERVER, OAUTH_CLIENTS: '[{"client_id":"a","client_id":"b"}]' },
-      "OAUTH_CLIENTS must be a JSON array",
-    ],
-    ["a client without id", { ...SERVER, OAUTH_CLIENTS: client({ client_id: undefined }) }, "[0] needs a client_id"],
-    [
-      "a client id with spaces",
-      { ...SERVER, OAUTH_CLIENTS: client({ client_id: "a b" }) },
-      "[0] client_id has characters",
-    ],
-    ["a client without name", { ...SERVER, OAUTH_CLIENTS: client({ client_name: 1 }) }, "[0] needs a client_name"],
-    [
-      "a client without redirect URIs",
-      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: [] }) },
-      "[0] needs redirect_uris",
-    ],
-    [
-      "a client with a script",
-      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: ["javascript:x"] }) },
-      "must be https, or http on",
-    ],
-    [
-      "a client with a wildcard",
-      { ...SERVER, OAUTH_CLIENTS: client({ redirect_uris: ["https://a.example/*"] }) },
-      "wildcard",
-    ],
-    [
-      "a client with a secret",
-      { ...SERVER, OAUTH_CLIENTS: client({ client_secret: "hush" }) },
-      "clients here are public",
-    ],
-    ["a misspelt member", { ...SERVER, OAUTH_CLIENTS: client({ redirect_uri: "x" }) }, "did you mean redirect_uris?"],
-    [
-      "two clients of one id",
-      { ...SERVER, OAUTH_CLIENTS: JSON.stringify([JSON.parse(client({}))[0], JSON.parse(client({}))[0]]) },
-      "OAUTH_CLIENTS has two clients with the same client_id",
     ],
     [
       "another registration",

@@ -207,74 +207,14 @@ describe("a vendor of one's own", () => {
     expect(warnings).toEqual([expect.stringContaining("WHOEVER STEALS A CODE OF IT CAN USE IT")]);
   });
 
-  it("that names nobody is warned of in hosted mode", () => {
-    expect(hosted({ ...HOSTED, VENDOR_USERINFO_URL: "" }).warnings).toEqual([
+  it.each([
+    {},
+    { VENDOR_ISSUER: "https://vendor.example.com" },
+    { VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "profile" },
+  ])("that names nobody is warned of in hosted mode: %j", (fields) => {
+    expect(hosted({ ...HOSTED, VENDOR_USERINFO_URL: "", ...fields }).warnings).toEqual([
       expect.stringContaining("VENDOR does not tell who its users are"),
     ]);
-  });
-});
-
-describe("a warning tells", () => {
-  it.each<[string, Environment, string]>([
-    [
-      "clients beside the platform's callback",
-      { ...HOSTED, OAUTH_CLIENTS: "[]" },
-      "OAUTH_CLIENTS is set, and not used in hosted mode with the platform's callback",
-    ],
-    [
-      "the platform's switch beside the server's callback",
-      { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_REGISTER: "off" },
-      "OAUTH_REGISTER is set, and not used",
-    ],
-    [
-      "hosted variables in the other mode",
-      { ...PRE_REGISTERED, OAUTH_CALLBACK: "server" },
-      "OAUTH_CALLBACK is set, and not used in pre-registered mode",
-    ],
-    [
-      "limits in the other mode",
-      { ...PRE_REGISTERED, LIMITS_REQUESTS_PER_MINUTE: "5" },
-      "LIMITS_REQUESTS_PER_MINUTE is set, and not used",
-    ],
-    [
-      "a misspelt variable",
-      { ...PRE_REGISTERED, VENDOR_SCOPE: "a" },
-      "VENDOR_SCOPE is set, and not known here: did you mean VENDOR_SCOPES?",
-    ],
-    [
-      "registration hosts without registration",
-      { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com" },
-      "OAUTH_DYNAMIC_REGISTRATION is off",
-    ],
-    ["registration of any host", { ...SERVER, OAUTH_DYNAMIC_REGISTRATION: "open" }, "open to clients of any host"],
-    [
-      "a reachable server without a name",
-      { ...PRE_REGISTERED, HOST: "0.0.0.0" },
-      "requests under any host name are answered",
-    ],
-    [
-      "proxies everywhere",
-      { ...HOSTED, TRUSTED_PROXIES: "0.0.0.0/0" },
-      "TRUSTED_PROXIES holds a network of every address",
-    ],
-    [
-      "an approval that must come first",
-      { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "google-workspace" },
-      "VENDOR approves each organization beforehand",
-    ],
-  ])("of %s", (_, environment, warning) => {
-    expect(loadSettings(environment).warnings).toEqual([expect.stringContaining(warning)]);
-  });
-
-  it("nothing of what the platform always sets", () => {
-    const platform = {
-      PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
-      DB_TABLE_NAME: "tokens",
-      DB_TABLE_REGION: "eu-west-1",
-      TOKEN_ENCRYPTION_MODE: "encrypted",
-      PATH: "/bin",
-    };
-    expect(loadSettings({ ...PRE_REGISTERED, ...platform }).warnings).toEqual([]);
   });
 });
 

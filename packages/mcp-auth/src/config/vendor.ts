@@ -36,7 +36,7 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   if (rules.mode === "pre-registered") checkJudgement(read, settings);
   if (rules.mode === "hosted") {
     checkBinding(read, settings, rules);
-    checkIdentity(read, vendor);
+    checkIdentity(read, settings);
   }
   return settings;
 }
@@ -135,8 +135,9 @@ function checkBinding(
   );
 }
 
-function checkIdentity(read: Reader, vendor: Vendor): void {
-  const resolved = resolvedNow(vendor);
+function checkIdentity(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
+  // Without openid no ID token comes.
+  const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
   if (resolved === undefined || canIdentify(resolved)) return;
   read.warn(
     "VENDOR does not tell who its users are, so every authorization will fail: set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES",
