@@ -7,11 +7,11 @@ import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
-import type { Gate } from "./caller.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import { createPreRegisteredGate } from "./pre-registered/gate.ts";
+import type { Mode } from "./mode.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
@@ -32,14 +32,6 @@ export interface McpApp {
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
-
-/** What a mode adds to `/mcp`. */
-export interface Mode {
-  readonly gate: Gate;
-  /** Open, without a bearer token. */
-  readonly routes: readonly Route[];
-  readonly resourceMetadata: string | undefined;
-}
 
 /** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {

@@ -54,6 +54,7 @@ export {
   redirectUrl,
   requireRegistrableRedirectUri,
   type VerifiedRedirect,
+  verifyNativeRedirectUri,
   verifyRedirectUri,
 } from "./protocol/redirect-uri.ts";
 export { formatScope, isSubset, parseScope } from "./protocol/scope.ts";

@@ -3,20 +3,18 @@
  * they came. Nothing is stored. After it the vendor answers the platform, which posts the code to /token (code-grant.ts).
  */
 import {
-  OAuthError,
+  errorMembers,
+  type OAuthError,
   type Parameters,
   redirectUrl,
-  requireS256Challenge,
   toOAuthError,
   type VerifiedRedirect,
-  errorMembers,
-  verifyRedirectUri,
 } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
+import { type AuthorizationRequest, readAuthorizationRequest, requireClientRedirect } from "./authorization-request.ts";
 import type { FindClient } from "./clients.ts";
 import type { HostedDeps } from "./deps.ts";
-import { requireOwnResource, requireScope } from "./requested.ts";
 import { vendorSecrets } from "./vendor-secrets.ts";
 
 export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey" | "vendorClient"> {
@@ -25,56 +23,18 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
 
 /** @throws OAuthError for the 400 page: client and redirect URI are not verified, so nobody is sent anywhere */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
-  const redirect = await requireClientRedirect(parameters, deps, trace); //         1  who asks, and where the answer may go
+  const { redirect } = await requireClientRedirect(parameters, deps.findClient, trace); // 1  who asks, where the answer may go
   try {
-    refuseWhatIsNotSpoken(parameters); //                                           2  code flow by query, plain parameters
-    const codeChallenge = requireChallenge(parameters); //                          3  PKCE #1, S256
-    requireOwnResource(parameters, deps.settings); //                               4  for this server's /mcp
-    const scope = requireScope(parameters.get("scope"), deps.settings); //          5  at most VENDOR_SCOPES
-    return await toVendor({ redirect, codeChallenge, scope }, parameters, deps); // 6  PKCE #2 derived, state verbatim
+    const request = readAuthorizationRequest(parameters, deps.settings); //                2  code flow, PKCE #1, resource, scope
+    return await toVendor(redirect, request, parameters, deps); //                         3  PKCE #2 derived, state verbatim
   } catch (thrown) {
     return refusal(toOAuthError(thrown), redirect, parameters, trace);
   }
 }
 
-//= bar#AS-1
-async function requireClientRedirect(
-  parameters: Parameters,
-  { findClient }: AuthorizeDeps,
-  trace: Trace,
-): Promise<VerifiedRedirect> {
-  const client = await findClient(parameters.require("client_id"));
-  if (client === undefined) throw new OAuthError("invalid_request", "client_id is not known here");
-  trace.clientId = client.clientId;
-  return verifyRedirectUri(parameters.require("redirect_uri"), client.redirectUris);
-}
-
-//= bar#AS-2
-function requireChallenge(parameters: Parameters): string {
-  return requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
-}
-
-//= bar#AS-19
-function refuseWhatIsNotSpoken(parameters: Parameters): void {
-  if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not taken");
-  if (parameters.has("request_uri")) throw new OAuthError("request_uri_not_supported", "request_uri is not taken");
-  //= rfc6749#3.1.1
-  if (parameters.require("response_type") !== "code") {
-    throw new OAuthError("unsupported_response_type", "response_type must be code");
-  }
-  if ((parameters.get("response_mode") ?? "query") !== "query") {
-    throw new OAuthError("invalid_request", "response_mode must be query");
-  }
-}
-
-interface Verified {
-  readonly redirect: VerifiedRedirect;
-  readonly codeChallenge: string;
-  readonly scope: readonly string[];
-}
-
 async function toVendor(
-  { redirect, codeChallenge: clientChallenge, scope }: Verified,
+  redirect: VerifiedRedirect,
+  { codeChallenge: clientChallenge, scope }: AuthorizationRequest,
   parameters: Parameters,
   deps: AuthorizeDeps,
 ): Promise<Answer> {

@@ -12,7 +12,7 @@ import type { HostedClient } from "./clients.ts";
  */
 //= rfc7591#3.2.1
 export function register(text: string, { clientId, redirectUris }: HostedClient): Answer {
-  requireOwnRedirectUris(readMetadata(text), redirectUris);
+  requireOwnRedirectUris(readJsonObject(text), redirectUris);
   return jsonAnswer(201, {
     client_id: clientId,
     redirect_uris: redirectUris,
@@ -22,7 +22,8 @@ export function register(text: string, { clientId, redirectUris }: HostedClient)
   });
 }
 
-function readMetadata(text: string): JsonObject {
+/** @throws OAuthError invalid_client_metadata */
+export function readJsonObject(text: string): JsonObject {
   let value: JsonValue;
   try {
     value = parseJsonStrict(text);

@@ -22,7 +22,7 @@ const tools = [
     description: "letters, one by one",
     input: z.object({ word: z.string().min(1) }),
     run: async ({ word }, { progress }) => {
-      for (const [index, letter] of [...word].entries()) await progress(index + 1, word.length, letter);
+      for (const [index, letter] of word.split("").entries()) await progress(index + 1, word.length, letter);
       return { letters: word.length };
     },
   }),
@@ -111,7 +111,7 @@ describe("without a good token", () => {
       { authorization: "Bearer" },
       { authorization: "Bearer a b" },
     ]) {
-      const answer = await post(headers as Record<string, string>);
+      const answer = await post(headers);
       expect(answer.status).toBe(401);
       expect(answer.headers.get("www-authenticate")).toBe(`Bearer scope="api:read", resource_metadata="${METADATA}"`);
     }
