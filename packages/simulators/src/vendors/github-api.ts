@@ -1,10 +1,11 @@
 /**
- * What of GitHub's API an OAuth client needs: end a token, end a grant, check a token, and whose it is.
+ * What of GitHub's API an OAuth client needs: end a token, end a grant, check a token, whose it is, and one list in pages.
  *
  * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5): DELETE with Basic client id
  * and secret, JSON `access_token`, 204; 422 when that member is no good; a grant ends with all tokens of person and app.
  * Seen (npm @octokit/oauth-methods 5.1.4 check-token): POST checks, and tells `scopes` and `expires_at`. Recalled: 404 for a token
  * that is gone, 401 for wrong credentials, GET /user, `app` and `user` of a check. Assumed: a token's refresh token goes with it.
+ * Recalled: GET /user/repos, `per_page` of 1 to 100, and its Link header (https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api).
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
@@ -47,13 +48,38 @@ export function serveGitHubApi(state: GitHubState): void {
       }),
     ),
   );
-  app.get("/user", (c) => {
-    const forced = state.takeRefusal("api");
-    if (forced !== undefined) return problem(forced);
-    const token = tokens.find(bearerToken(c));
-    if (token?.state !== "live" || token.kind !== "access") return problem("401");
-    return json(userOf(token.grant.user), 200, { "X-OAuth-Scopes": token.grant.scopes.join(", ") });
-  });
+  app.get("/user", (c) =>
+    asUser(c, state, ({ user, scopes }) => json(userOf(user), 200, { "X-OAuth-Scopes": scopes.join(", ") })),
+  );
+  app.get("/user/repos", (c) => asUser(c, state, ({ user }) => repositoriesOf(user, new URL(c.req.url), state.url)));
+}
+
+function asUser(c: Context<VendorEnv>, state: GitHubState, answer: (grant: HeldToken["grant"]) => Response): Response {
+  const forced = state.takeRefusal("api");
+  if (forced !== undefined) return problem(forced);
+  const token = state.tokens.find(bearerToken(c));
+  if (token?.state !== "live" || token.kind !== "access") return problem("401");
+  return answer(token.grant);
+}
+
+const REPOSITORIES = 5;
+const PER_PAGE = { default: 30, most: 100 };
+
+/** One page of a person's repositories, with links to the pages around it (RFC 8288). */
+function repositoriesOf(user: string, { pathname, searchParams }: URL, origin: string): Response {
+  const wished = Number(searchParams.get("per_page") ?? PER_PAGE.default);
+  const size = Math.min(Math.max(1, Math.trunc(wished) || PER_PAGE.default), PER_PAGE.most);
+  const page = Math.max(1, Math.trunc(Number(searchParams.get("page") ?? 1)) || 1);
+  const last = Math.ceil(REPOSITORIES / size);
+  const links = { prev: page - 1, next: page + 1, last, first: 1 };
+  const due = Object.entries(links).filter(([, to]) => to >= 1 && to <= last && to !== page);
+  const all = Array.from({ length: REPOSITORIES }, (_, index) => ({
+    id: index + 1,
+    full_name: `sample-${user}/repository-${index + 1}`,
+    private: false,
+  }));
+  const link = due.map(([rel, to]) => `<${origin}${pathname}?per_page=${size}&page=${to}>; rel="${rel}"`).join(", ");
+  return json(all.slice((page - 1) * size, page * size), 200, link === "" ? {} : { Link: link });
 }
 
 /** The live access token of the app that asks, which proves itself with Basic. */
