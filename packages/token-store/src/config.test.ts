@@ -55,6 +55,13 @@ describe("the settings of a deployed server", () => {
     expect(() => readTokenStoreSettings({ mode: "encrypted" }, TABLE)).toThrow(refusal("key_missing"));
   });
 
+  it.each([
+    ["a key that is none", { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" }],
+    ["a key without region on a file", { TOKEN_ENCRYPTION_KMS_KEY_ID: "alias/tokens" }],
+  ])("are refused with %s", (_, environment) => {
+    expect(() => readTokenStoreSettings({}, environment)).toThrow(refusal("key_id_invalid", "enter the key's ARN"));
+  });
+
   it("are refused with every problem named at once", () => {
     const read = (): unknown => readTokenStoreSettings({}, { DB_TABLE_NAME: "a table" });
     expect(read).toThrow(refusal("settings_invalid", "DB_TABLE_REGION"));

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
 import { systemClock } from "./clock.ts";
 import { TokenStoreError } from "./errors.ts";
+import { parseKeyReference } from "./keys/kms-key-id.ts";
 import { chooseMode, modeNamed } from "./mode-choice.ts";
 import type { TokenRows } from "./rows/token-rows.ts";
 import type { ModeName } from "./token-attributes.ts";
@@ -40,7 +41,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and DATA_DIR. Opens nothing.
  *
- * @throws TokenStoreError settings_invalid naming every problem at once; mode_conflict, key_missing
+ * @throws TokenStoreError settings_invalid naming every problem at once; key_id_invalid, mode_conflict, key_missing
  */
 export function readTokenStoreSettings(
   { mode: inCode }: { readonly mode?: string | undefined } = {},
@@ -60,6 +61,7 @@ export function readTokenStoreSettings(
     ...(table !== undefined && !/^[A-Za-z0-9_.-]{3,255}$/.test(table) ? ["DB_TABLE_NAME is not a table's name"] : []),
   ];
   if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
+  if (keyId !== undefined) parseKeyReference(keyId, region);
 
   const dataFolder = resolve(value("DATA_DIR") ?? "data");
   const journalFolder = join(dataFolder, "token-journal");

@@ -209,6 +209,11 @@ describe("a server's environment is refused", () => {
       "TOKEN_ENCRYPTION_MODE must be bridge or encrypted",
     ],
     [
+      "a key that is none",
+      { ...HOSTED, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" },
+      "TOKEN_ENCRYPTION_KMS_KEY_ID names no key: enter the key's ARN",
+    ],
+    [
       "encryption without a key",
       { ...HOSTED, DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", TOKEN_ENCRYPTION_MODE: "encrypted" },
       "TOKEN_ENCRYPTION_KMS_KEY_ID is missing",

@@ -12,6 +12,10 @@ export function checkTokenStore(read: Reader, environment: Environment): void {
       read.refuse("TOKEN_ENCRYPTION_KMS_KEY_ID", "is missing, and TOKEN_ENCRYPTION_MODE is encrypted");
       return;
     }
+    if (error.code === "key_id_invalid") {
+      read.refuse("TOKEN_ENCRYPTION_KMS_KEY_ID", `names no key: ${error.detail ?? ""}`);
+      return;
+    }
     for (const sentence of (error.detail ?? error.message).split("; ")) {
       const [name = "", ...words] = sentence.split(" ");
       const variable = VARIABLES.find((one) => one.name === name);
