@@ -1,0 +1,153 @@
+/**
+ * A service as an operator runs it: a process of its own in a folder of its own, SIGTERM at the end. Its output is kept, and
+ * searched for every planted secret when it stops. broker-process.ts and mcp-process.ts say which service.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll } from "vitest";
+import { findSecrets } from "./secrets.ts";
+
+export interface Service {
+  /** In messages, e.g. `broker`. */
+  readonly name: string;
+  /** What Node runs. */
+  readonly file: string;
+  /** Where it starts; a fresh folder by default, which is removed at the end. */
+  readonly folder?: string;
+  /** Written into the folder first: text by name. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ServiceProcess {
+  /** As the process says itself, in the first JSON line with a `url`. */
+  readonly url: string;
+  readonly folder: string;
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  signal(name: NodeJS.Signals): void;
+  /** @returns the exit code once the process has ended by itself, or by a signal sent before */
+  exited(): Promise<number | null>;
+  /** Sends SIGTERM and waits. @throws Error when it does not exit with 0, wrote a line that is no JSON, or a secret */
+  stop(): Promise<void>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const START_MS = 20_000;
+const EXIT_MS = 20_000;
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
+}
+
+/** @throws Error with its stderr when the process ends, or says nothing, before it listens */
+export async function startService(service: Service): Promise<ServiceProcess> {
+  const { name } = service;
+  const folder = service.folder ?? temporaryFolder();
+  for (const [file, text] of Object.entries(service.files ?? {})) writeFileSync(join(folder, file), text);
+  const child = spawnService(service, [], folder);
+  const output = collect(child);
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  const url = await firstUrl(name, child, ended).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw new Error(`${String(error)}\n${output.stderr()}${output.stdout()}`);
+  });
+  const exited = async (): Promise<number | null> => withDeadline(ended, EXIT_MS, `the ${name} to exit`);
+  return {
+    url,
+    folder,
+    pid: child.pid ?? 0,
+    ...output,
+    signal: (signal) => void child.kill(signal),
+    exited,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const code = await exited().finally(() => child.kill("SIGKILL"));
+      if (code !== 0) throw new Error(`The ${name} exited with ${code}:\n${output.stderr()}`);
+      requireCleanOutput(name, output);
+      if (service.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs until it ends by itself: an operator's command, or a start that fails. */
+export async function runService(service: Service & { readonly folder: string }, ...args: string[]): Promise<Ended> {
+  const child = spawnService(service, args, service.folder);
+  const output = collect(child);
+  const what = [service.name, ...args].join(" ");
+  const [code] = (await withDeadline(once(child, "close"), EXIT_MS, what)) as [number | null];
+  return { code, stdout: output.stdout(), stderr: output.stderr() };
+}
+
+/** A test that fails on its way to `stop` must not leave its process behind: after the file's own hooks, this one. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Nothing but PATH and what the test names: a built file needs no more (design §8). */
+function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+function collect(child: ChildProcess): Pick<ServiceProcess, "stdout" | "stderr"> {
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text;
+    });
+  }
+  return { stdout: () => texts.stdout, stderr: () => texts.stderr };
+}
+
+async function firstUrl(name: string, child: ChildProcess, ended: Promise<number | null>): Promise<string> {
+  if (child.stdout === null) throw new Error(`The ${name} has no stdout`);
+  const lines = createInterface({ input: child.stdout });
+  const found = new Promise<string>((resolve, reject) => {
+    lines.on("line", (line) => {
+      try {
+        const { url } = JSON.parse(line) as { readonly url?: string };
+        if (url !== undefined) resolve(url);
+      } catch {
+        reject(new Error(`The ${name} wrote a line that is no JSON: ${line}`));
+      }
+    });
+  });
+  const gone = ended.then((code) => {
+    throw new Error(`The ${name} ended with ${code} before it listened`);
+  });
+  return withDeadline(Promise.race([found, gone]), START_MS, `the ${name} to listen`);
+}
+
+function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
+  const found = findSecrets(stdout() + stderr());
+  if (found.length > 0) throw new Error(`The ${name} printed secrets: ${found.join(", ")}`);
+  for (const line of stdout().split("\n")) if (line !== "") JSON.parse(line);
+}
+
+async function withDeadline<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Waited ${milliseconds} ms for ${what}`)), milliseconds);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
