@@ -2,8 +2,14 @@
  * The composition root: settings and a definition in, a Hono app out. Everything a server is made of is bound here, once; the
  * one place that knows both modes.
  */
-import { type Clock, createVendorClient, type ResolvedVendor, type VendorClient } from "@oauth-broker/oauth-core";
-import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import {
+  type Clock,
+  createVendorClient,
+  type Fetch,
+  type ResolvedVendor,
+  type VendorClient,
+} from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
@@ -32,6 +38,8 @@ export interface McpApp {
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
+//= bar#AS-13
+const DOCUMENT_BYTES = 5 * 1024;
 
 /** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
@@ -40,9 +48,17 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
+  // Documents of clients come from anybody: five kilobytes, public addresses, never our own name.
+  const documents = createEgress({
+    allowLoopback,
+    allowCidrs: [],
+    timeoutMs: OAUTH_TIMEOUT_MS,
+    maxBodyBytes: DOCUMENT_BYTES,
+    refusedHosts: ownHosts(settings),
+  });
   const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs });
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
-  const mode = createMode(settings, { now, log, storage, vendorClient, oauth, vendor });
+  const mode = createMode(settings, { now, storage, vendorClient, fetchDocument: documents.fetchUntrusted, vendor });
   const endpoint = createMcpEndpoint(definition, {
     gate: mode.gate,
     resourceMetadata: mode.resourceMetadata,
@@ -66,17 +82,21 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     app,
     close: async () => {
       await endpoint.close();
-      await Promise.all([oauth.close(), api.close()]);
+      await Promise.all([oauth.close(), api.close(), documents.close()]);
     },
   };
 }
 
+function ownHosts({ deploymentUrl, egress }: Settings): string[] {
+  // On loopback, others of this machine share our name.
+  return deploymentUrl === undefined || egress.allowLoopback ? [] : [new URL(deploymentUrl).hostname];
+}
+
 interface ModeDeps {
   readonly now: Clock;
-  readonly log: Log;
   readonly storage: Storage | undefined;
   readonly vendorClient: VendorClient;
-  readonly oauth: Egress;
+  readonly fetchDocument: Fetch;
   readonly vendor: () => Promise<ResolvedVendor>;
 }
 

@@ -2,29 +2,29 @@
  * What a client asks for at `/authorize`, read and checked the same way for both callbacks: first who asks and where the answer
  * may go, which decides whether an error is a page or a redirect; then the rest. Callers: authorize.ts, server-callback/.
  */
-import {
-  OAuthError,
-  type Parameters,
-  requireS256Challenge,
-  type VerifiedRedirect,
-  verifyNativeRedirectUri,
-} from "@oauth-broker/oauth-core";
+import { OAuthError, type Parameters, requireS256Challenge, type VerifiedRedirect } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients.ts";
 import { requireOwnResource, requireScope } from "./requested.ts";
 
+export interface ClientLookup<C extends HostedClient> {
+  readonly findClient: (clientId: string) => Promise<C | undefined>;
+  /** Exact, or with the freedom native clients have in their port. @throws OAuthError invalid_redirect_uri */
+  readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
+}
+
 /** @throws OAuthError for the 400 page: nobody is sent anywhere */
 //= bar#AS-1
 export async function requireClientRedirect<C extends HostedClient>(
   parameters: Parameters,
-  findClient: (clientId: string) => Promise<C | undefined>,
+  { findClient, verifyRedirect }: ClientLookup<C>,
   trace: Trace,
 ): Promise<{ readonly client: C; readonly redirect: VerifiedRedirect }> {
   const client = await findClient(parameters.require("client_id"));
   if (client === undefined) throw new OAuthError("invalid_request", "client_id is not known here");
   trace.clientId = client.clientId;
-  return { client, redirect: verifyNativeRedirectUri(parameters.require("redirect_uri"), client.redirectUris) };
+  return { client, redirect: verifyRedirect(parameters.require("redirect_uri"), client.redirectUris) };
 }
 
 export interface AuthorizationRequest {

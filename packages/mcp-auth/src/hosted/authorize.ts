@@ -9,6 +9,7 @@ import {
   redirectUrl,
   toOAuthError,
   type VerifiedRedirect,
+  verifyRedirectUri,
 } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -23,7 +24,7 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
 
 /** @throws OAuthError for the 400 page: client and redirect URI are not verified, so nobody is sent anywhere */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
-  const { redirect } = await requireClientRedirect(parameters, deps.findClient, trace); // 1  who asks, where the answer may go
+  const { redirect } = await requireClientRedirect(parameters, { ...deps, verifyRedirect: verifyRedirectUri }, trace); // 1  who asks, where to
   try {
     const request = readAuthorizationRequest(parameters, deps.settings); //                2  code flow, PKCE #1, resource, scope
     return await toVendor(redirect, request, parameters, deps); //                         3  PKCE #2 derived, state verbatim

@@ -15,9 +15,9 @@ import {
 } from "@oauth-broker/oauth-core";
 import type { HostedClient } from "./clients.ts";
 import type { HostedDeps } from "./deps.ts";
-import { linkUser } from "./link-user.ts";
+import { openSession } from "./open-session.ts";
 import { requireOwnResource } from "./requested.ts";
-import type { IssuedTokens, Session } from "./session.ts";
+import type { IssuedTokens } from "./session.ts";
 import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
 import { type VendorSecrets, vendorSecrets } from "./vendor-secrets.ts";
 
@@ -27,7 +27,7 @@ export async function redeemVendorCode(
   client: HostedClient,
   deps: HostedDeps,
 ): Promise<IssuedTokens> {
-  const { vendorClient, settings, sessions } = deps;
+  const { vendorClient, settings } = deps;
   const redirectUri = requireSameRedirectUri(parameters, client); //            1  wrong: the code stays usable
   requireOwnResource(parameters, settings); //                                  2  wrong: the code stays usable
   const code = readCode(parameters); //                                         3  malformed verifier: stays usable
@@ -35,10 +35,9 @@ export async function redeemVendorCode(
   const secrets = await vendorSecrets(code.codeChallenge, vendor, deps); //     5  PKCE #2 of this very verifier
   await claimCode(code, deps); //                                               6  of any number of tries one goes on
   const tokens = await redeem({ code, redirectUri, vendor, secrets }, deps); // 7  the vendor checks PKCE #2
-  const user = await linkUser(tokens, vendor, deps); //                         8  who it is; tokens kept, sealed
-  const scope = grantedScope(tokens, deps); //                                  9  what the vendor says it granted
-  const started = await startSession({ user, clientId: client.clientId, scope }, sessions);
-  await noteSession(code, started.session.id, deps); //                         10 a second use of the code ends it
+  const redeemed = { tokens, vendor, asked: settings.vendor.scopes };
+  const started = await openSession(redeemed, client, deps); //                 8  who it is; tokens kept, sealed; a session
+  await noteSession(code, started.session.id, deps); //                         9  a second use of the code ends it
   return started.tokens;
 }
 
@@ -92,24 +91,4 @@ function asRefusal(error: OAuthError, { codeVerifier, nonce }: VendorSecrets): O
   const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;
   if (!isTiedByNonce || error.code !== "vendor_response_invalid") return error;
   return new OAuthError("invalid_grant", "The code is not of this verifier", { cause: error });
-}
-
-/** The vendor's word where it gives one. RFC 6749 §5.1 lets it be silent where it granted what was asked. */
-//= rfc6749#5.1
-function grantedScope({ scope }: VendorTokens, { settings }: HostedDeps): readonly string[] {
-  return scope === undefined || scope.length === 0 ? settings.vendor.scopes : scope.filter(isScopeToken);
-}
-
-function isScopeToken(scope: string): boolean {
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
-}
-
-/** The link stands, but the code is spent: only a new flow makes a session of it. */
-async function startSession(
-  session: Omit<Session, "id">,
-  sessions: HostedDeps["sessions"],
-): ReturnType<HostedDeps["sessions"]["start"]> {
-  return sessions.start(session).catch((thrown: unknown) => {
-    throw withRestart(toOAuthError(thrown));
-  });
 }

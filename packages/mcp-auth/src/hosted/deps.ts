@@ -1,5 +1,5 @@
 /** What hosted mode is made of, bound once in app.ts. Functions take the part they use with `Pick`. */
-import type { Clock, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
+import type { Clock, Fetch, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./server-key.ts";
@@ -14,4 +14,6 @@ export interface HostedDeps {
   readonly serverKey: ServerKey;
   readonly sessions: Sessions;
   readonly vendorClient: VendorClient;
+  /** For Client ID Metadata Documents: that of egress.ts which reaches public addresses alone, and reads little. */
+  readonly fetchDocument: Fetch;
 }

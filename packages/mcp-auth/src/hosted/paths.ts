@@ -7,6 +7,8 @@ export const PATHS = {
   token: "/token",
   register: "/register",
   revoke: "/revoke",
+  /** Where the vendor sends browsers back to, with the server's own callback. */
+  callback: "/callback",
   mcp: "/mcp",
 } as const;
 

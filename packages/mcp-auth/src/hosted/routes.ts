@@ -1,9 +1,9 @@
 /** The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and Origin. */
-import { parseParameters } from "@oauth-broker/oauth-core";
-import { readForm, readJsonText } from "@oauth-broker/oauth-core/hono";
-import { createRateLimit, type Route } from "@oauth-broker/oauth-core/service";
+import { type Parameters, parseParameters } from "@oauth-broker/oauth-core";
+import { type Answer, readForm, readJsonText } from "@oauth-broker/oauth-core/hono";
+import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
-import type { PlatformCallback } from "../settings.ts";
+import type { PlatformCallback, ServerCallback } from "../settings.ts";
 import { authorize } from "./authorize.ts";
 import { createCallerAddress } from "./caller-address.ts";
 import { type FindClient, platformClient } from "./clients.ts";
@@ -13,14 +13,23 @@ import { authorizationServerMetadata, protectedResourceMetadata } from "./metada
 import { PATHS } from "./paths.ts";
 import { register } from "./register.ts";
 import { revoke } from "./revoke.ts";
+import { askConsent } from "./server-callback/ask-consent.ts";
+import { createClientDocuments } from "./server-callback/client-metadata-document.ts";
+import { createFindClient } from "./server-callback/find-client.ts";
+import { finishCallback } from "./server-callback/finish-callback.ts";
+import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
+import { noteUse, registerClient } from "./server-callback/registration.ts";
+import { takeDecision } from "./server-callback/take-decision.ts";
 import { answerToken, type TokenDeps } from "./token.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
+/** Open registration takes in whoever comes: over all of them, so that what is stored stays bounded. */
+const REGISTRATIONS_PER_MINUTE = 60;
 
 export function hostedRoutes(deps: HostedDeps): Route[] {
   const { callback } = deps.settings;
-  if (callback.kind === "server") throw new Error("OAUTH_CALLBACK=server is not part of this release");
-  return [...metadataRoutes(deps), ...limited(platformRoutes(callback, deps), deps)];
+  const routes = callback.kind === "server" ? serverRoutes(callback, deps) : platformRoutes(callback, deps);
+  return [...metadataRoutes(deps), ...limited(routes, deps)];
 }
 
 function metadataRoutes(deps: HostedDeps): Route[] {
@@ -51,6 +60,55 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
     },
     ...tokenRoutes({ ...deps, findClient, redeemCode }),
     ...(callback.registers ? [registration] : []),
+  ];
+}
+
+function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
+  const documents = createClientDocuments({
+    fetch: hosted.fetchDocument,
+    hosts: callback.clientMetadataHosts,
+    allowLoopback: hosted.settings.egress.allowLoopback,
+    now: hosted.now,
+  });
+  const deps = { ...hosted, callback, findClient: createFindClient(callback, { ...hosted, documents }) };
+  const browser = (
+    method: Route["method"],
+    path: string,
+    answer: (parameters: Parameters, cookie: string | undefined, trace: Trace) => Promise<Answer>,
+  ): Route => ({
+    method,
+    path,
+    surface: "browser",
+    handle: async (c, trace) =>
+      answer(method === "POST" ? await readForm(c, LIMIT) : query(c), c.req.header("cookie"), trace),
+  });
+  const { registration } = callback;
+  const registrations = createRateLimit(REGISTRATIONS_PER_MINUTE);
+  const register: Route = {
+    method: "POST",
+    path: PATHS.register,
+    surface: "api",
+    handle: async (c) => {
+      //= bar#AS-12
+      await registrations("all");
+      return registerClient(await readJsonText(c, LIMIT), registration?.hosts ?? [], hosted);
+    },
+  };
+  return [
+    browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
+    browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
+    browser("GET", PATHS.callback, (parameters, cookie, trace) => finishCallback(parameters, cookie, deps, trace)),
+    ...tokenRoutes({
+      ...deps,
+      // A client that is in use is not forgotten.
+      findClient: async (clientId) => {
+        const client = await deps.findClient(clientId);
+        if (client !== undefined) await noteUse(client, hosted);
+        return client;
+      },
+      redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
+    }),
+    ...(registration === undefined ? [] : [register]),
   ];
 }
 

@@ -100,7 +100,16 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
   };
   const sessions = createSessions({ records, serverKey, audience: `${SERVER}/mcp`, now });
   const vendorClient = options.vendorClient?.(real) ?? real;
-  const deps: HostedDeps = { settings, now, records, tokens, serverKey, sessions, vendorClient };
+  const deps: HostedDeps = {
+    settings,
+    now,
+    records,
+    tokens,
+    serverKey,
+    sessions,
+    vendorClient,
+    fetchDocument: egress.fetchUntrusted,
+  };
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const app = new Hono();

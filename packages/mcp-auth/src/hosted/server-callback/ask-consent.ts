@@ -12,6 +12,7 @@ import {
   setBindingCookie,
   toOAuthError,
   type VerifiedRedirect,
+  verifyNativeRedirectUri,
 } from "@oauth-broker/oauth-core";
 import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -52,7 +53,11 @@ export async function askConsent(
 }
 
 export async function readAsked(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<Asked> {
-  const { client, redirect } = await requireClientRedirect(parameters, deps.findClient, trace);
+  const { client, redirect } = await requireClientRedirect(
+    parameters,
+    { ...deps, verifyRedirect: verifyNativeRedirectUri },
+    trace,
+  );
   const flowId = createFlowId();
   trace.flowId = flowId;
   const to = { redirect, state: parameters.get("state"), issuer: deps.settings.deploymentUrl, flowId };

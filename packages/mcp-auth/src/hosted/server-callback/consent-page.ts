@@ -3,7 +3,7 @@
  * this page tells the user who will act for them. Everything about the client is its own word, shown as text and cut; no script,
  * nothing loaded. Shown by ask-consent.ts, answered to take-decision.ts.
  */
-import { type Parameters, type VerifiedRedirect } from "@oauth-broker/oauth-core";
+import type { Parameters, VerifiedRedirect } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import { escapeHtml, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "./client.ts";

@@ -20,7 +20,6 @@ import { vendorSecrets } from "../vendor-secrets.ts";
 import { type Asked, CONSENT_COOKIE, formOf, readAsked } from "./ask-consent.ts";
 import { asData, authorizationKey, STARTED_SECONDS } from "./authorization-record.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
-import { noteUse } from "./registration.ts";
 
 /** @throws OAuthError for the 400 page until the request is known to be the one that was shown to this browser */
 export async function takeDecision(
@@ -91,7 +90,6 @@ async function leave(
     }),
     expiresAt: now() + STARTED_SECONDS,
   });
-  await noteUse(client, deps);
   const url = vendorClient.authorizationUrl(vendor, {
     clientId: settings.vendor.credentials.clientId,
     redirectUri: callback.redirectUri,
