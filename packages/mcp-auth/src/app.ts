@@ -29,7 +29,7 @@ export interface AppOptions {
   readonly storage: Storage | undefined;
 }
 
-export interface McpApp {
+export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
   close(): Promise<void>;
 }
@@ -80,6 +80,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   );
   return {
     app,
+    lateWarning: mode.lateWarning,
     close: async () => {
       await endpoint.close();
       await Promise.all([oauth.close(), api.close(), documents.close()]);
@@ -104,7 +105,7 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   if (settings.mode === "pre-registered") {
     const { vendor, vendorClient, now } = deps;
     const gate = createPreRegisteredGate({ settings: settings.vendor, vendor, vendorClient, now });
-    return { gate, routes: [], resourceMetadata: undefined };
+    return { gate, routes: [], resourceMetadata: undefined, lateWarning: async () => undefined };
   }
   const { storage } = deps;
   if (storage === undefined) throw new TypeError("hosted mode needs storage");

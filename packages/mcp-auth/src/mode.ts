@@ -8,4 +8,6 @@ export interface Mode {
   readonly routes: readonly Route[];
   /** Where the resource describes itself, for the challenge on `/mcp`; absent where nothing is described. */
   readonly resourceMetadata: string | undefined;
+  /** What only the vendor's metadata tells and the operator should hear. Never rejects. */
+  lateWarning(): Promise<string | undefined>;
 }

@@ -85,9 +85,11 @@ export async function startServer(
   }
   const { host } = settings.listen;
   const url = settings.deploymentUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${listening.port}`;
-  for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
+  for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
   log.flush();
+  // Asks the vendor's metadata where there is one, so it is not waited for.
+  void server.lateWarning().then((warning) => warning !== undefined && log.warn("configuration_warning", { warning }));
   return {
     url,
     stop: async () => {

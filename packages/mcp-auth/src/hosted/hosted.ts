@@ -5,6 +5,7 @@ import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
 import { createHostedGate } from "./gate.ts";
+import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
 import { createServerKey } from "./server-key-record.ts";
@@ -27,5 +28,6 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
     gate: createHostedGate(deps),
     routes: hostedRoutes(deps),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
+    lateWarning: () => vendorIssuerWarning(deps),
   };
 }
