@@ -1,0 +1,65 @@
+/** The OAuth half of a stock MCP client: what its author writes (an OAuthClientProvider), with a person at the vendor. */
+import { type Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { AccountId } from "@oauth-broker/simulators";
+import { createClient, type Era } from "./mcp-client.ts";
+import type { PlatformTokens } from "./mcp-platform.ts";
+import { PLATFORM_CALLBACK } from "./mcp-process.ts";
+import { consent } from "./mcp-vendor.ts";
+import { plantSecret } from "./secrets.ts";
+
+type Tokens = Parameters<OAuthClientProvider["saveTokens"]>[0];
+type Discovered = Parameters<NonNullable<OAuthClientProvider["saveDiscoveryState"]>>[0];
+type Registered = Parameters<NonNullable<OAuthClientProvider["saveClientInformation"]>>[0];
+
+/**
+ * Connects, is told 401, discovers, registers, sends the user to the vendor, redeems and connects again: all of it the SDK's.
+ *
+ * @param options.vendorIssuer as a platform does for its connector: an `iss` that is exactly this one is taken for the vendor's
+ * @throws the SDK's IssuerMismatchError for another
+ */
+export async function authorizeClient(
+  mcp: string,
+  { era, account, vendorIssuer }: { readonly era: Era; readonly account: AccountId; readonly vendorIssuer?: string },
+): Promise<{ readonly client: Client; readonly tokens: Pick<PlatformTokens, "accessToken" | "refreshToken"> }> {
+  const kept: {
+    discovered?: Discovered;
+    tokens?: Tokens;
+    registered?: Registered;
+    codeVerifier?: string;
+    sentTo?: URL;
+  } = {};
+  const authProvider: OAuthClientProvider = {
+    redirectUrl: PLATFORM_CALLBACK,
+    clientMetadata: { client_name: "Stock client", redirect_uris: [PLATFORM_CALLBACK] },
+    discoveryState: () => kept.discovered,
+    saveDiscoveryState: (discovered) => void (kept.discovered = discovered),
+    clientInformation: () => kept.registered,
+    saveClientInformation: (registered) => void (kept.registered = registered),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => void (kept.tokens = tokens),
+    redirectToAuthorization: (url) => void (kept.sentTo = url),
+    saveCodeVerifier: (codeVerifier) => {
+      plantSecret("stock client's verifier", codeVerifier);
+      kept.codeVerifier = codeVerifier;
+    },
+    codeVerifier: () => kept.codeVerifier ?? "",
+    state: () => "state-of-the-stock-client",
+  };
+  const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider });
+  const connect = async (transport: StreamableHTTPClientTransport): Promise<Client> => {
+    const client = createClient(era);
+    await client.connect(transport);
+    return client;
+  };
+  const refused = open();
+  await connect(refused).catch(() => undefined);
+  if (kept.sentTo === undefined) throw new Error("the client was not sent to an authorization server");
+  const back = await consent(kept.sentTo, { account });
+  plantSecret("code", back.searchParams.get("code"));
+  if (vendorIssuer !== undefined && back.searchParams.get("iss") === vendorIssuer) back.searchParams.delete("iss");
+  await refused.finishAuth(back.searchParams);
+  const { access_token: accessToken = "", refresh_token: refreshToken = "" } = kept.tokens ?? {};
+  plantSecret("stock client's access token", accessToken);
+  plantSecret("stock client's refresh token", refreshToken);
+  return { client: await connect(open()), tokens: { accessToken, refreshToken } };
+}

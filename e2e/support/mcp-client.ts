@@ -1,0 +1,58 @@
+/** A stock MCP client that sends a bearer token, in either protocol era, and the bare request beneath it. */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+/** `modern` asks which era the server speaks, `legacy` is a client of 2025. */
+export const ERAS = ["modern", "legacy"] as const;
+export type Era = (typeof ERAS)[number];
+
+export async function connectClient(mcp: string, token: string, era: Era = "modern"): Promise<Client> {
+  const client = createClient(era);
+  const transport = new StreamableHTTPClientTransport(new URL(mcp), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  await client.connect(transport);
+  return client;
+}
+
+export function createClient(era: Era = "modern"): Client {
+  const info = { name: "scenario", version: "1.0.0" };
+  return new Client(info, era === "modern" ? { versionNegotiation: { mode: "auto" } } : {});
+}
+
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly text: string;
+  /** The text as JSON, where it is. */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export async function callTool(client: Client, name: string, input: Record<string, unknown> = {}): Promise<ToolAnswer> {
+  const result = await client.callTool({ name, arguments: input });
+  const [first] = result.content as readonly { readonly text?: string }[];
+  return toolAnswer(first?.text ?? "", result.isError === true);
+}
+
+function toolAnswer(text: string, isError: boolean): ToolAnswer {
+  return { isError, text, value: isError ? {} : (JSON.parse(text) as Record<string, unknown>) };
+}
+
+export interface McpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } };
+const HEADERS = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-11-25",
+};
+
+/** One `whoami` without the ceremony: what matters is the status. */
+export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}): Promise<McpAnswer> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { ...HEADERS, ...authorization, ...(init.headers as Record<string, string> | undefined) };
+  const answer = await fetch(mcp, { method: "POST", body: JSON.stringify(CALL), ...init, headers });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
