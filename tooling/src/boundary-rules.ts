@@ -44,10 +44,22 @@ export const ZONES: readonly {
   },
   // Types only: see TYPES_ONLY.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
+  // `npm run dev` of a server; nothing else loads the simulators, which are a dev dependency.
+  {
+    zone: "dev",
+    files: /^packages\/mcp-auth\/src\/dev\//,
+    mayImport: ["mcp-auth", "core index", "vendor-client", "simulators"],
+  },
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
     mayImport: ["token-store", "core index", "hono", "service", "vendor-client"],
+  },
+  // The registry and the settings' own checks; written into projects, never loaded with a server.
+  {
+    zone: "create-server",
+    files: /^packages\/create-server\//,
+    mayImport: ["mcp-auth", "core index", "service"],
   },
   { zone: "broker-client", files: /^packages\/broker-client\//, mayImport: ["core index", "vendor-client"] },
   // Records what vendors answer the vendor client; the simulators themselves know nothing of our code.

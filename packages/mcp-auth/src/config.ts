@@ -52,3 +52,8 @@ function errorOf(problems: Parameters<typeof configError>[0]): Error {
 export function describeVariables(): readonly Variable[] {
   return VARIABLES;
 }
+
+/** For commands that start a server of their own and hand it an environment. */
+export function environmentOfProcess(): Environment {
+  return process.env;
+}

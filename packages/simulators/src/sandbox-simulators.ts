@@ -24,17 +24,28 @@ type Offered = Omit<VendorOffer, "id">;
 const GOOGLE = "https://www.googleapis.com/auth/";
 const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
 
+/** By the vendor's id, in order of name. */
+const STARTERS: Readonly<Record<string, (options: SandboxVendorOptions) => Promise<SandboxVendor>>> = {
+  atlassian: startSandboxAtlassian,
+  github: startSandboxGitHub,
+  "google-workspace": startSandboxGoogle,
+  linear: startSandboxLinear,
+  "microsoft-agent365": startSandboxMicrosoft,
+  notion: startSandboxNotion,
+  slack: startSandboxSlack,
+};
+
 /** @returns by name */
 export function startSandboxSimulators(options: SandboxVendorOptions): readonly Promise<SandboxVendor>[] {
-  return [
-    startSandboxAtlassian(options),
-    startSandboxGitHub(options),
-    startSandboxGoogle(options),
-    startSandboxLinear(options),
-    startSandboxMicrosoft(options),
-    startSandboxNotion(options),
-    startSandboxSlack(options),
-  ];
+  return Object.values(STARTERS).map((start) => start(options));
+}
+
+/** @returns undefined where this vendor has no simulator */
+export async function startSandboxSimulator(
+  id: string,
+  options: SandboxVendorOptions,
+): Promise<SandboxVendor | undefined> {
+  return Object.hasOwn(STARTERS, id) ? STARTERS[id]?.(options) : undefined;
 }
 
 async function startSandboxAtlassian(options: SandboxVendorOptions): Promise<SandboxVendor> {

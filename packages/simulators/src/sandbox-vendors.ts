@@ -11,6 +11,8 @@ export interface SandboxVendorOptions {
   readonly redirectUri: string;
   /** Where people start, for the way back from a vendor's error pages. */
   readonly homeUrl: string;
+  /** Shown on consent pages. */
+  readonly appName?: string;
 }
 
 export interface SandboxVendor {
@@ -37,10 +39,19 @@ export async function startSandboxVendors(options: SandboxVendorOptions): Promis
   return Promise.all([startProvider(options), ...startSandboxSimulators(options)]);
 }
 
+/**
+ * One of them, for a server under development. The OpenID provider stands in for a vendor that has no simulator: then
+ * `offer.id` is `sandbox`.
+ */
+export async function startSandboxVendor(id: string, options: SandboxVendorOptions): Promise<SandboxVendor> {
+  const { startSandboxSimulator } = await import("./sandbox-simulators.ts");
+  return (await startSandboxSimulator(id, options)) ?? startProvider(options);
+}
+
 /** With a secret of its own, made anew at each start. */
-export function newApp({ redirectUri }: SandboxVendorOptions): SandboxApp {
+export function newApp({ redirectUri, appName = "OAuth broker (sandbox)" }: SandboxVendorOptions): SandboxApp {
   const clientSecret = randomBytes(32).toString("base64url");
-  return { clientId: "broker", clientSecret, redirectUris: [redirectUri], name: "OAuth broker (sandbox)" };
+  return { clientId: "broker", clientSecret, redirectUris: [redirectUri], name: appName };
 }
 
 /** As in an entry of `vendors`. */

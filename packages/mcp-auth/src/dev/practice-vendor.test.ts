@@ -1,0 +1,86 @@
+import { createVendorClient, REGISTRY } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { afterAll, describe, expect, it } from "vitest";
+import { systemClock } from "../clock.ts";
+import { type Environment, loadSettings } from "../config.ts";
+import { deskEnvironment } from "./environment.ts";
+import { startPracticeVendor } from "./practice-vendor.ts";
+import { fetchTestToken } from "./test-token.ts";
+
+const FIRST_CLASS = [...REGISTRY.values()].flatMap(({ vendor, verification }) =>
+  verification.status === "first-class" ? [vendor.id] : [],
+);
+const NOBODY_TO_ASK = ["linear", "microsoft-agent365", "notion"];
+/** Wants a resource in the authorization request, which only the platform knows. */
+const NO_TEST_TOKEN = "atlassian";
+const ASKED = FIRST_CLASS.filter((id) => ![...NOBODY_TO_ASK, NO_TEST_TOKEN].includes(id));
+const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
+const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, allowLoopback: true });
+afterAll(() => egress.close());
+
+async function onDesk<Result>(
+  given: Environment,
+  run: (desk: { about: string; environment: Environment; redirectUri: string }) => Promise<Result>,
+): Promise<Result> {
+  const desk = deskEnvironment(given);
+  const vendor = await startPracticeVendor(given, { ...desk, homeUrl: desk.url, name: "my-server" });
+  try {
+    const environment = { ...given, ...desk.environment, ...vendor.environment };
+    return await run({ about: vendor.about, environment, redirectUri: desk.redirectUri });
+  } finally {
+    await vendor.close();
+  }
+}
+
+describe("a practice vendor", () => {
+  it.each(NOBODY_TO_ASK)("%s: has nobody to ask about a token, in practice as in earnest", async (id) => {
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment }) => {
+      expect(() => loadSettings(environment)).toThrow(
+        /VENDOR (has nobody to ask|cannot be asked) whether a user's token is good/,
+      );
+    });
+  });
+
+  it.each([...ASKED, "my-own"])("%s: a practice user's token is good in pre-registered mode", async (id) => {
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment, redirectUri }) => {
+      const settings = loadSettings(environment).vendor;
+      const token = await fetchTestToken(settings, redirectUri);
+      const vendor = await vendorClient.resolve(settings.vendor);
+      expect(await vendorClient.judgeToken(vendor, token, settings.credentials)).toMatchObject({
+        active: true,
+        user: expect.stringMatching(/./),
+      });
+    });
+  });
+
+  it("a practice vendor that refuses is told in words", async () => {
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: NO_TEST_TOKEN }, async ({ environment, redirectUri }) => {
+      await expect(fetchTestToken(loadSettings(environment).vendor, redirectUri)).rejects.toThrow(/answered 4\d\d$/);
+    });
+  });
+
+  it.each([...FIRST_CLASS, "my-own"])("%s: hosted mode starts, with the server's own callback", async (id) => {
+    await onDesk({ OAUTH_MODE: "hosted", VENDOR: id, PORT: "8999", DATA_DIR: "/nowhere" }, async (desk) => {
+      expect(loadSettings(desk.environment)).toMatchObject({
+        mode: "hosted",
+        deploymentUrl: "http://127.0.0.1:8999",
+        listen: { host: "127.0.0.1", port: 8999 },
+        callback: { kind: "server", redirectUri: "http://127.0.0.1:8999/callback", registration: { hosts: [] } },
+      });
+    });
+  });
+
+  it("is told for what it is", async () => {
+    await onDesk({ VENDOR: "github" }, async ({ about }) => expect(about).toBe("a practice copy of GitHub"));
+    await onDesk({ VENDOR: "my-own" }, async ({ about }) => expect(about).toContain("no practice copy of my-own"));
+  });
+
+  it("makes room for the vendor itself once there is an app of ours", async () => {
+    await onDesk({ OAUTH_MODE: "hosted", VENDOR: "github", VENDOR_CLIENT_ID: "ours" }, async (desk) => {
+      expect(desk.about).toMatch(/^github itself/);
+      expect(desk.environment).not.toHaveProperty("VENDOR_TOKEN_URL");
+      expect(desk.environment).not.toHaveProperty("EGRESS_ALLOW_LOOPBACK");
+      expect(desk.environment["VENDOR_CLIENT_ID"]).toBe("ours");
+    });
+  });
+});

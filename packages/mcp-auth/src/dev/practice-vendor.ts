@@ -1,0 +1,102 @@
+/**
+ * The vendor of a server under development: a practice copy on loopback, so that nobody needs an account or an app there; the
+ * real one as soon as VENDOR_CLIENT_ID is set. Here is what a server's environment has to say for either.
+ */
+import { REGISTRY } from "@oauth-broker/oauth-core";
+import type { SandboxVendor } from "@oauth-broker/simulators";
+import type { Environment } from "../config.ts";
+
+export interface PracticeVendor {
+  /** For people: `a practice copy of …`. */
+  readonly about: string;
+  /** Over what service.yaml says. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Fields of an entry of the broker's configuration, which is how simulators say where they are, as variables. */
+const VARIABLES = {
+  issuer: "VENDOR_ISSUER",
+  authorization_endpoint: "VENDOR_AUTHORIZATION_URL",
+  token_endpoint: "VENDOR_TOKEN_URL",
+  userinfo_endpoint: "VENDOR_USERINFO_URL",
+  introspection_endpoint: "VENDOR_INTROSPECTION_URL",
+  jwks_uri: "VENDOR_JWKS_URL",
+  revocation_endpoint: "VENDOR_REVOCATION_URL",
+} as const;
+
+export interface PracticeOptions {
+  /** What the copy's app is registered with. */
+  readonly redirectUri: string;
+  readonly homeUrl: string;
+  /** Of the server, for consent pages. */
+  readonly name: string;
+}
+
+/**
+ * @param given service.yaml's environment under the process's own
+ * @throws Error saying what to install
+ */
+export async function startPracticeVendor(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
+  const id = given["VENDOR"] ?? "";
+  if ((given["VENDOR_CLIENT_ID"] ?? "") !== "") {
+    return { about: `${id} itself, as VENDOR_CLIENT_ID is set`, environment: {}, close: async () => undefined };
+  }
+  const { startSandboxVendor } = await loadSimulators();
+  const { redirectUri, homeUrl, name } = options;
+  const vendor = await startSandboxVendor(id, { redirectUri, homeUrl, appName: name });
+  const isStandIn = vendor.offer.id !== id;
+  return {
+    about: isStandIn
+      ? `a practice OpenID provider, as there is no practice copy of ${id}: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET to work with ${id} itself`
+      : `a practice copy of ${vendor.offer.name}`,
+    environment: environmentOf(vendor, { given, isStandIn }),
+    close: vendor.close,
+  };
+}
+
+function environmentOf(
+  { entry, offer }: SandboxVendor,
+  { given, isStandIn }: { readonly given: Environment; readonly isStandIn: boolean },
+): Record<string, string> {
+  const { client_id, client_secret } = entry["credentials"] as Readonly<Record<string, string>>;
+  const places = Object.entries(VARIABLES).flatMap(([field, name]): [string, string][] => {
+    const value = entry[field];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  const placeholders = Object.fromEntries((offer.placeholders ?? []).map(({ name, value }) => [name, value]));
+  return {
+    VENDOR_CLIENT_ID: client_id ?? "",
+    VENDOR_CLIENT_SECRET: client_secret ?? "",
+    EGRESS_ALLOW_LOOPBACK: "true",
+    ...(isStandIn ? {} : ownEndpoints(offer.id, entry["token_endpoint"])),
+    ...Object.fromEntries(places),
+    ...(isStandIn
+      ? { VENDOR: offer.id, VENDOR_SCOPES: offer.request["scope"] ?? "", VENDOR_PLACEHOLDERS: "" }
+      : { VENDOR_PLACEHOLDERS: given["VENDOR_PLACEHOLDERS"] ?? JSON.stringify(placeholders) }),
+  };
+}
+
+/** Who a token's user is, and whether it is good, vendors tell in ways of their own: a copy does under the same path. */
+function ownEndpoints(id: string, tokenEndpoint: unknown): Record<string, string> {
+  const vendor = REGISTRY.get(id)?.vendor;
+  if (typeof tokenEndpoint !== "string" || vendor === undefined) return {};
+  const { origin } = new URL(tokenEndpoint);
+  const here = (name: string, endpoint: string | undefined): Record<string, string> =>
+    endpoint === undefined ? {} : { [name]: endpoint.replace(/^https:\/\/[^/]+/, origin) };
+  return {
+    ...here("VENDOR_USERINFO_URL", vendor.account?.endpoint),
+    ...here("VENDOR_INTROSPECTION_URL", vendor.tokenCheck?.endpoint ?? vendor.introspectionEndpoint),
+  };
+}
+
+async function loadSimulators(): Promise<typeof import("@oauth-broker/simulators")> {
+  try {
+    return await import("@oauth-broker/simulators");
+  } catch (cause) {
+    throw new Error(
+      "@oauth-broker/simulators is not installed: add it to devDependencies, or set VENDOR_CLIENT_ID to work with the vendor itself",
+      { cause },
+    );
+  }
+}

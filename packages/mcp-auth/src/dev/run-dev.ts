@@ -1,0 +1,108 @@
+/**
+ * `npm run dev` of a server: the practice vendor, the environment of service.yaml made to fit this machine, and main.ts as it
+ * is, started anew when a file changes. The list of tools follows the files of src/tools.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Environment, loadSettings } from "../config.ts";
+import { writeToolsList } from "../tools-list/write-list.ts";
+import { deskEnvironment } from "./environment.ts";
+import { nextSteps } from "./next-steps.ts";
+import { startPracticeVendor } from "./practice-vendor.ts";
+import { parseServiceFile } from "./service-file.ts";
+import { fetchTestToken } from "./test-token.ts";
+
+const TOOLS = join("src", "tools");
+const FOLLOW_PARENT_MS = 250;
+
+export interface DevDeps {
+  readonly environment: Environment;
+  readonly print: (line: string) => void;
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Runs until a signal, or until the server ends by itself.
+ *
+ * @returns the exit code
+ * @throws Error, ConfigError: for the author
+ */
+export async function runDev({ environment, print, say }: DevDeps): Promise<number> {
+  const service = parseServiceFile(readServiceFile());
+  const given = { ...service.environment, ...environment };
+  const desk = deskEnvironment(given);
+  const { url, mode, redirectUri } = desk;
+  const vendor = await startPracticeVendor(given, { redirectUri, homeUrl: url, name: service.name });
+  const own = { ...given, ...desk.environment, ...vendor.environment };
+  try {
+    // Here already, so that what is wrong is told once and not at every restart.
+    const settings = loadSettings(own);
+    const wantsToken = mode === "pre-registered" && vendor.environment["VENDOR_CLIENT_ID"] !== undefined;
+    const token = wantsToken
+      ? await fetchTestToken(settings.vendor, redirectUri).catch((error: unknown) => {
+          say(`No token of a practice user: ${error instanceof Error ? error.message : "the vendor refused"}`);
+          return undefined;
+        })
+      : undefined;
+    const greeting = nextSteps({ name: service.name, url, mode, about: vendor.about, token });
+    return await runWatched(own, { print, greet: () => say(greeting), say });
+  } finally {
+    await vendor.close();
+  }
+}
+
+function readServiceFile(): string {
+  try {
+    return readFileSync("service.yaml", "utf8");
+  } catch (cause) {
+    throw new Error("There is no service.yaml here: run this where package.json is", { cause });
+  }
+}
+
+interface Watched {
+  readonly print: (line: string) => void;
+  /** Once, when it listens for the first time. */
+  readonly greet: () => void;
+  readonly say: (text: string) => void;
+}
+
+async function runWatched(environment: Environment, { print, greet, say }: Watched): Promise<number> {
+  const watcher = watch(TOOLS, () => followTools(say));
+  const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", join("src", "main.ts")], {
+    env: { ...environment },
+    stdio: ["inherit", "pipe", "inherit"],
+  });
+  let greeted = false;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    print(line);
+    if (greeted || !line.includes('"url"')) return;
+    greeted = true;
+    greet();
+  });
+  const end = (): void => void child.kill("SIGTERM");
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, end);
+  // npm ends only its own shell: follow it down.
+  const parent = process.ppid;
+  const follow = setInterval(() => (process.ppid === parent ? undefined : end()), FOLLOW_PARENT_MS);
+  try {
+    const [code] = (await once(child, "exit")) as [number | null];
+    return code ?? 0;
+  } finally {
+    clearInterval(follow);
+    watcher.close();
+    for (const signal of signals) process.off(signal, end);
+  }
+}
+
+/** A file half written has no export yet: the next change of it is looked at again. */
+function followTools(say: (text: string) => void): void {
+  try {
+    writeToolsList(TOOLS);
+  } catch (error) {
+    say(error instanceof Error ? error.message : "The list of tools could not be written.");
+  }
+}

@@ -1,0 +1,36 @@
+/** service.yaml as far as a server under development needs it: who it is, and the environment the deployment gives it. */
+import { parse } from "yaml";
+
+export interface ServiceFile {
+  readonly name: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** @throws Error saying what is wrong with the file */
+export function parseServiceFile(text: string): ServiceFile {
+  const file = parsed(text);
+  const { name, environment = {} } = file;
+  if (typeof name !== "string" || name === "") throw new Error("service.yaml needs a name");
+  if (typeof environment !== "object" || environment === null || Array.isArray(environment)) {
+    throw new Error("environment in service.yaml must be a list of NAME: value");
+  }
+  const entries = Object.entries(environment as Record<string, unknown>).map(([key, value]): [string, string] => {
+    if (value === null) return [key, ""];
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return [key, `${value}`];
+    throw new Error(`${key} in service.yaml must be text: put it in quotation marks`);
+  });
+  return { name, environment: Object.fromEntries(entries) };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  let file: unknown;
+  try {
+    file = parse(text);
+  } catch (error) {
+    throw new Error(`service.yaml cannot be read: ${error instanceof Error ? error.message : "no YAML"}`, {
+      cause: error,
+    });
+  }
+  if (typeof file !== "object" || file === null) throw new Error("service.yaml is empty");
+  return file as Readonly<Record<string, unknown>>;
+}
