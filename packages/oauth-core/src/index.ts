@@ -98,6 +98,9 @@ export {
   isFormToken,
   createHandle,
   createRequestUri,
+  createResponseEncryption,
+  type EncryptedResponse,
+  findEncryptionKey,
   type Handle,
   hashOf,
   isFlowId,
@@ -106,6 +109,10 @@ export {
   readBindingCookie,
   readPushedRequest,
   refuseWhatNoPushedRequestMayHold,
+  RESPONSE_ENCRYPTION_ALGS,
+  RESPONSE_ENCRYPTION_ENCS,
+  type ResponseEncryption,
+  type ResponseEncryptionAlg,
   setBindingCookie,
 } from "./authorization-server/index.ts";
 

@@ -11,6 +11,15 @@ export {
 export type { AssertionDeps } from "./client-assertion.ts";
 export { authenticateByHeader, authenticateClient } from "./client-authentication.ts";
 export type { Client, ClientRegistry } from "./client.ts";
+export {
+  createResponseEncryption,
+  type EncryptedResponse,
+  findEncryptionKey,
+  RESPONSE_ENCRYPTION_ALGS,
+  RESPONSE_ENCRYPTION_ENCS,
+  type ResponseEncryption,
+  type ResponseEncryptionAlg,
+} from "./encrypted-response.ts";
 export { createFlowId, createHandle, type Handle, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
 export {

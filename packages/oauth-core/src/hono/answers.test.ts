@@ -8,6 +8,7 @@ import {
   errorRedirect,
   foreignAnswer,
   jsonAnswer,
+  jwtAnswer,
   pageAnswer,
   redirectAnswer,
 } from "./answers.ts";
@@ -20,6 +21,7 @@ describe("answers", () => {
   it("rfc6749#5.1 never lets a cache keep one, and gives sniffers nothing to guess", () => {
     for (const answer of [
       jsonAnswer(200, {}),
+      jwtAnswer(200, "a.b.c.d.e"),
       pageAnswer(200, "", "'none'"),
       redirectAnswer("https://vendor.example"),
     ]) {
@@ -30,6 +32,11 @@ describe("answers", () => {
         "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
       });
     }
+  });
+
+  it("rfc7519#10.3.1 names a JWT as one", () => {
+    const answer = jwtAnswer(200, "a.b.c.d.e");
+    expect([answer.headers["content-type"], answer.body]).toEqual(["application/jwt", "a.b.c.d.e"]);
   });
 
   it("rfc9700#4.12 redirects with 303 and nothing else", () => {

@@ -1,5 +1,5 @@
 /**
- * The ways an outcome leaves us: JSON, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
+ * The ways an outcome leaves us: JSON, a JWT, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
  * constants written once; nothing generic wraps a hot request. Framework-free values: an app's rim turns them into a Response.
  */
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
@@ -29,6 +29,14 @@ export function jsonAnswer(status: number, body: unknown, headers?: Record<strin
     headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
     body: JSON.stringify(body),
   };
+}
+
+const JWT_HEADERS = { ...JSON_HEADERS, "content-type": "application/jwt" };
+
+/** @param jwt compact: here a JWE, whose claims are what `jsonAnswer` would have said */
+//= rfc7519#10.3.1
+export function jwtAnswer(status: number, jwt: string): Answer {
+  return { status, headers: JWT_HEADERS, body: jwt };
 }
 
 /** Statuses of which no answer has a body. */
@@ -62,7 +70,12 @@ export function formPageAnswer(html: string, styleHash: string, headers: Record<
   const answer = pageAnswer(200, html, styleHash, headers);
   return {
     ...answer,
-    headers: { ...answer.headers, "content-security-policy": `${LOCKED_CSP}; style-src ${styleHash}` },
+    headers: {
+      ...answer.headers,
+      "content-security-policy": `${LOCKED_CSP}; style-src ${styleHash}`,
+      // Under no-referrer browsers post a form with `Origin: null`, which tells a server nothing of where it comes from.
+      "referrer-policy": "same-origin",
+    },
   };
 }
 

@@ -10,6 +10,7 @@ export {
   foreignAnswer,
   formPageAnswer,
   jsonAnswer,
+  jwtAnswer,
   pageAnswer,
   redirectAnswer,
 } from "./answers.ts";

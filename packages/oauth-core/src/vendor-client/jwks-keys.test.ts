@@ -9,6 +9,8 @@ const ED = newIdTokenKey("EdDSA", "ed").publicJwk as unknown as JsonObject;
 const SHORT = newIdTokenKey("RS256", "short", 1024).publicJwk as unknown as JsonObject;
 const PRIVATE = newIdTokenKey("ES256", "x").privateKey.export({ format: "jwk" });
 const kids = (...keys: unknown[]): unknown[] => usableKeys({ keys } as JsonObject).map(({ kid }) => kid);
+const kidsForEncryption = (...keys: unknown[]): unknown[] =>
+  usableKeys({ keys } as JsonObject, "enc").map(({ kid }) => kid);
 const without = (key: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(key).filter(([member]) => member !== name));
 
@@ -54,5 +56,18 @@ describe("usableKeys", () => {
 
   it.each([{}, { keys: {} }, { keys: null }])("refuses %o, which is no key set", (set) => {
     expect(() => usableKeys(set)).toThrow(expect.objectContaining({ code: "vendor_response_invalid" }));
+  });
+
+  it("keeps what a client may be encrypted to, and says so of nothing that signs", () => {
+    const enc = { ...without(EC, "alg"), use: "enc" };
+    const unlabelled = { ...without(without(RSA, "alg"), "use"), kid: "any" };
+    const operations = [["deriveKey", "deriveBits"], ["wrapKey"], ["encrypt"], []];
+    expect(kidsForEncryption(enc, unlabelled, RSA)).toEqual(["ec", "any"]);
+    for (const key_ops of operations) expect(kidsForEncryption({ ...enc, key_ops })).toEqual(["ec"]);
+    for (const key_ops of [["verify"], ["decrypt"], ["deriveKey", "sign"], [1], "encrypt"]) {
+      expect(kidsForEncryption({ ...enc, key_ops })).toEqual([]);
+    }
+    expect(kidsForEncryption({ ...enc, use: "sig" }, { ...SHORT, use: "enc" }, { ...PRIVATE, use: "enc" })).toEqual([]);
+    expect(kidsForEncryption({ ...enc, x: EC.y })).toEqual([]);
   });
 });

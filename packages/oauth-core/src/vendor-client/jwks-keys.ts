@@ -1,6 +1,7 @@
 /**
- * Which members of a vendor's key set may verify a signature. A bad key is left out as if it were not there; a set that is
- * out of proportion is refused whole. Called by jwks.ts for every set that is loaded.
+ * Which members of a published key set may verify a signature, or encrypt. A bad key is left out as if it were not there; a
+ * set that is out of proportion is refused whole. Called for every set that is loaded: a vendor's by jwks.ts, a client's by
+ * encrypted-response.ts.
  */
 import { createPublicKey } from "node:crypto";
 import type { JWK } from "jose";
@@ -14,29 +15,37 @@ const MIN_RSA_BITS = 2048;
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 const KEY_TYPES: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
 
+/** What somebody else's public key is for. */
+export type KeyUse = "sig" | "enc";
+
+const KEY_OPERATIONS: Readonly<Record<KeyUse, (operations: readonly JsonValue[]) => boolean>> = {
+  sig: (operations) => operations.length === 1 && operations[0] === "verify",
+  // None at all is how WebCrypto exports a public key for ECDH.
+  enc: (operations) =>
+    operations.every((operation) => typeof operation === "string" && ENCRYPTING_OPERATIONS.has(operation)),
+};
+const ENCRYPTING_OPERATIONS: ReadonlySet<string> = new Set(["encrypt", "wrapKey", "deriveKey", "deriveBits"]);
+
 /**
  * @param set the parsed document at `jwks_uri`
+ * @param use a key that says it is for something else is left out
  * @returns the keys left, public and of their declared shape
  * @throws OAuthError vendor_response_invalid when it is no key set or has more than 100 keys
  */
 //= bar#JW-3
-export function usableKeys(set: JsonObject): JWK[] {
+export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
   const { keys } = set;
   if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
   if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
-  const usable = keys.filter((key: JsonValue): key is JsonObject => isObject(key) && isVerificationKey(key));
+  const usable = keys.filter((key: JsonValue): key is JsonObject => isObject(key) && isUsable(key, use));
   return usable.filter((key) => !isDuplicate(key, usable));
 }
 
-function isVerificationKey(key: JsonObject): boolean {
+function isUsable(key: JsonObject, purpose: KeyUse): boolean {
   const { kty, use, key_ops: keyOps, kid, alg } = key;
   if (!KEY_TYPES.has(kty) || SECRET_MEMBERS.some((member) => key[member] !== undefined)) return false;
-  if (use !== undefined && use !== "sig") return false;
-  if (
-    keyOps !== undefined &&
-    !(Array.isArray(keyOps) && keyOps.every((operation) => operation === "verify") && keyOps.length === 1)
-  )
-    return false;
+  if (use !== undefined && use !== purpose) return false;
+  if (keyOps !== undefined && !(Array.isArray(keyOps) && KEY_OPERATIONS[purpose](keyOps))) return false;
   if ((kid !== undefined && typeof kid !== "string") || (alg !== undefined && typeof alg !== "string")) return false;
   return isSoundKey(key);
 }

@@ -1,14 +1,14 @@
 /**
- * Vendors' signing keys, by the address they are published at. Our own small cache over jose's look-up: an unknown key is
- * asked for at once, because vendors do rotate between two logins, and never more often than twice a minute.
- * Called by id-token.ts.
+ * Key sets by the address they are published at: vendors' signing keys, and what clients publish of their own. A small
+ * cache of ours over jose's look-up: an unknown key is asked for at once, because vendors do rotate between two logins, and
+ * never more often than twice a minute. Called by id-token.ts; for clients by client-assertion.ts and encrypted-response.ts.
  */
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from "jose";
-import type { Clock, Fetch } from "../ports.ts";
+import type { Clock, Fetch, JsonObject } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 import { usableKeys } from "./jwks-keys.ts";
-import { createRefreshingCache } from "./refreshing-cache.ts";
+import { createRefreshingCache, type RefreshingCache } from "./refreshing-cache.ts";
 import { readObject, requireAnswer } from "./vendor-answer.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "./vendor-error.ts";
 
@@ -22,17 +22,25 @@ export interface SigningKeys {
   find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
 }
 
-type KeySet = ReturnType<typeof createLocalJWKSet>;
+interface KeySetDeps {
+  readonly fetch: Fetch;
+  readonly now: Clock;
+}
 
-const CALL: VendorCall = { what: "signing keys", spends: false };
+const CALL: VendorCall = { what: "key set", spends: false };
 
-export function createSigningKeys({ fetch, now }: { readonly fetch: Fetch; readonly now: Clock }): SigningKeys {
-  const sets = createRefreshingCache<KeySet>({
-    load: (jwksUri) => loadKeySet(jwksUri, { fetch, now }),
+/** Key sets by their address. @param read what is kept of one; thrown errors go to whoever asks */
+export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): RefreshingCache<T> {
+  return createRefreshingCache<T>({
+    load: async (jwksUri) => loadKeySet(jwksUri, read, { fetch, now }),
     //= bar#JW-4
     isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
     now,
   });
+}
+
+export function createSigningKeys(deps: KeySetDeps): SigningKeys {
+  const sets = createKeySets((set) => createLocalJWKSet({ keys: usableKeys(set) }), deps);
   return {
     find: async (jwksUri, header, signal) => {
       const deadline = signal === undefined ? undefined : () => signal;
@@ -53,10 +61,7 @@ export function createSigningKeys({ fetch, now }: { readonly fetch: Fetch; reado
   };
 }
 
-async function loadKeySet(
-  jwksUri: string,
-  { fetch, now }: { readonly fetch: Fetch; readonly now: Clock },
-): Promise<KeySet> {
+async function loadKeySet<T>(jwksUri: string, read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): Promise<T> {
   try {
     const response = await fetch(jwksUri, {
       headers: { accept: "application/json, application/jwk-set+json" },
@@ -64,8 +69,8 @@ async function loadKeySet(
       signal: AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000),
     });
     requireAnswer(response, CALL, now);
-    if (response.status !== 200) throw invalidVendorResponse(`signing keys: status ${response.status}`);
-    return createLocalJWKSet({ keys: usableKeys(await readObject(response, CALL)) });
+    if (response.status !== 200) throw invalidVendorResponse(`key set: status ${response.status}`);
+    return read(await readObject(response, CALL));
   } catch (error) {
     throw translateVendorError(error, CALL);
   }

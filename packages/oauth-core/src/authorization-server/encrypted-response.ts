@@ -1,0 +1,139 @@
+/**
+ * Token answers for one client's eyes: whatever stands between us and it, or logs its traffic, sees a compact JWE
+ * (`token_encrypted_response_alg`). Which key it is for is settled before anything is spent, because without one nobody could
+ * read the answer. Before it: the client is authenticated. After it: the grant, then hono/answers.ts.
+ */
+import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
+import type { Clock, Fetch } from "../ports.ts";
+import { OAuthError } from "../protocol/errors.ts";
+import { createKeySets } from "../vendor-client/jwks.ts";
+import { usableKeys } from "../vendor-client/jwks-keys.ts";
+
+/**
+ * Left out: RSA1_5 and RSA-OAEP (padding oracles, SHA-1), `dir`, A*KW and PBES2 (a shared secret on both sides), and the
+ * shorter key wraps, which nobody needs beside A256KW.
+ */
+//= rfc7518#4.1
+export const RESPONSE_ENCRYPTION_ALGS = ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"] as const;
+/** One of each construction, both with 256 bits. */
+//= rfc7518#5.1
+export const RESPONSE_ENCRYPTION_ENCS = ["A256GCM", "A256CBC-HS512"] as const;
+
+export type ResponseEncryptionAlg = (typeof RESPONSE_ENCRYPTION_ALGS)[number];
+export type ResponseEncryptionEnc = (typeof RESPONSE_ENCRYPTION_ENCS)[number];
+
+/** What a client registered. */
+export type EncryptedResponse = {
+  readonly alg: ResponseEncryptionAlg;
+  readonly enc: ResponseEncryptionEnc;
+} & ({ readonly key: JWK } | { readonly jwksUri: string; readonly alsoSigns: boolean });
+
+/** @returns the compact JWE of the body as JSON */
+export type EncryptResponse = (body: object) => Promise<string>;
+
+export interface ResponseEncryption {
+  /**
+   * Takes the key in hand, and proves it by a first use.
+   *
+   * @throws OAuthError temporarily_unavailable when the client's key set cannot be had (`client_keys_unavailable`) or holds
+   *   no key that fits (`client_key_missing`)
+   */
+  prepare(registered: EncryptedResponse): Promise<EncryptResponse>;
+}
+
+const CURVES: ReadonlySet<string | undefined> = new Set(["P-256", "P-384", "P-521"]);
+
+function isForAlg({ kty, crv, alg: ownAlg }: JWK, alg: ResponseEncryptionAlg): boolean {
+  if (ownAlg !== undefined && ownAlg !== alg) return false;
+  if (alg === "RSA-OAEP-256") return kty === "RSA";
+  return (kty === "EC" && CURVES.has(crv)) || (kty === "OKP" && crv === "X25519");
+}
+
+/**
+ * The first that fits, so that who replaces a key puts the new one in front. One that says what it is for goes before one
+ * that does not.
+ *
+ * @param keys usable for `enc`
+ * @param alsoSigns the client signs with keys of this set: one that says nothing is one of those
+ */
+//= rfc7517#4.2
+export function findEncryptionKey(
+  keys: readonly JWK[],
+  alg: ResponseEncryptionAlg,
+  alsoSigns: boolean,
+): JWK | undefined {
+  const fitting = keys.filter((key) => isForAlg(key, alg));
+  return fitting.find(saysEncryption) ?? (alsoSigns ? undefined : fitting[0]);
+}
+
+function saysEncryption({ use, alg, key_ops: operations = [] }: JWK): boolean {
+  return use !== undefined || alg !== undefined || operations.length > 0;
+}
+
+export function createResponseEncryption(deps: { readonly fetch: Fetch; readonly now: Clock }): ResponseEncryption {
+  const sets = createKeySets((set) => usableKeys(set, "enc"), deps);
+  const published = async (jwksUri: string, alg: ResponseEncryptionAlg, alsoSigns: boolean): Promise<JWK> => {
+    try {
+      const known = findEncryptionKey(await sets.get(jwksUri), alg, alsoSigns);
+      const key = known ?? findEncryptionKey(await sets.reload(jwksUri), alg, alsoSigns);
+      if (key !== undefined) return key;
+    } catch (cause) {
+      throw new OAuthError("temporarily_unavailable", "The key set at the jwks_uri of the client cannot be read", {
+        reason: "client_keys_unavailable",
+        cause,
+      });
+    }
+    throw noKey(`no key for ${alg} at jwks_uri`);
+  };
+  return {
+    prepare: async (registered) => {
+      const { alg, enc } = registered;
+      const jwk = "key" in registered ? registered.key : await published(registered.jwksUri, alg, registered.alsoSigns);
+      const key = await provenKey(jwk, alg);
+      return async (body) => encrypt(JSON.stringify(body), { alg, enc, jwk, key });
+    },
+  };
+}
+
+/** By the JWK as it was loaded; one that failed will fail until another is loaded. */
+const provenKeys = new WeakMap<JWK, Promise<CryptoKey>>();
+
+/** Some keys look sound and are not, a point of low order for one: better told before a code is spent than after. */
+async function provenKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKey> {
+  const proving = provenKeys.get(jwk) ?? proveKey(jwk, alg);
+  provenKeys.set(jwk, proving);
+  try {
+    return await proving;
+  } catch (cause) {
+    throw noKey("the key cannot be used", cause);
+  }
+}
+
+async function proveKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKey> {
+  // Only what makes the key: WebCrypto refuses some of the operations that JWKs rightly name.
+  const { kty, crv, x, y, n, e } = jwk;
+  const bare = Object.fromEntries(Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined));
+  const key = (await importJWK(bare as JWK, alg)) as CryptoKey;
+  await encrypt("{}", { alg, enc: "A256GCM", jwk, key });
+  return key;
+}
+
+/** `typ` is plain JWT: anybody can encrypt to a public key, so a name of our own would prove nothing. */
+//= rfc7516#7.1
+//= rfc7519#5.1
+function encrypt(
+  payload: string,
+  { alg, enc, jwk, key }: { alg: string; enc: string; jwk: JWK; key: CryptoKey },
+): Promise<string> {
+  return new CompactEncrypt(Buffer.from(payload))
+    .setProtectedHeader({ alg, enc, typ: "JWT", ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) })
+    .encrypt(key);
+}
+
+function noKey(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The client has no key that the answer could be encrypted to", {
+    reason: "client_key_missing",
+    detail,
+    cause,
+  });
+}
