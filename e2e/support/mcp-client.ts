@@ -1,5 +1,6 @@
 /** A stock MCP client that sends a bearer token, in either protocol era, and the bare request beneath it. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { request } from "undici";
 
 /** `modern` asks which era the server speaks, `legacy` is a client of 2025. */
 export const ERAS = ["modern", "legacy"] as const;
@@ -48,6 +49,22 @@ const HEADERS = {
   accept: "application/json, text/event-stream",
   "mcp-protocol-version": "2025-11-25",
 };
+
+/** The same at another process of the deployment, as a load balancer would bring it there: under the deployment's name. */
+export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string): Promise<McpAnswer> {
+  // The global fetch lets nobody choose the Host.
+  const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}/mcp`, {
+    method: "POST",
+    headers: { ...HEADERS, authorization: `Bearer ${token}`, host: new URL(url).host },
+    body: JSON.stringify(CALL),
+  });
+  const retryAfter = headers["retry-after"];
+  return {
+    status: statusCode,
+    headers: new Headers(typeof retryAfter === "string" ? { "retry-after": retryAfter } : {}),
+    text: await body.text(),
+  };
+}
 
 /** One `whoami` without the ceremony: what matters is the status. */
 export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}): Promise<McpAnswer> {

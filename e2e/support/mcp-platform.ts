@@ -125,12 +125,16 @@ function planted(answer: oauth.TokenEndpointResponse): PlatformTokens {
   return { accessToken, refreshToken, scope, expiresIn };
 }
 
-/** @returns the OAuth error code that ended it */
+/** @returns the status that ended it, with the OAuth error code where the library reads one */
 export async function errorOf(work: Promise<unknown>): Promise<string> {
   const thrown: unknown = await work.then(
     () => new Error("it succeeded"),
     (error: unknown) => error,
   );
   if (thrown instanceof oauth.ResponseBodyError) return `${thrown.status} ${thrown.error}`;
+  // The library takes the error code from a 4xx only.
+  if (thrown instanceof oauth.OperationProcessingError && thrown.cause instanceof Response) {
+    return `${thrown.cause.status} ${thrown.cause.headers.has("retry-after") ? "retry-after" : ""}`.trim();
+  }
   throw thrown;
 }
