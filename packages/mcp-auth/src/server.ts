@@ -1,5 +1,5 @@
 /** A server as its author defines it: who it is and what it can do. start.ts runs it. */
-import type { McpServer } from "@modelcontextprotocol/server";
+import type { McpServer, ServerOptions } from "@modelcontextprotocol/server";
 import type { Tool } from "./tool.ts";
 
 export interface ServerDefinition {
@@ -16,4 +16,9 @@ export interface ServerDefinition {
    * every request and must not be kept.
    */
   readonly configure?: (server: McpServer) => void;
+  /**
+   * For what `configure` registers that asks the client in several rounds: judges the state that comes back with its answers,
+   * which anybody may have changed on the way. The SDK's `createRequestStateCodec` makes one.
+   */
+  readonly requestState?: NonNullable<ServerOptions["requestState"]>;
 }

@@ -59,7 +59,20 @@ const gate: Gate = {
 beforeAll(async () => {
   const log = createLog({ write: (line) => void lines.push(line) });
   endpoint = createMcpEndpoint(
-    { name: "test", version: "1.0.0", tools },
+    {
+      name: "test",
+      version: "1.0.0",
+      tools,
+      configure: (configured) => {
+        configured.registerPrompt("ask", {}, async () => ({ messages: [] }));
+        configured.registerResource("page", "test://page", {}, async () => ({ contents: [] }));
+      },
+      requestState: {
+        verify: async (state) => {
+          if (state !== "ours") throw new Error("forged");
+        },
+      },
+    },
     {
       gate,
       resourceMetadata: METADATA,
@@ -177,6 +190,45 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
     const refused = await client.callTool({ name: "spell", arguments: { word: "" } }).catch((error: Error) => error);
     expect(JSON.stringify(refused)).not.toContain(CANARY);
     await client.close();
+  });
+});
+
+describe("what an author configures with the SDK", () => {
+  it.each(["auto", "legacy"] as const)("is announced as lists that do not change, %s", async (mode) => {
+    const client = await connect("alice", mode);
+    const unchanging = { listChanged: false };
+    expect(client.getServerCapabilities()).toEqual({ tools: unchanging, prompts: unchanging, resources: unchanging });
+    await client.close();
+  });
+
+  it.each([
+    ["ours", 200],
+    ["forged", -32602],
+  ])("has the state of an earlier round judged: %s", async (requestState, outcome) => {
+    const version = "2026-07-28";
+    const meta = { protocolVersion: version, clientCapabilities: {} };
+    const _meta = Object.fromEntries(
+      Object.entries(meta).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]),
+    );
+    const answer = await fetch(url(), {
+      method: "POST",
+      headers: {
+        authorization: "Bearer alice",
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": version,
+        "mcp-method": "prompts/get",
+        "mcp-name": "ask",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "prompts/get",
+        params: { name: "ask", requestState, _meta },
+      }),
+    });
+    const { error } = (await answer.json()) as { readonly error?: { readonly code: number } };
+    expect(error?.code ?? answer.status).toBe(outcome);
   });
 });
 

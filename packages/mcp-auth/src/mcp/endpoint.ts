@@ -74,18 +74,31 @@ function toAuthInfo(
 
 //= bar#RS-6
 function createServer(definition: ServerDefinition, deps: McpDeps): McpServer {
-  const { name, version, title, instructions, tools, configure } = definition;
+  const { name, version, title, instructions, tools, configure, requestState } = definition;
   const server = new McpServer(
     { name, version, ...(title === undefined ? {} : { title }) },
     {
       ...(instructions === undefined ? {} : { instructions }),
+      ...(requestState === undefined ? {} : { requestState }),
       capabilities: { tools: {} },
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
   for (const tool of tools) register(tool, server, deps);
   configure?.(server);
+  announceNoChanges(server);
   return server;
+}
+
+/** The SDK says of every list that it tells changes. Ours change with a release only, and nobody would be told. */
+function announceNoChanges({ server }: McpServer): void {
+  const { tools, prompts, resources } = server.getCapabilities();
+  const unchanging = { listChanged: false };
+  server.registerCapabilities({
+    ...(tools === undefined ? {} : { tools: unchanging }),
+    ...(prompts === undefined ? {} : { prompts: unchanging }),
+    ...(resources === undefined ? {} : { resources: unchanging }),
+  });
 }
 
 function register(tool: Tool, server: McpServer, deps: McpDeps): void {
