@@ -35,11 +35,11 @@ export interface ConnectorSettings {
 }
 
 export interface Connector {
-  /** Also the first segment of its server's path behind the ingress. Lower case letters, digits and `-`. */
+  /** Lower case letters, digits and `-`; the `name` of its server's service.yaml. */
   readonly id: string;
   readonly name: string;
   readonly state: ConnectorState;
-  /** The MCP endpoint, `…/mcp`. Absent until the first deploy. */
+  /** The MCP endpoint, `…/mcp`, behind the ingress; never another once there is one: it is in the issuer. Absent until the first deploy. */
   readonly serverUrl?: string;
   readonly settings: ConnectorSettings;
   readonly createdAt: EpochSeconds;

@@ -1,0 +1,42 @@
+/** A connector as one record: every change of it is one conditional write, so that it is never half one thing and half another. */
+import type { JsonObject, StoredRecord } from "@oauth-broker/oauth-core";
+import type { Connector, ConnectorSettings, ConnectorState, Deployment } from "./connector.ts";
+
+export const CONNECTOR = "connector";
+export const NEVER = 253_402_300_799;
+
+/** The data of a record of kind `connector`. Its stage is the connector's state. */
+export interface ConnectorData {
+  readonly v: 1;
+  /** Another text at every change: what a conditional write expects. */
+  readonly revision: string;
+  readonly name: string;
+  readonly settings: ConnectorSettings;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly platformToken: JsonObject;
+  readonly clientSecret?: JsonObject;
+  readonly serverUrl?: string;
+  readonly deployment?: Deployment;
+}
+
+export interface Kept {
+  readonly id: string;
+  readonly state: ConnectorState;
+  readonly data: ConnectorData;
+}
+
+export function toKept({ key, stage, data }: StoredRecord): Kept {
+  if (data["v"] !== 1) throw new TypeError("a connector of a later release");
+  return { id: key.id, state: stage as ConnectorState, data: data as unknown as ConnectorData };
+}
+
+/** The record's fields are JSON by construction; the types of ours do not say so. */
+export function toJsonData(data: Partial<ConnectorData>): JsonObject {
+  return data as unknown as JsonObject;
+}
+
+export function toConnector({ id, state, data }: Kept): Connector {
+  const { name, serverUrl, settings, createdAt, updatedAt } = data;
+  return { id, name, state, ...(serverUrl === undefined ? {} : { serverUrl }), settings, createdAt, updatedAt };
+}

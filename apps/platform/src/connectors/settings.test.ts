@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { Secret } from "@oauth-broker/oauth-core";
+import type { ConnectorSettings } from "./connector.ts";
+import { changedSettings, NEW_SETTINGS, requireSettings, settingsProblems } from "./settings.ts";
+import type { SettingsChange } from "./store.ts";
+
+const RULES = { allowCidrs: [] };
+const GOOD: ConnectorSettings = {
+  authentication: "oauth_2_1",
+  registration: "pre_registered_client",
+  clientId: "client-1",
+  hasClientSecret: true,
+  authorizationUrl: "https://id.example.com/authorize",
+  tokenUrl: "https://id.example.com/token",
+  scopes: "read write",
+  placeholders: {},
+};
+
+const problemsOf = (over: Partial<ConnectorSettings>): readonly string[] =>
+  settingsProblems({ ...GOOD, ...over }, RULES).map(({ path }) => path);
+
+function refusalOf(before: ConnectorSettings, change: SettingsChange): string {
+  try {
+    requireSettings(before, change, RULES);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+describe("settings of a connector", () => {
+  it("as a pre-registered client has them, and those of a new connector, are fine", () => {
+    expect(problemsOf({})).toEqual([]);
+    expect(settingsProblems(NEW_SETTINGS, RULES)).toEqual([]);
+  });
+
+  it.each([
+    ["http elsewhere than on loopback", "http://id.example.com/token"],
+    ["user information", "https://user:pass@id.example.com/token"],
+    ["a fragment", "https://id.example.com/token#part"],
+    ["another port", "https://id.example.com:8443/token"],
+    ["a private host", "https://10.0.0.1/token"],
+    ["no URL", "id.example.com/token"],
+    ["another scheme", "javascript:alert(1)"],
+    ["braces that hold no name", "https://{}.example.com/token"],
+    ["a brace that never ends", "https://id.example.com/{tenant"],
+    ["a placeholder nobody fills", "https://id.example.com/{tenant}/token"],
+    ["a placeholder for the scheme", "{scheme}://id.example.com/token"],
+  ])("refuse a Token URL with %s", (_, tokenUrl) => {
+    expect(problemsOf({ tokenUrl })).toEqual(["tokenUrl"]);
+  });
+
+  it.each([
+    ["http://127.0.0.1:9000/token", {}],
+    ["https://id.example.com/{tenant}/token", { tenant: "acme" }],
+    ["https://{tenant}.example.com/token", { tenant: "acme" }],
+  ])("take %s as Token URL", (tokenUrl, placeholders) => {
+    expect(problemsOf({ tokenUrl, placeholders })).toEqual([]);
+  });
+
+  it.each([
+    ["a label more", "https://{tenant}.example.com/token", "evil.net/x"],
+    ["a path segment more", "https://id.example.com/{tenant}/token", "../admin"],
+    ["a port", "https://{tenant}.example.com/token", "a:8443"],
+  ])("refuse a placeholder's value that adds %s", (_, tokenUrl, tenant) => {
+    expect(problemsOf({ tokenUrl, placeholders: { tenant } })).toEqual(["tokenUrl"]);
+  });
+
+  it("refuse a placeholder that nothing uses: a misspelt one would be lost", () => {
+    expect(problemsOf({ placeholders: { tenat: "acme" } })).toEqual(["placeholders"]);
+  });
+
+  it("take a vendor's id with its own placeholders, or an issuer", () => {
+    const empty = { clientId: "c", hasClientSecret: false, scopes: "" } as const;
+    const base = {
+      authentication: "oauth_2_1",
+      registration: "pre_registered_client",
+      placeholders: {},
+      ...empty,
+    } as const;
+    expect(settingsProblems({ ...base, vendorOrIssuer: "github" }, RULES)).toEqual([]);
+    expect(settingsProblems({ ...base, vendorOrIssuer: "https://id.example.com" }, RULES)).toEqual([]);
+    expect(settingsProblems({ ...base, vendorOrIssuer: "no-such-vendor" }, RULES).map(({ path }) => path)).toEqual([
+      "vendorOrIssuer",
+    ]);
+  });
+
+  it("may lie in a private network that the operator permits", () => {
+    const inside = { ...GOOD, tokenUrl: "https://id.corp.internal/token" };
+    expect(settingsProblems(inside, { allowCidrs: ["10.20.0.0/16"] })).toEqual([]);
+    expect(settingsProblems(inside, RULES)).toHaveLength(1);
+  });
+
+  it("name every problem at once, and repeat no value", () => {
+    const told = refusalOf(NEW_SETTINGS, {
+      authentication: "oauth_2_1",
+      registration: "none",
+      authorizationUrl: "http://canary.example",
+      tokenUrl: "https://{a b}",
+      scopes: 'canary"',
+      clientSecret: new Secret("canary-secret"),
+    });
+    for (const name of ["registration", "clientId", "authorizationUrl", "tokenUrl", "scopes"])
+      expect(told).toContain(name);
+    expect(told).not.toContain("canary");
+  });
+
+  it("refuse a registration without authentication", () => {
+    expect(problemsOf({ authentication: "none" })).toEqual(["registration"]);
+  });
+
+  it("an empty text forgets, an absent one keeps", () => {
+    expect(changedSettings(GOOD, { scopes: "" })).not.toHaveProperty("scopes");
+    expect(changedSettings(GOOD, {})).toEqual(GOOD);
+  });
+});
+
+describe("a client secret", () => {
+  it("needs a client id", () => {
+    expect(refusalOf(NEW_SETTINGS, { clientSecret: new Secret("s") })).toContain("clientId is missing");
+  });
+
+  it.each<[string, SettingsChange]>([
+    ["the client id", { clientId: "other" }],
+    ["the token endpoint", { tokenUrl: "https://evil.example.com/token" }],
+    ["the issuer", { vendorOrIssuer: "https://evil.example.com" }],
+  ])("must be entered again with %s: it was entered for another", (_, change) => {
+    expect(refusalOf(GOOD, change)).toContain("clientSecret must be entered again");
+    expect(refusalOf(GOOD, { ...change, clientSecret: new Secret("new") })).toBe("");
+    expect(refusalOf(GOOD, { ...change, clientSecret: null })).toBe("");
+  });
+
+  it("stays when the scopes change", () => {
+    expect(refusalOf(GOOD, { scopes: "read" })).toBe("");
+  });
+});

@@ -1,0 +1,23 @@
+/** The platform's data folder: one SQLite file for everything it keeps, and the key file that opens the secrets in it. */
+import { join } from "node:path";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { localKeyWrapper } from "@oauth-broker/token-store";
+import type { SettingsRules } from "./connectors/settings.ts";
+import { createConnectorStore } from "./connectors/store-on-records.ts";
+import type { ConnectorStore } from "./connectors/store.ts";
+
+export interface Storage {
+  readonly connectors: ConnectorStore;
+  /** Of the deploy command: who deploys, which tables there are. */
+  readonly records: RecordStore;
+  close(): Promise<void>;
+}
+
+/** Opens nothing yet: the folder and both files are made at the first use. */
+export async function openStorage(dataDir: string, now: Clock, rules: SettingsRules): Promise<Storage> {
+  const { sqliteRecordStore } = await import("@oauth-broker/token-store/records/sqlite");
+  const records = sqliteRecordStore({ path: join(dataDir, "platform.sqlite"), now });
+  const keys = localKeyWrapper({ path: join(dataDir, "platform.key") });
+  const connectors = createConnectorStore({ records, keys, now, rules });
+  return { connectors, records, close: () => connectors.close() };
+}
