@@ -1,0 +1,64 @@
+/** An error of the broker, as JSON or in a redirect, and an error of oauth4webapi: as the one error of this package. */
+import { BrokerClientError, type BrokerClientErrorDetails } from "../error.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** @throws BrokerClientError unless the answer is a success */
+export async function requireSuccess(answer: Response): Promise<Response> {
+  if (answer.ok) return answer;
+  const members = await readMembers(answer);
+  const retryAfterSeconds = retryAfter(answer);
+  if (textOf(members["error"]) !== undefined) throw errorOf(members, retryAfterSeconds);
+  const reason = `status_${answer.status}`;
+  // A proxy in front of the broker, most likely.
+  if (answer.status >= 500 || answer.status === 429) {
+    throw new BrokerClientError("temporarily_unavailable", "The broker cannot answer now", {
+      reason,
+      retryAfterSeconds: retryAfterSeconds ?? 5,
+    });
+  }
+  throw new BrokerClientError("answer_refused", "The broker answered with neither a result nor an error", { reason });
+}
+
+/** @param members with the names of the wire, `error` among them */
+export function errorOf(members: Members, retryAfterSeconds?: number): BrokerClientError {
+  const text = (name: string): string | undefined => textOf(members[name]);
+  const details: { -readonly [K in keyof BrokerClientErrorDetails]: BrokerClientErrorDetails[K] | undefined } = {
+    reason: text("reason"),
+    retry: members["retry"] === "restart" ? "restart" : undefined,
+    flowId: text("flow_id"),
+    vendorError: text("vendor_error"),
+    credentialsSource: text("credentials_source"),
+    help: text("help"),
+    referenceId: text("reference_id"),
+    retryAfterSeconds,
+  };
+  const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+  return new BrokerClientError(text("error") ?? "answer_refused", text("error_description") ?? "", known);
+}
+
+/** Nothing that an answer held goes on as `cause`: it may be tokens. */
+export function translate(error: unknown): BrokerClientError {
+  if (error instanceof BrokerClientError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  if (!code.startsWith("OAUTH_")) throw error;
+  return new BrokerClientError("answer_refused", "The broker's answer breaks its contract", { reason: "malformed" });
+}
+
+async function readMembers(answer: Response): Promise<Members> {
+  try {
+    const value: unknown = await answer.json();
+    return typeof value === "object" && value !== null ? (value as Members) : {};
+  } catch {
+    return {};
+  }
+}
+
+function retryAfter(answer: Response): number | undefined {
+  const value = answer.headers.get("retry-after") ?? "";
+  return /^\d{1,5}$/.test(value) ? Number(value) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && /^[\x20-\x7e]{1,512}$/.test(value) ? value : undefined;
+}

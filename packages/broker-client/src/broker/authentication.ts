@@ -1,0 +1,32 @@
+/** How this client says who it is: a secret with Basic, or a key of its own. */
+import { type Client, type ClientAuth, ClientSecretBasic, PrivateKeyJwt } from "oauth4webapi";
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  /** Exactly one of the two. */
+  readonly clientSecret?: string;
+  /** Its public half is in the broker's configuration. With `kid` where there are several. */
+  readonly privateKey?: CryptoKey | { readonly key: CryptoKey; readonly kid: string };
+}
+
+/** @throws Error unless exactly one kind of credentials is there */
+export function clientAuthentication({ clientSecret, privateKey }: ClientCredentials): ClientAuth {
+  if (clientSecret !== undefined && clientSecret !== "" && privateKey === undefined) {
+    return ClientSecretBasic(clientSecret);
+  }
+  //= rfc7523#3
+  if (privateKey !== undefined && clientSecret === undefined) return PrivateKeyJwt(privateKey);
+  throw new Error("createBrokerClient needs either clientSecret or privateKey");
+}
+
+/** @returns the Authorization header for a request whose body is no form: an assertion then is a Bearer token */
+export async function authorizationHeader(
+  authenticate: ClientAuth,
+  server: Parameters<ClientAuth>[0],
+  client: Client,
+): Promise<string> {
+  const body = new URLSearchParams();
+  const headers = new Headers();
+  await authenticate(server, client, body, headers);
+  return headers.get("authorization") ?? `Bearer ${body.get("client_assertion") ?? ""}`;
+}

@@ -1,0 +1,148 @@
+/**
+ * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the code and the user's own
+ * verifier, refresh, revoke, register, explain. Keeps nothing of a user: the session is the caller's, and so are the tokens.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  calculatePKCECodeChallenge,
+  type Client,
+  customFetch,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  processPushedAuthorizationResponse,
+  pushedAuthorizationRequest,
+  refreshTokenGrantRequest,
+  revocationRequest,
+} from "oauth4webapi";
+import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import { systemClock } from "../clock.ts";
+import { BrokerClientError } from "../error.ts";
+import { refreshFailure } from "../refresh-outcome.ts";
+import { requireContext, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
+import { createSpentSessions } from "../spent-sessions.ts";
+import type { ConnectClient, GrantTarget, StartRequest } from "../types.ts";
+import { requireSuccess, translate } from "./answer-error.ts";
+import { clientAuthentication, type ClientCredentials } from "./authentication.ts";
+import type { AnswerEncryption } from "./encrypted-answer.ts";
+import { type Explanation, explain, register, type RegisterOptions, type RegistrationAnswer } from "./extras.ts";
+import { readBrokerCallback } from "./finish.ts";
+import { brokerFetch } from "./http.ts";
+import { createMetadata, isInsecure, requireIssuerUrl } from "./metadata.ts";
+import { grantForm, present, startForm } from "./request-form.ts";
+import { readRevoked } from "./revoked.ts";
+import { readTokens } from "./token-answer.ts";
+
+export interface BrokerClientOptions extends ClientCredentials {
+  /** The broker's `base_url`, byte for byte. */
+  readonly issuer: string;
+  /** One of this client's at the broker, byte for byte. */
+  readonly redirectUri: string;
+  /** Where the client has registered `token_encrypted_response_alg`: then an answer that is not encrypted is refused. */
+  readonly encryption?: AnswerEncryption;
+  /** Default: the program's own. */
+  readonly fetch?: Fetch;
+  readonly now?: Clock;
+}
+
+export interface BrokerClient extends ConnectClient {
+  /** A client of its own at a vendor with dynamic registration: the vendor's answer as it came, or the broker's refusal. */
+  register(vendor: string, options?: RegisterOptions): Promise<RegistrationAnswer>;
+  /** What the broker would do, secrets redacted; nothing is stored. By `connection`, or as `start`. @throws BrokerClientError */
+  explain(request: StartRequest & GrantTarget): Promise<Explanation>;
+}
+
+/** Asks nobody yet: the broker may start later. @throws Error when an option is malformed */
+export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
+  const { issuer, clientId, redirectUri, encryption, now = systemClock } = options;
+  requireIssuerUrl(issuer);
+  const client: Client = { client_id: clientId };
+  const authenticate = clientAuthentication(options);
+  const fetch = brokerFetch(options.fetch);
+  const metadata = createMetadata(issuer, { fetch, now });
+  const spent = createSpentSessions({ now });
+  const http = { [customFetch]: fetch, [allowInsecureRequests]: isInsecure(issuer) };
+  const answered = { client, encryption, now };
+  const extras = { issuer, client, authenticate, metadata, fetch };
+
+  return {
+    start: (request) =>
+      translating(async () => {
+        const server = await metadata();
+        const session: Session & { readonly codeVerifier: string } = {
+          v: 1,
+          context: issuer,
+          clientId,
+          redirectUri,
+          state: generateRandomState(),
+          codeVerifier: generateRandomCodeVerifier(),
+          expiresAt: now() + SESSION_SECONDS,
+        };
+        //= rfc9126#2.1
+        const parameters = {
+          response_type: "code",
+          redirect_uri: redirectUri,
+          state: session.state,
+          //= rfc7636#4.3
+          code_challenge: await calculatePKCECodeChallenge(session.codeVerifier),
+          code_challenge_method: "S256",
+          ...startForm(request),
+        };
+        const answer = await pushedAuthorizationRequest(server, client, authenticate, parameters, http);
+        const pushed = await processPushedAuthorizationResponse(server, client, await requireSuccess(answer));
+        const url = new URL(server.authorization_endpoint);
+        //= rfc9126#4
+        url.search = new URLSearchParams({ client_id: clientId, request_uri: pushed.request_uri }).toString();
+        return { url: url.href, session };
+      }),
+
+    finish: (callbackUrl, given) =>
+      translating(async () => {
+        const session = requireSession(given, { clientId, redirectUri }, now);
+        requireContext(session, issuer);
+        const server = await metadata();
+        const parameters = readBrokerCallback(callbackUrl, session, { server, client });
+        const { codeVerifier = "" } = session;
+        return spent.once(
+          session,
+          async () => {
+            const grant = [server, client, authenticate, parameters, redirectUri, codeVerifier, http] as const;
+            return readTokens(await authorizationCodeGrantRequest(...grant), "code", { ...answered, server });
+          },
+          translate,
+        );
+      }),
+
+    refresh: async (request) => {
+      try {
+        const server = await metadata();
+        const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };
+        const more = { ...http, additionalParameters };
+        const answer = await refreshTokenGrantRequest(server, client, authenticate, request.refreshToken, more);
+        return { outcome: "ok", tokens: await readTokens(answer, "refresh", { ...answered, server }) };
+      } catch (error) {
+        return refreshFailure(translate(error));
+      }
+    },
+
+    revoke: (request) =>
+      translating(async () => {
+        const server = await metadata();
+        const hint = present({ token_type_hint: request.tokenTypeHint });
+        const more = { ...http, additionalParameters: { ...grantForm(request), ...hint } };
+        const answer = await revocationRequest(server, client, authenticate, request.token, more);
+        return readRevoked(answer);
+      }),
+
+    register: (vendor, more = {}) => translating(() => register(vendor, more, extras)),
+    explain: (request) => translating(() => explain(request, extras)),
+  };
+}
+
+async function translating<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw error instanceof BrokerClientError ? error : translate(error);
+  }
+}

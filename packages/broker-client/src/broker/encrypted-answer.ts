@@ -1,0 +1,74 @@
+/**
+ * Token answers that the broker has encrypted for this client (`token_encrypted_response_alg` in its configuration): what lies
+ * between the two, a proxy that ends TLS or a log of bodies, then sees no token.
+ */
+import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
+import { BrokerClientError } from "../error.ts";
+
+export interface AnswerEncryption {
+  /** Its public half is in this client's `jwks` at the broker. */
+  readonly privateKey: CryptoKey | KeyObject | JWK;
+}
+
+/** Public-key algorithms only: with `dir`, or a password, anybody could choose the key. */
+//= rfc8725#3.1
+const KEY_MANAGEMENT = [
+  "ECDH-ES",
+  "ECDH-ES+A128KW",
+  "ECDH-ES+A192KW",
+  "ECDH-ES+A256KW",
+  "RSA-OAEP-256",
+  "RSA-OAEP-384",
+  "RSA-OAEP-512",
+];
+const CONTENT_ENCRYPTION = ["A128GCM", "A192GCM", "A256GCM", "A128CBC-HS256", "A192CBC-HS384", "A256CBC-HS512"];
+
+/**
+ * @param answer a success of the token endpoint
+ * @returns its members
+ * @throws BrokerClientError answer_refused; of a client that has a key a plain answer too: whoever could make the broker's
+ *   answer plain would read it
+ */
+export async function readTokenMembers(
+  answer: Response,
+  encryption: AnswerEncryption | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
+  const isEncrypted = /^application\/jwt\s*(;|$)/i.test(answer.headers.get("content-type") ?? "");
+  if (encryption !== undefined && !isEncrypted) {
+    throw refused("not_encrypted", "The broker's answer is not encrypted, and this client wants it to be");
+  }
+  const text = await answer.text();
+  const json = isEncrypted ? await decrypt(text, encryption) : text;
+  const members = parse(json);
+  if (members === undefined) throw refused("malformed", "The broker's answer is not a JSON object");
+  return members;
+}
+
+async function decrypt(jwe: string, encryption: AnswerEncryption | undefined): Promise<string> {
+  if (encryption === undefined) {
+    throw refused("not_decryptable", "The broker's answer is encrypted, and this client has no key to open it");
+  }
+  try {
+    const { plaintext } = await compactDecrypt(jwe, encryption.privateKey, {
+      keyManagementAlgorithms: KEY_MANAGEMENT,
+      contentEncryptionAlgorithms: CONTENT_ENCRYPTION,
+    });
+    return new TextDecoder().decode(plaintext);
+  } catch {
+    throw refused("not_decryptable", "The broker's answer cannot be opened with the key of this client");
+  }
+}
+
+function parse(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(reason: string, description: string): BrokerClientError {
+  return new BrokerClientError("answer_refused", description, { reason });
+}

@@ -1,0 +1,63 @@
+/** What the broker offers besides OAuth: a vendor's own registration passed through, and a look at what a flow would do. */
+import type { Client, ClientAuth } from "oauth4webapi";
+import type { Fetch, JsonObject } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "../error.ts";
+import type { GrantTarget, StartRequest } from "../types.ts";
+import { requireSuccess } from "./answer-error.ts";
+import { authorizationHeader } from "./authentication.ts";
+import type { BrokerMetadata } from "./metadata.ts";
+import { grantForm, present, startForm } from "./request-form.ts";
+
+export interface ExtrasDeps {
+  readonly issuer: string;
+  readonly client: Client;
+  readonly authenticate: ClientAuth;
+  readonly metadata: () => Promise<BrokerMetadata>;
+  readonly fetch: Fetch;
+}
+
+export interface RegisterOptions {
+  /** Where the vendor registers only those who have one. */
+  readonly initialAccessToken?: string;
+}
+
+/** As the vendor said it, byte for byte; secrets included. A broker that refuses answers in the same shape. */
+export interface RegistrationAnswer {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly body: Uint8Array;
+}
+
+/** As /v1/explain says it: docs/api.md. */
+export type Explanation = JsonObject;
+
+/** @throws BrokerClientError when the broker cannot be reached */
+export async function register(
+  vendor: string,
+  { initialAccessToken }: RegisterOptions,
+  { issuer, client, authenticate, metadata, fetch }: ExtrasDeps,
+): Promise<RegistrationAnswer> {
+  const authorization = await authorizationHeader(authenticate, await metadata(), client);
+  const answer = await fetch(`${issuer}/register`, {
+    method: "POST",
+    headers: { authorization, accept: "application/json", "content-type": "application/json" },
+    body: JSON.stringify({ vendor, ...present({ initial_access_token: initialAccessToken }) }),
+  });
+  const contentType = answer.headers.get("content-type");
+  const body = new Uint8Array(await answer.arrayBuffer());
+  return { status: answer.status, ...(contentType === null ? {} : { contentType }), body };
+}
+
+/** @throws BrokerClientError */
+export async function explain(
+  request: StartRequest & GrantTarget,
+  { issuer, client, authenticate, metadata, fetch }: ExtrasDeps,
+): Promise<Explanation> {
+  const body = new URLSearchParams({ ...startForm(request), ...grantForm(request) });
+  const headers = new Headers({ accept: "application/json" });
+  await authenticate(await metadata(), client, body, headers);
+  const answer = await requireSuccess(await fetch(`${issuer}/v1/explain`, { method: "POST", headers, body }));
+  const explained: unknown = await answer.json().catch(() => undefined);
+  if (typeof explained === "object" && explained !== null) return explained as JsonObject;
+  throw new BrokerClientError("answer_refused", "The broker's answer is not a JSON object", { reason: "malformed" });
+}

@@ -1,0 +1,49 @@
+/** The browser is back: the callback is this user's, the broker's, and a success, before its code is used. */
+import { AuthorizationResponseError, type Client, validateAuthResponse } from "oauth4webapi";
+import { callbackRefused, queryOfCallback } from "../callback.ts";
+import type { BrokerClientError } from "../error.ts";
+import { requireState, type Session } from "../session.ts";
+import { errorOf } from "./answer-error.ts";
+import type { BrokerMetadata } from "./metadata.ts";
+
+/**
+ * @returns the parameters, the code among them
+ * @throws BrokerClientError session_refused, callback_refused; the broker's error when the callback carries one
+ */
+export function readBrokerCallback(
+  callbackUrl: string | URL,
+  session: Session,
+  { server, client }: { readonly server: BrokerMetadata; readonly client: Client },
+): URLSearchParams {
+  const parameters = new URLSearchParams(queryOfCallback(callbackUrl, session.redirectUri));
+  requireState(session, only(parameters, "state"));
+  requireBrokerIssuer(only(parameters, "iss"), server.issuer);
+  try {
+    return validateAuthResponse(server, client, parameters, session.state);
+  } catch (error) {
+    throw error instanceof AuthorizationResponseError ? errorOfCallback(parameters) : malformed();
+  }
+}
+
+/** oauth4webapi takes an empty `iss` for none. */
+//= rfc9207#2.4
+function requireBrokerIssuer(iss: string | undefined, issuer: string): void {
+  if (iss === undefined) throw callbackRefused("missing_issuer", "The callback does not say who it is from");
+  if (iss !== issuer) throw callbackRefused("issuer_mismatch", "The callback is not from this broker");
+}
+
+/** @throws BrokerClientError for a repeated parameter: which of the two was meant is not for us to choose */
+//= rfc6749#3.1
+function only(parameters: URLSearchParams, name: string): string | undefined {
+  const [value, second] = parameters.getAll(name);
+  if (second !== undefined) throw malformed();
+  return value;
+}
+
+function errorOfCallback(parameters: URLSearchParams): BrokerClientError {
+  return errorOf(Object.fromEntries(parameters));
+}
+
+function malformed(): BrokerClientError {
+  return callbackRefused("malformed", "The callback is not an answer to an authorization request");
+}

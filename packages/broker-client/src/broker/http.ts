@@ -1,0 +1,29 @@
+/**
+ * The way out to the broker: one Fetch, no redirect followed, one deadline, and a failure that says that nobody answered.
+ * A program's own `fetch` where the caller brings none: its connections are the program's affair.
+ */
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "../error.ts";
+
+const TIMEOUT_MS = 15_000;
+const RETRY_SECONDS = 5;
+
+/** @returns a Fetch whose answers are whole: a connection lost within the body is a failure of the call */
+export function brokerFetch(given: Fetch | undefined): Fetch {
+  const send = given ?? fetch;
+  return async (input, init) => {
+    try {
+      const timeout = AbortSignal.timeout(TIMEOUT_MS);
+      const answer = await send(input, { ...init, redirect: "manual", signal: timeout });
+      const { status, headers } = answer;
+      const body = await answer.arrayBuffer();
+      return new Response(body.byteLength === 0 ? null : body, { status, headers });
+    } catch {
+      // No cause: what fetch throws may hold the request, and that holds our credentials.
+      throw new BrokerClientError("temporarily_unavailable", "The broker cannot be reached", {
+        reason: "broker_unreachable",
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    }
+  };
+}

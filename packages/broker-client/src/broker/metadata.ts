@@ -1,0 +1,87 @@
+/** The broker's metadata: read at the first call, so that backend and broker may start in any order, and kept for an hour. */
+import {
+  allowInsecureRequests,
+  type AuthorizationServer,
+  customFetch,
+  discoveryRequest,
+  processDiscoveryResponse,
+} from "oauth4webapi";
+import type { Clock, EpochSeconds, Fetch } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "../error.ts";
+import { requireSuccess } from "./answer-error.ts";
+
+const KEPT_SECONDS = 3600;
+
+export interface BrokerMetadata extends AuthorizationServer {
+  readonly authorization_endpoint: string;
+}
+
+export interface MetadataDeps {
+  readonly fetch: Fetch;
+  readonly now: Clock;
+}
+
+/** @returns a function that answers the metadata; of callers at the same time one asks, and a failure is not kept */
+export function createMetadata(issuer: string, { fetch, now }: MetadataDeps): () => Promise<BrokerMetadata> {
+  let known: { readonly metadata: Promise<BrokerMetadata>; readonly until: EpochSeconds } | undefined;
+  return async () => {
+    if (known !== undefined && known.until > now()) return known.metadata;
+    const asked = { metadata: discover(issuer, fetch), until: now() + KEPT_SECONDS };
+    known = asked;
+    try {
+      return await asked.metadata;
+    } catch (error) {
+      if (known === asked) known = undefined;
+      throw error;
+    }
+  };
+}
+
+//= rfc8414#3.3
+async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
+  const url = new URL(issuer);
+  const answer = await discoveryRequest(url, {
+    algorithm: "oauth2",
+    [customFetch]: (from, { method, headers }) => fetch(from, { method, headers }),
+    [allowInsecureRequests]: isInsecure(issuer),
+  });
+  const metadata = await processDiscoveryResponse(url, await requireSuccess(answer));
+  const { authorization_endpoint: authorizationEndpoint } = metadata;
+  const endpoints = [
+    authorizationEndpoint,
+    metadata.pushed_authorization_request_endpoint,
+    metadata.token_endpoint,
+    metadata.revocation_endpoint,
+  ];
+  // Our credentials go to the broker's own host and nowhere else, whatever its metadata says.
+  const areOwn = endpoints.every((endpoint) => endpoint !== undefined && new URL(endpoint).origin === url.origin);
+  const isBroker =
+    //= rfc9126#5
+    metadata.require_pushed_authorization_requests === true &&
+    metadata.code_challenge_methods_supported?.includes("S256") === true &&
+    metadata.authorization_response_iss_parameter_supported === true;
+  if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) {
+    throw new BrokerClientError("answer_refused", "The metadata at the issuer is not that of a broker", {
+      reason: "not_a_broker",
+    });
+  }
+  return { ...metadata, authorization_endpoint: authorizationEndpoint };
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** @throws Error for an issuer that is neither https nor http on loopback, or has more than an origin */
+export function requireIssuerUrl(issuer: string): void {
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
+  if (url === undefined || !isSafe || url.origin !== issuer) {
+    throw new Error(
+      "issuer must be the broker's base_url: https, without path or trailing slash (http on loopback only)",
+    );
+  }
+}
+
+/** oauth4webapi speaks to https only, unless told. `requireIssuerUrl` has seen to it that this is loopback. */
+export function isInsecure(issuer: string): boolean {
+  return issuer.startsWith("http:");
+}

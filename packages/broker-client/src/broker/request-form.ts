@@ -1,0 +1,40 @@
+/** What a caller wants, in the parameters of the broker's contract. */
+import type { GrantTarget, StartRequest, VendorTarget } from "../types.ts";
+
+export type Form = Readonly<Record<string, string>>;
+
+export function startForm(request: StartRequest): Form {
+  const { scope, loginHint, prompt, resource, vendorParams } = request;
+  return {
+    ...targetForm(request),
+    ...present({
+      scope,
+      login_hint: loginHint,
+      prompt,
+      resource,
+      vendor_params: vendorParams === undefined ? undefined : JSON.stringify(vendorParams),
+    }),
+  };
+}
+
+/** `vendor` beside a connection is left to the broker, which refuses what the connection does not say. */
+export function grantForm(target: GrantTarget): Form {
+  return { ...targetForm(target), ...present({ connection: target.connection }) };
+}
+
+function targetForm({ vendor, byoc, issuer, endpoints, placeholders }: VendorTarget): Form {
+  return present({
+    vendor,
+    issuer,
+    vendor_client_id: byoc?.clientId,
+    vendor_client_secret: byoc?.clientSecret,
+    authorization_endpoint: endpoints?.authorizationEndpoint,
+    token_endpoint: endpoints?.tokenEndpoint,
+    placeholders: placeholders === undefined ? undefined : JSON.stringify(placeholders),
+  });
+}
+
+export function present(members: Readonly<Record<string, string | undefined>>): Form {
+  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(given);
+}

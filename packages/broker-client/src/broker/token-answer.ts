@@ -1,0 +1,57 @@
+/** The broker's token answer as this package's Tokens, after oauth4webapi has checked it. */
+import {
+  type AuthorizationServer,
+  type Client,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+} from "oauth4webapi";
+import type { Clock, JsonObject } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "../error.ts";
+import type { Tokens } from "../types.ts";
+import { requireSuccess } from "./answer-error.ts";
+import { type AnswerEncryption, readTokenMembers } from "./encrypted-answer.ts";
+
+export interface AnswerDeps {
+  readonly server: AuthorizationServer;
+  readonly client: Client;
+  readonly encryption: AnswerEncryption | undefined;
+  readonly now: Clock;
+}
+
+const PROCESS = { code: processAuthorizationCodeResponse, refresh: processRefreshTokenResponse };
+
+/** @throws BrokerClientError; oauth4webapi's errors */
+export async function readTokens(
+  answer: Response,
+  grant: keyof typeof PROCESS,
+  { server, client, encryption, now }: AnswerDeps,
+): Promise<Tokens> {
+  const at = now();
+  const members = await readTokenMembers(await requireSuccess(answer), encryption);
+  const { token_type: tokenType = "" } = members;
+  // A vendor may have a word of its own for its tokens; the backend is told, and decides.
+  const recognizedTokenTypes = { [String(tokenType).toLowerCase()]: () => undefined };
+  //= rfc6749#5.1
+  const checked = await PROCESS[grant](server, client, Response.json(members), { recognizedTokenTypes });
+  const { vendor, connection, vendor_id_token: vendorIdToken, vendor_data: vendorData } = members;
+  if (typeof vendor !== "string" || typeof connection !== "string" || !isObject(vendorData)) {
+    throw new BrokerClientError("answer_refused", "The broker's answer does not say what it is of", {
+      reason: "malformed",
+    });
+  }
+  return {
+    accessToken: checked.access_token,
+    tokenType: String(tokenType),
+    ...(checked.expires_in === undefined ? {} : { expiresAt: at + checked.expires_in }),
+    ...(checked.refresh_token === undefined ? {} : { refreshToken: checked.refresh_token }),
+    ...(checked.scope === undefined ? {} : { scope: checked.scope }),
+    vendor,
+    connection,
+    vendorData,
+    ...(typeof vendorIdToken === "string" ? { vendorIdToken } : {}),
+  };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,27 @@
+/** The address the browser came back to, read before anything in it is believed. */
+import { BrokerClientError } from "./error.ts";
+
+/**
+ * @param callbackUrl absolute, or path and query of the request
+ * @returns the query as sent, without `?`
+ * @throws BrokerClientError callback_refused where the answer came to another address than it was asked to
+ */
+//= rfc9700#4.4.2.2
+export function queryOfCallback(callbackUrl: string | URL, redirectUri: string): string {
+  const asked = new URL(redirectUri);
+  let url: URL;
+  try {
+    url = new URL(callbackUrl, redirectUri);
+  } catch {
+    throw callbackRefused("malformed", "The callback is not a URL");
+  }
+  // Behind a proxy that ends TLS, scheme and host are what the proxy says; the path is ours.
+  if (url.pathname !== asked.pathname) {
+    throw callbackRefused("wrong_path", "The callback is not at the redirect URI of this client");
+  }
+  return url.search.slice(1);
+}
+
+export function callbackRefused(reason: string, description: string): BrokerClientError {
+  return new BrokerClientError("callback_refused", description, { reason });
+}

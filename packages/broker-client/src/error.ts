@@ -1,0 +1,51 @@
+/**
+ * The one error of this package. Whatever went wrong, at the broker, at the vendor, on the way or with the session, a backend
+ * reads `code` and needs nothing else of this package to act on it.
+ */
+
+/** All optional; texts are printable ASCII. */
+export interface BrokerClientErrorDetails {
+  /** Which rule or deadline, in a word. */
+  readonly reason?: string;
+  /** `restart`: something was spent and its answer is lost, so only a new flow helps. */
+  readonly retry?: "restart";
+  /** Names the flow in the broker's log and in `broker flow ID`. */
+  readonly flowId?: string;
+  /** The vendor's own error code. */
+  readonly vendorError?: string;
+  /** Whose client credentials the vendor refused: `shared`, `byoc` or `environment`. */
+  readonly credentialsSource?: string;
+  /** What the user can do by hand. */
+  readonly help?: string;
+  /** When to try again; present where trying again may help. */
+  readonly retryAfterSeconds?: number;
+  /** Names the incident in the broker's log, with `server_error`. */
+  readonly referenceId?: string;
+}
+
+/**
+ * `code` is one of the broker's (docs/api.md): `access_denied`, `invalid_grant`, `vendor_credentials_rejected`,
+ * `temporarily_unavailable`, … or one of ours:
+ * - `session_refused`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`, `other_client`: the callback is not
+ *   this user's flow. Nothing was sent; start again.
+ * - `callback_refused`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not an answer to our request.
+ * - `answer_refused`, reason `not_encrypted`, `not_decryptable`, `malformed`, `not_a_broker`: the broker's answer breaks its contract.
+ */
+export class BrokerClientError extends Error {
+  override readonly name = "BrokerClientError";
+  readonly code: string;
+  readonly description: string;
+  readonly details: BrokerClientErrorDetails;
+
+  constructor(code: string, description: string, details: BrokerClientErrorDetails = {}) {
+    super(`${code}: ${description}`);
+    this.code = code;
+    this.description = description;
+    this.details = details;
+  }
+}
+
+/** Nothing was spent: the same call may succeed later. */
+export function isOutage({ code, details }: BrokerClientError): boolean {
+  return (code === "temporarily_unavailable" || code === "slow_down") && details.retry !== "restart";
+}

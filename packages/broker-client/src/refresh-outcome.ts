@@ -1,0 +1,28 @@
+/** What a failed refresh means for the tokens a backend keeps. Callers: refresh of the broker's client and of `direct`. */
+import { type BrokerClientError, isOutage } from "./error.ts";
+import type { Refreshed } from "./types.ts";
+
+const DEFAULT_RETRY_SECONDS = 5;
+/** Nobody knows when an answer that breaks its contract will be mended. */
+const BROKEN_RETRY_SECONDS = 60;
+
+/** The vendor or the broker does not do what it should: the refresh token was not spent, or `retry` would say so. */
+const BROKEN: ReadonlySet<string> = new Set(["vendor_response_invalid", "server_error"]);
+
+/** @throws the error where no outcome is: the request itself was wrong */
+export function refreshFailure(error: BrokerClientError): Exclude<Refreshed, { readonly outcome: "ok" }> {
+  const { code, details } = error;
+  const { reason = code, retryAfterSeconds, credentialsSource } = details;
+  if (details.retry === "restart") return { outcome: "reauthorize", reason: details.reason ?? "answer_lost" };
+  if (code === "invalid_grant") return { outcome: "reauthorize", reason };
+  if (code === "vendor_credentials_rejected") {
+    return { outcome: "credentials_rejected", source: credentialsSource ?? "unknown" };
+  }
+  if (isOutage(error)) {
+    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? DEFAULT_RETRY_SECONDS, reason };
+  }
+  if (BROKEN.has(code)) {
+    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? BROKEN_RETRY_SECONDS, reason };
+  }
+  throw error;
+}

@@ -1,0 +1,82 @@
+/**
+ * What must wait in the user's own session while the browser is at the vendor, and the check that the callback belongs to it.
+ * The verifier in it is what makes the tokens this user's: a flow that somebody else started cannot be finished here, and a
+ * flow started here cannot be finished in somebody else's browser (bar XA-7).
+ */
+import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "./error.ts";
+
+/**
+ * A plain JSON object. It belongs into the *server-side or encrypted session of the user who started*, bound to that user's
+ * browser: never into a global table found by `state`, a URL, or a cookie that scripts can read. For several tabs at once keep
+ * one per `state`, and take the one out that the callback's `state` names.
+ */
+export interface Session {
+  readonly v: 1;
+  /** Who answers: the broker's issuer, or a hash over the vendor and our client there. */
+  readonly context: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly state: string;
+  /** PKCE. Absent only with `direct` at a vendor without it. */
+  readonly codeVerifier?: string;
+  /** `direct` only. */
+  readonly nonce?: string;
+  readonly scope?: string;
+  readonly resource?: string;
+  readonly expiresAt: EpochSeconds;
+}
+
+/** 300 s to leave, 600 s at the vendor, 60 s to redeem: the broker's own lifetimes. */
+export const SESSION_SECONDS = 960;
+
+/** What a session must have been made for. */
+export type SessionOwner = Pick<Session, "clientId" | "redirectUri">;
+
+/** @throws BrokerClientError session_refused */
+export function requireSession(session: unknown, owner: SessionOwner, now: Clock): Session {
+  if (session === undefined || session === null) {
+    throw refused("missing", "This user has started nothing that the callback could finish");
+  }
+  if (!isSession(session)) throw refused("malformed", "The session is not one that start() gave");
+  if (session.clientId !== owner.clientId || session.redirectUri !== owner.redirectUri) {
+    throw refused("other_client", "The session was started with another client");
+  }
+  if (session.expiresAt <= now()) throw refused("expired", "The user took too long: start again");
+  return session;
+}
+
+/** @throws BrokerClientError session_refused, for a flow that is started with another vendor or broker by now */
+export function requireContext(session: Session, context: string): void {
+  if (session.context === context) return;
+  throw refused("other_client", "The session was started with another broker or vendor");
+}
+
+/**
+ * @param state as it came with the callback
+ * @throws BrokerClientError session_refused, for the answer to a flow of somebody else
+ */
+//= rfc9700#4.7.1
+//= bar#XA-7
+export function requireState(session: Session, state: string | undefined): void {
+  if (state === session.state) return;
+  throw refused("state_mismatch", "The callback answers a flow that was not started in this session");
+}
+
+function isSession(value: unknown): value is Session {
+  if (typeof value !== "object" || value === null) return false;
+  const session = value as Readonly<Record<string, unknown>>;
+  const needed = ["context", "clientId", "redirectUri", "state"].every((name) => isText(session[name]));
+  const optional = ["codeVerifier", "nonce", "scope", "resource"].every(
+    (name) => session[name] === undefined || typeof session[name] === "string",
+  );
+  return session["v"] === 1 && needed && optional && typeof session["expiresAt"] === "number";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+export function refused(reason: string, description: string): BrokerClientError {
+  return new BrokerClientError("session_refused", description, { reason });
+}

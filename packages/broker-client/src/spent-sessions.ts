@@ -1,0 +1,43 @@
+/**
+ * A session finishes once. The other side refuses a code that comes twice, and vendors may even end the tokens of the first
+ * time (rfc6749#4.1.2): so a reload of the callback is stopped here already, as far as this process knows.
+ */
+import type { Clock } from "@oauth-broker/oauth-core";
+import { type BrokerClientError, isOutage } from "./error.ts";
+import { refused, type Session } from "./session.ts";
+
+export interface SpentSessions {
+  /**
+   * Runs `finish` unless the session was used. After an outage that spent nothing it may be used again.
+   *
+   * @param translate what `finish` throws, as our error
+   * @throws BrokerClientError session_refused, reason `used`
+   */
+  once<T>(session: Session, finish: () => Promise<T>, translate: (error: unknown) => BrokerClientError): Promise<T>;
+}
+
+export function createSpentSessions({ now }: { readonly now: Clock }): SpentSessions {
+  const spent = new Map<string, number>();
+  return {
+    once: async ({ state, expiresAt }, finish, translate) => {
+      forgetExpired(spent, now());
+      if (spent.has(state)) throw refused("used", "The callback was used before: start again");
+      spent.set(state, expiresAt);
+      try {
+        return await finish();
+      } catch (error) {
+        const known = translate(error);
+        if (isOutage(known)) spent.delete(state);
+        throw known;
+      }
+    },
+  };
+}
+
+/** Nearly in the order of expiry, so that the first live one ends the search. */
+function forgetExpired(spent: Map<string, number>, now: number): void {
+  for (const [state, expiresAt] of spent) {
+    if (expiresAt > now) return;
+    spent.delete(state);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What a backend calls, whoever answers: the broker (createBrokerClient) or the vendor itself (`direct`).
+ * docs: README.md of this package.
+ */
+import type { EpochSeconds, JsonObject } from "@oauth-broker/oauth-core";
+import type { Session } from "./session.ts";
+
+/** The caller's own client at the vendor. It travels with each call that needs it and is kept by nobody. */
+export interface ByocCredentials {
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+}
+
+/** Which vendor, and as whom. `direct` is of one vendor: there, only that `vendor` may be named, and nothing else. */
+export interface VendorTarget {
+  /** Of the broker's `/v1/vendors`; left out where `issuer` or both `endpoints` say who it is. */
+  readonly vendor?: string;
+  readonly byoc?: ByocCredentials;
+  /** Manual mode. */
+  readonly issuer?: string;
+  readonly endpoints?: { readonly authorizationEndpoint?: string; readonly tokenEndpoint?: string };
+  readonly placeholders?: Readonly<Record<string, string>>;
+}
+
+export interface StartRequest extends VendorTarget {
+  /** Space-separated; the vendor's defaults when absent. */
+  readonly scope?: string;
+  readonly loginHint?: string;
+  readonly prompt?: string;
+  readonly resource?: string;
+  /** Further parameters of the vendor's authorization request. */
+  readonly vendorParams?: Readonly<Record<string, string>>;
+}
+
+export interface Started {
+  /** Where the user's browser goes next, as a redirect (303). */
+  readonly url: string;
+  /** For the session of this very user, and for nobody else: see `Session`. */
+  readonly session: Session;
+}
+
+/** Real tokens of the vendor, in plain text: what they are stored in must encrypt them. */
+export interface Tokens {
+  readonly accessToken: string;
+  /** `Bearer`, or the vendor's own word. */
+  readonly tokenType: string;
+  /** Absent where the vendor does not say: then it is unknown, not forever. */
+  readonly expiresAt?: EpochSeconds;
+  readonly refreshToken?: string;
+  /** Space-separated, as granted. */
+  readonly scope?: string;
+  /** The vendor's id; `custom` in manual mode. */
+  readonly vendor: string;
+  /** Opaque. To be stored beside the tokens: it names what minted them, for refresh and revoke. */
+  readonly connection: string;
+  /** What else the vendor said: `instance_url`, `realmId`, … */
+  readonly vendorData: JsonObject;
+  /** The vendor's ID token, as a JWT that has passed every check. */
+  readonly vendorIdToken?: string;
+}
+
+/** Which tokens: by their `connection`, or by what names the vendor where only that was kept. */
+export type GrantTarget = VendorTarget & { readonly connection?: string };
+
+export type RefreshRequest = GrantTarget & {
+  readonly refreshToken: string;
+  /** Narrower than granted. */
+  readonly scope?: string;
+};
+
+/** What a backend does next. */
+export type Refreshed =
+  /** Store these in place of the old ones, the refresh token and the connection too. */
+  | { readonly outcome: "ok"; readonly tokens: Tokens }
+  /** The old tokens are as good as before. */
+  | { readonly outcome: "retry_later"; readonly retryAfterSeconds: number; readonly reason: string }
+  /** The refresh token is dead: only the user can mend it, by a new `start()`. */
+  | { readonly outcome: "reauthorize"; readonly reason: string }
+  /** The user's grant may well be alive: whoever owns the client credentials at the vendor has to renew them. */
+  | { readonly outcome: "credentials_rejected"; readonly source: string };
+
+export type RevokeRequest = GrantTarget & {
+  readonly token: string;
+  readonly tokenTypeHint?: "access_token" | "refresh_token";
+};
+
+export type Revoked =
+  /** `token`: it was live; `grant`: with all its kin; `already`: the vendor does not know it. */
+  | { readonly outcome: "revoked"; readonly revoked: "token" | "grant" | "already" }
+  /** The vendor has no way to revoke it. `help`: what the user can do by hand. */
+  | { readonly outcome: "unsupported"; readonly help: string };
+
+export interface ConnectClient {
+  /** @throws BrokerClientError */
+  start(request: StartRequest): Promise<Started>;
+  /**
+   * Take the session out of the user's session first, so that a reload of the callback finds none.
+   *
+   * @param callbackUrl as the browser asked for it, with its query; a path and query alone will do
+   * @param session of the user whose browser asks, as `start` gave it; undefined where that user has none
+   * @throws BrokerClientError; `temporarily_unavailable` without `retry`: the same call may be repeated within a minute
+   */
+  finish(callbackUrl: string | URL, session: unknown): Promise<Tokens>;
+  /**
+   * One call at a time per connection: of two at once with a vendor that rotates, the later loses the user's grant.
+   *
+   * @throws BrokerClientError where the caller itself is wrong (`invalid_client`, `invalid_request`, `invalid_scope`, …)
+   */
+  refresh(request: RefreshRequest): Promise<Refreshed>;
+  /** @throws BrokerClientError */
+  revoke(request: RevokeRequest): Promise<Revoked>;
+}
