@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import type { ConfigError } from "@oauth-broker/oauth-core/service";
+import { isExposed } from "./expose.ts";
+import { parseServiceFile, type ServiceFile } from "./service-file.ts";
+
+const HOSTED = `
+name: notes
+mode: hosted
+enable_db: true
+service:
+  expose: [/.well-known/*, /authorize, /token, /register]
+environment: { VENDOR: some-vendor, VENDOR_CLIENT_SECRET: env:NOTES_SECRET, LIMIT: 5, EMPTY: }
+`;
+const parse = (text: string): ServiceFile => parseServiceFile(text, "service.yaml", { NOTES_SECRET: "canary-secret" });
+
+function problemsOf(text: string): Readonly<Record<string, string>> {
+  try {
+    parse(text);
+  } catch (error) {
+    return Object.fromEntries((error as ConfigError).problems.map(({ path, problem }) => [path, problem]));
+  }
+  return {};
+}
+
+describe("service.yaml", () => {
+  it("is read whole", () => {
+    expect(parse(HOSTED)).toEqual({
+      name: "notes",
+      mode: "hosted",
+      enableDb: true,
+      expose: ["/.well-known/*", "/authorize", "/token", "/register"],
+      environment: { VENDOR: "some-vendor", VENDOR_CLIENT_SECRET: "canary-secret", LIMIT: "5", EMPTY: "" },
+    });
+    expect(parse("name: notes\nmode: pre-registered")).toMatchObject({ enableDb: false, expose: [], environment: {} });
+    expect(parse("name: notes\nmode: none")).toMatchObject({ mode: "none" });
+  });
+
+  it("tells all problems at once, with path and example, and no value", () => {
+    const text = `
+name: Canary Notes
+mode: both
+enable_db: perhaps
+services: {}
+service: { expose: [/mcp, token], exposed: [] }
+environment: { DEPLOYMENT_URL: https://canary.example, VENDOR_CLIENT_SECRET: env:NOTES_SECRETS, LIST: [canary], TOKEN_ENCRYPTION_MODE: canary }
+`;
+    expect(Object.keys(problemsOf(text))).toEqual([
+      "services",
+      "name",
+      "mode",
+      "enable_db",
+      "service.exposed",
+      "service.expose[0]",
+      "service.expose[1]",
+      "environment.DEPLOYMENT_URL",
+      "environment.VENDOR_CLIENT_SECRET",
+      "environment.LIST",
+      "environment.TOKEN_ENCRYPTION_MODE",
+    ]);
+    expect(() => parse(text)).toThrow(
+      /The deploy cannot start: 11 problems in service\.yaml[^]*example: {2}name: my-server/,
+    );
+    expect(() => parse(text)).not.toThrow(/canary/i);
+    expect(problemsOf(text)["environment.VENDOR_CLIENT_SECRET"]).toContain("NOTES_SECRET is");
+  });
+
+  it.each([
+    "/mcp",
+    "/mcp/",
+    "/mcp/*",
+    "/MCP",
+    "/*",
+    "/",
+    "//token",
+    "/token?x=1",
+    "/a/../mcp",
+    "/%6dcp",
+    "mcp",
+    "/a b",
+  ])("refuses %s in service.expose", (path) => {
+    expect(problemsOf(HOSTED.replace("/register", JSON.stringify(path)))).toHaveProperty(["service.expose[3]"]);
+  });
+
+  it("refuses a path that is listed twice", () => {
+    expect(problemsOf(HOSTED.replace("/register", "/token"))["service.expose[3]"]).toBe("is listed twice");
+  });
+
+  it.each(["pre-registered", "none"])("refuses service.expose in mode %s, an empty one too", (mode) => {
+    for (const expose of ["[/token]", "[]"]) {
+      const found = problemsOf(`name: notes\nmode: ${mode}\nservice: {expose: ${expose}}`);
+      expect(found["service.expose"]).toContain("must not be set");
+    }
+  });
+
+  it("hosted mode needs its table and its OAuth paths open", () => {
+    expect(problemsOf("name: notes\nmode: hosted")).toMatchObject({
+      enable_db: expect.stringContaining("is needed"),
+      "service.expose": expect.stringContaining("/.well-known/oauth-authorization-server, /authorize, /token"),
+    });
+    expect(problemsOf(HOSTED.replace("/token, ", ""))["service.expose"]).toContain("lacks /token:");
+  });
+
+  it("refuses another mode in OAUTH_MODE", () => {
+    expect(problemsOf(HOSTED.replace("LIMIT: 5", "OAUTH_MODE: pre-registered"))).toHaveProperty([
+      "environment.OAUTH_MODE",
+    ]);
+    expect(problemsOf(HOSTED.replace("LIMIT: 5", "OAUTH_MODE: hosted"))).toEqual({});
+  });
+
+  it.each([
+    ["no YAML", "name: [", "line 1"],
+    ["a key said twice", "name: a1\nname: b2\nmode: none", "line 2"],
+    ["nothing", "", "service.yaml"],
+    ["a list", "- name", "service.yaml"],
+  ])("refuses %s", (_, text, path) => {
+    expect(Object.keys(problemsOf(text))).toContain(path);
+  });
+});
+
+describe("an exposed path", () => {
+  it("is compared as it is written", () => {
+    const expose = ["/token", "/.well-known/*"];
+    for (const path of ["/token", "/.well-known/x", "/.well-known/x/y"]) expect(isExposed(path, expose)).toBe(true);
+    for (const path of [
+      "/token/",
+      "/tokens",
+      "/%74oken",
+      "/.well-known",
+      "/.well-knownx",
+      "/mcp",
+      "/Token",
+      "/.well-known/../mcp",
+      "/.well-known/..%2fmcp",
+    ]) {
+      expect(isExposed(path, expose)).toBe(false);
+    }
+  });
+});
