@@ -6,8 +6,8 @@ export interface HeldVendor {
   readonly tokenEndpoint: string;
   /** Resolves when a request has arrived whole. */
   readonly arrived: Promise<void>;
-  /** Answers it with tokens. */
-  release(): void;
+  /** Answers it. @param answer default: tokens */
+  release(answer?: object): void;
   close(): Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export async function startHeldVendor(): Promise<HeldVendor> {
   return {
     tokenEndpoint: `http://127.0.0.1:${address.port}/token`,
     arrived,
-    release: () => {
+    release: (answer = { access_token: "held-access-token", token_type: "bearer" }) => {
       for (const response of waiting.splice(0)) {
         response.writeHead(200, { "Content-Type": "application/json" });
-        response.end('{"access_token":"held-access-token","token_type":"bearer"}');
+        response.end(JSON.stringify(answer));
       }
     },
     close: async () => {

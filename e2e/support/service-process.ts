@@ -16,7 +16,7 @@ export interface Service {
   readonly name: string;
   /** What Node runs. */
   readonly file: string;
-  /** Where it starts; a fresh folder by default, which is removed at the end. */
+  /** Where it starts; a fresh folder by default. */
   readonly folder?: string;
   /** Written into the folder first: text by name. */
   readonly files?: Readonly<Record<string, string>>;
@@ -46,8 +46,11 @@ export interface Ended {
 const START_MS = 20_000;
 const EXIT_MS = 20_000;
 
+/** Removed when the test file ends. */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
+  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
+  folders.add(folder);
+  return folder;
 }
 
 /** @throws Error with its stderr when the process ends, or says nothing, before it listens */
@@ -75,7 +78,6 @@ export async function startService(service: Service): Promise<ServiceProcess> {
       const code = await exited().finally(() => child.kill("SIGKILL"));
       if (code !== 0) throw new Error(`The ${name} exited with ${code}:\n${output.stderr()}`);
       requireCleanOutput(name, output);
-      if (service.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -91,8 +93,10 @@ export async function runService(service: Service & { readonly folder: string },
 
 /** A test that fails on its way to `stop` must not leave its process behind: after the file's own hooks, this one. */
 const running = new Set<ChildProcess>();
+const folders = new Set<string>();
 afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Nothing but PATH and what the test names: a built file needs no more (design §8). */
