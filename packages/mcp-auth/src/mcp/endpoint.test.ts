@@ -206,10 +206,9 @@ describe("what an author configures with the SDK", () => {
     ["forged", -32602],
   ])("has the state of an earlier round judged: %s", async (requestState, outcome) => {
     const version = "2026-07-28";
-    const meta = { protocolVersion: version, clientCapabilities: {} };
-    const _meta = Object.fromEntries(
-      Object.entries(meta).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]),
-    );
+    const prefix = "io.modelcontextprotocol";
+    const meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} };
+    const params = { name: "ask", requestState, _meta: meta };
     const answer = await fetch(url(), {
       method: "POST",
       headers: {
@@ -220,12 +219,7 @@ describe("what an author configures with the SDK", () => {
         "mcp-method": "prompts/get",
         "mcp-name": "ask",
       },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "prompts/get",
-        params: { name: "ask", requestState, _meta },
-      }),
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "prompts/get", params }),
     });
     const { error } = (await answer.json()) as { readonly error?: { readonly code: number } };
     expect(error?.code ?? answer.status).toBe(outcome);

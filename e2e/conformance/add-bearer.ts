@@ -1,0 +1,56 @@
+/**
+ * A proxy on loopback that gives requests without one an Authorization header: the conformance suite cannot send a token.
+ * Everything else passes as it came, Host and Origin too, which the suite changes to see what the server makes of them.
+ */
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { pipeline } from "node:stream";
+
+export interface BearerProxy {
+  /** From now on; before, requests to `/mcp` go without. */
+  use(accessToken: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * @param port to listen on, 127.0.0.1
+ * @param target the port of the server on 127.0.0.1
+ */
+export async function startBearerProxy(port: number, target: number): Promise<BearerProxy> {
+  let bearer: string | undefined;
+  const server = createServer((incoming, answer) => {
+    const { method, url: path, headers } = incoming;
+    const outgoing = request({
+      host: "127.0.0.1",
+      port: target,
+      method,
+      path,
+      headers: {
+        ...headers,
+        ...(bearer === undefined || path !== "/mcp" ? {} : { authorization: `Bearer ${bearer}` }),
+      },
+    });
+    outgoing.on("response", (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.rawHeaders);
+      answer.flushHeaders();
+      pipeline(response, answer, () => undefined);
+    });
+    // A client that goes away takes its request along, and a server that does so is no answer.
+    answer.on("close", () => outgoing.destroy());
+    outgoing.on("error", () => answer.destroy());
+    pipeline(incoming, outgoing, () => undefined);
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    use: (accessToken) => {
+      bearer = accessToken;
+    },
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * What the conformance suite meets: the fixture as a hosted server with its own callback, a process on SQLite, with the
+ * sandbox's OpenID provider as its vendor, behind the proxy that lends the suite the token of a user who really connected.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
+import { startServer } from "../bench/server-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { textMember } from "../support/text-member.ts";
+import { startBearerProxy } from "./add-bearer.ts";
+
+/** The suite's `--client-id`. */
+export const CLIENT_ID = "conformance";
+/** rfc8252#7.3: on loopback the port is the client's affair. */
+const REDIRECT_URI = "http://127.0.0.1/callback";
+
+export interface Stage {
+  /** Issuer and base of everything. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const port = await freePort();
+  const proxyPort = await freePort();
+  const url = `http://127.0.0.1:${proxyPort}`;
+  const client = { clientId: "fixture", clientSecret: randomBytes(24).toString("hex") };
+  const provider = await startOpenIdProvider({ clients: [{ ...client, redirectUris: [`${url}/callback`] }] });
+  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-"));
+  const server = await startServer({
+    name: "the fixture",
+    args: [join(import.meta.dirname, "server.ts")],
+    folder,
+    env: {
+      OAUTH_MODE: "hosted",
+      OAUTH_CALLBACK: "server",
+      DEPLOYMENT_URL: url,
+      PORT: String(port),
+      VENDOR: "sandbox-vendor",
+      VENDOR_ISSUER: provider.issuer,
+      VENDOR_CLIENT_ID: client.clientId,
+      VENDOR_CLIENT_SECRET: client.clientSecret,
+      VENDOR_SCOPES: "openid profile api:read",
+      EGRESS_ALLOW_LOOPBACK: "true",
+      OAUTH_CLIENTS: JSON.stringify([
+        { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
+      ]),
+      // Nobody comes with one, but the suite warns where the metadata does not say that one may.
+      OAUTH_CLIENT_METADATA_HOSTS: "client.example",
+    },
+  });
+  const proxy = await startBearerProxy(proxyPort, port);
+  proxy.use(await connect(url));
+  return {
+    url,
+    close: async () => {
+      await proxy.close();
+      await server.stop();
+      await provider.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The user consents and the client redeems its code. @returns an access token */
+async function connect(url: string): Promise<string> {
+  const verifier = randomBytes(32).toString("base64url");
+  const start = new URL("/authorize", url);
+  start.search = new URLSearchParams({
+    response_type: "code",
+    client_id: CLIENT_ID,
+    redirect_uri: REDIRECT_URI,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  }).toString();
+  const back = await driveConsent(start, { stopAt: ({ href }) => href.startsWith(`${REDIRECT_URI}?`) });
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    client_id: CLIENT_ID,
+    redirect_uri: REDIRECT_URI,
+    code: back.searchParams.get("code") ?? "",
+    code_verifier: verifier,
+  });
+  const answer = await fetch(new URL("/token", url), { method: "POST", body });
+  return textMember((await answer.json()) as Record<string, unknown>, "access_token");
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs the command of @modelcontextprotocol/conformance as a process and reads what it leaves: its exit code, its words, and a
+ * folder with the checks of every scenario. Where it waits for a user at the authorization server, one comes.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { driveConsent } from "@oauth-broker/simulators";
+
+const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
+
+export type Revision = "2025-11-25" | "2026-07-28";
+type Status = "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+
+export interface SuiteRun {
+  readonly exitCode: number | null;
+  /** stdout and stderr, without the lines that tell of progress. */
+  readonly output: string;
+  /** Statuses of the checks of each scenario that ran. */
+  readonly scenarios: ReadonlyMap<string, readonly Status[]>;
+}
+
+const LONGEST_MS = 25_000;
+const PROGRESS = /^(?:Results saved to|Running client scenario|=== Running scenario)|^$/;
+
+/** @param args as on a command line, without `-o` */
+export async function runSuite(...args: readonly string[]): Promise<SuiteRun> {
+  const results = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-results-"));
+  const child = spawn(process.execPath, [COMMAND, ...args, "-o", results], {
+    env: { PATH: process.env["PATH"], NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: LONGEST_MS,
+  });
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  let output = "";
+  let visit: Promise<void> | undefined;
+  let problem: Error | undefined;
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    if (!PROGRESS.test(line)) output += `${line}\n`;
+    if (!line.includes("/authorize?")) return;
+    visit = visitAs(line).catch((error: unknown) => {
+      problem = new Error("The user did not get through", { cause: error });
+      // Else it waits for minutes.
+      kill();
+    });
+  });
+  try {
+    const [exitCode] = (await once(child, "close")) as [number | null];
+    await visit;
+    if (problem !== undefined) throw problem;
+    return { exitCode, output, scenarios: readResults(results) };
+  } finally {
+    process.off("exit", kill);
+    rmSync(results, { recursive: true, force: true });
+  }
+}
+
+/** The user signs in and consents, and the browser takes the answer to the suite's callback. */
+async function visitAs(authorizationUrl: string): Promise<void> {
+  const redirectUri = new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "";
+  const back = await driveConsent(authorizationUrl, { stopAt: ({ href }) => href.startsWith(`${redirectUri}?`) });
+  await fetch(back, { headers: { connection: "close" } });
+}
+
+/** Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for an authorization server. */
+function readResults(folder: string): SuiteRun["scenarios"] {
+  return new Map(
+    readdirSync(folder).map((name) => {
+      const scenario = name.replace(/^server-(?=.+-\d{4}-)/, "").replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, "");
+      const checks = JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as {
+        readonly status: Status;
+      }[];
+      return [scenario, checks.map(({ status }) => status)];
+    }),
+  );
+}
+
+/** @returns the scenarios that count for a revision, frozen at its release */
+export function scoredScenarios(revision: Revision): string[] {
+  const file = join(COMMAND, "..", "..", "requirements", `${revision}.yaml`);
+  const list = /^server:\n((?: {2}- .+\n)+)/m.exec(readFileSync(file, "utf8"))?.[1] ?? "";
+  return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
+}
+
+export function baselineOf(revision: Revision): string {
+  return join(import.meta.dirname, `baseline-${revision}.yml`);
+}

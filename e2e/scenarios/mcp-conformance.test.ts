@@ -1,0 +1,114 @@
+/**
+ * The MCP conformance suite, which we did not write, against our server: a hosted one with its own callback, on SQLite, with a
+ * vendor. The figures are exact, so that a suite that ran less than last time is seen. docs/conformance.md explains them.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CLIENT_ID, openStage, type Stage } from "../conformance/stage.ts";
+import { baselineOf, type Revision, runSuite, type SuiteRun, scoredScenarios } from "../conformance/suite.ts";
+import { freePort } from "../support/free-port.ts";
+
+let stage: Stage;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-baselines-"));
+  stage = await openStage();
+});
+afterAll(async () => {
+  await stage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Score {
+  readonly scenarios: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly warnings: number;
+}
+
+/** Checks passed by scenario, of those that the suite runs and does not count yet. */
+type Beyond = Readonly<Record<string, number>>;
+
+function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scenarios.keys()): Score {
+  const ran = [...names].map((name) => scenarios.get(name) ?? []);
+  const count = (wanted: string): number => ran.flat().filter((status) => status === wanted).length;
+  return {
+    scenarios: ran.filter((statuses) => statuses.length > 0).length,
+    passed: count("SUCCESS"),
+    failed: count("FAILURE"),
+    warnings: count("WARNING"),
+  };
+}
+
+describe("the server", () => {
+  it.each<[Revision, Score, Beyond]>([
+    [
+      "2026-07-28",
+      { scenarios: 37, passed: 118, failed: 0, warnings: 0 },
+      { "http-header-validation": 14, "http-custom-header-server-validation": 10, "json-schema-2020-12": 8 },
+    ],
+    ["2025-11-25", { scenarios: 30, passed: 53, failed: 6, warnings: 1 }, { "json-schema-2020-12": 8 }],
+  ])("meets %s but for its baseline", async (revision, score, beyond) => {
+    const args = ["--requirements", revision, "--expected-failures", baselineOf(revision)];
+    const run = await runSuite("server", "--url", `${stage.url}/mcp`, ...args);
+    const found = scoreOf(run, scoredScenarios(revision));
+    console.log(`MCP ${revision}, scored:`, found);
+    expect(run.exitCode, run.output).toBe(0);
+    expect(found, run.output).toEqual(score);
+    for (const [scenario, passed] of Object.entries(beyond)) {
+      expect(scoreOf(run, [scenario]), run.output).toEqual({ scenarios: 1, passed, failed: 0, warnings: 0 });
+    }
+  });
+
+  it("fails with a baseline that leaves a failing scenario out", async () => {
+    const args = [...scenarioArguments("resources-subscribe", "2025-11-25"), "--expected-failures"];
+    const run = await runSuite(...args, baseline("empty", "server: []\n"));
+    expect(run.exitCode).toBe(1);
+    expect(run.output).toContain("Unexpected failures");
+    expect((await runSuite(...args, baselineOf("2025-11-25"))).exitCode).toBe(0);
+  });
+
+  it("fails with a baseline that names a scenario that passes", async () => {
+    const args = [...scenarioArguments("ping", "2025-11-25"), "--expected-failures"];
+    const run = await runSuite(...args, baseline("stale", "server: [ping]\n"));
+    expect(run.exitCode).toBe(1);
+    expect(run.output).toContain("Stale baseline entries");
+  });
+});
+
+describe("the authorization server", () => {
+  it("passes metadata and code grant, with a user who consents", async () => {
+    const client = ["--client-id", CLIENT_ID, "--resource", `${stage.url}/mcp`, "-p", String(await freePort())];
+    const run = await runSuite("authorization", "--url", stage.url, ...client);
+    console.log("MCP authorization server:", scoreOf(run));
+    expect(run.exitCode, run.output).toBe(0);
+    expect(scoreOf(run), run.output).toEqual({ scenarios: 2, passed: 3, failed: 0, warnings: 0 });
+  });
+
+  it("fails where the metadata names another issuer", async () => {
+    const metadata = await (await fetch(`${stage.url}/.well-known/oauth-authorization-server`)).text();
+    const other = createServer((_, answer) => answer.setHeader("content-type", "application/json").end(metadata));
+    await new Promise<void>((resolve) => {
+      other.listen(0, "127.0.0.1", resolve);
+    });
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const run = await runSuite("authorization", "--url", url, "--scenario", "authorization-server-metadata-endpoint");
+    other.close();
+    expect(run.exitCode).toBe(1);
+    expect(run.output).toContain("Invalid issuer");
+  });
+});
+
+function scenarioArguments(scenario: string, revision: Revision): string[] {
+  return ["server", "--url", `${stage.url}/mcp`, "--scenario", scenario, "--spec-version", revision];
+}
+
+function baseline(name: string, text: string): string {
+  const file = join(folder, `${name}.yml`);
+  writeFileSync(file, text);
+  return file;
+}
