@@ -20,6 +20,8 @@ export interface ServerCommand {
   readonly args: readonly string[];
   /** Where it runs. */
   readonly folder: string;
+  /** Beside PATH; nothing else is inherited. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const START_MS = 20_000;
@@ -27,10 +29,10 @@ const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 
 /** @throws Error with what it wrote to stderr when it ends, or is silent, before it listens */
-export async function startServer({ name, args, folder }: ServerCommand): Promise<ServerProcess> {
+export async function startServer({ name, args, folder, env }: ServerCommand): Promise<ServerProcess> {
   const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: { PATH: process.env["PATH"] },
+    env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = (): void => void child.kill("SIGKILL");
