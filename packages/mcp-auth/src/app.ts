@@ -14,6 +14,7 @@ import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createHosted } from "./hosted/hosted.ts";
+import { documentEgress } from "./hosted/server-callback/client-metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import { createPreRegisteredGate } from "./pre-registered/gate.ts";
@@ -38,8 +39,6 @@ export interface McpApp extends Pick<Mode, "lateWarning"> {
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
-//= bar#AS-13
-const DOCUMENT_BYTES = 5 * 1024;
 
 /** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
@@ -48,14 +47,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
-  // Documents of clients come from anybody: five kilobytes, public addresses, never our own name.
-  const documents = createEgress({
-    allowLoopback,
-    allowCidrs: [],
-    timeoutMs: OAUTH_TIMEOUT_MS,
-    maxBodyBytes: DOCUMENT_BYTES,
-    refusedHosts: ownHosts(settings),
-  });
+  const documents = createEgress(documentEgress(settings));
   const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs });
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const mode = createMode(settings, { now, storage, vendorClient, fetchDocument: documents.fetchUntrusted, vendor });
@@ -86,11 +78,6 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       await Promise.all([oauth.close(), api.close(), documents.close()]);
     },
   };
-}
-
-function ownHosts({ deploymentUrl, egress }: Settings): string[] {
-  // On loopback, others of this machine share our name.
-  return deploymentUrl === undefined || egress.allowLoopback ? [] : [new URL(deploymentUrl).hostname];
 }
 
 interface ModeDeps {

@@ -15,16 +15,17 @@ import { register } from "./register.ts";
 import { revoke } from "./revoke.ts";
 import { askConsent } from "./server-callback/ask-consent.ts";
 import { createClientDocuments } from "./server-callback/client-metadata-document.ts";
-import { createFindClient } from "./server-callback/find-client.ts";
+import { createServerClients } from "./server-callback/find-client.ts";
 import { finishCallback } from "./server-callback/finish-callback.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
-import { noteUse, registerClient } from "./server-callback/registration.ts";
+import { noteUse, registerClient, type RegistrationRules } from "./server-callback/registration.ts";
 import { takeDecision } from "./server-callback/take-decision.ts";
 import { answerToken, type TokenDeps } from "./token.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
 /** Open registration takes in whoever comes: over all of them, so that what is stored stays bounded. */
 const REGISTRATIONS_PER_MINUTE = 60;
+const REGISTRATION_LIMIT = { bodyBytes: 8_192 };
 
 export function hostedRoutes(deps: HostedDeps): Route[] {
   const { callback } = deps.settings;
@@ -70,7 +71,8 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
     allowLoopback: hosted.settings.egress.allowLoopback,
     now: hosted.now,
   });
-  const deps = { ...hosted, callback, findClient: createFindClient(callback, { ...hosted, documents }) };
+  const clients = createServerClients(callback, { ...hosted, documents });
+  const deps = { ...hosted, callback, findClient: clients.find };
   const browser = (
     method: Route["method"],
     path: string,
@@ -83,33 +85,30 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
       answer(method === "POST" ? await readForm(c, LIMIT) : query(c), c.req.header("cookie"), trace),
   });
   const { registration } = callback;
-  const registrations = createRateLimit(REGISTRATIONS_PER_MINUTE);
-  const register: Route = {
-    method: "POST",
-    path: PATHS.register,
-    surface: "api",
-    handle: async (c) => {
-      //= bar#AS-12
-      await registrations("all");
-      return registerClient(await readJsonText(c, LIMIT), registration?.hosts ?? [], hosted);
-    },
-  };
   return [
     browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
     browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
     browser("GET", PATHS.callback, (parameters, cookie, trace) => finishCallback(parameters, cookie, deps, trace)),
     ...tokenRoutes({
       ...deps,
-      // A client that is in use is not forgotten.
-      findClient: async (clientId) => {
-        const client = await deps.findClient(clientId);
-        if (client !== undefined) await noteUse(client, hosted);
-        return client;
-      },
+      findClient: clients.findHolder,
       redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
+      noteUse: (client) => noteUse(client, hosted),
     }),
-    ...(registration === undefined ? [] : [register]),
+    ...(registration === undefined ? [] : [registrationRoute(registration, hosted)]),
   ];
+}
+
+function registrationRoute(rules: RegistrationRules, { records, now }: HostedDeps): Route {
+  //= bar#AS-12
+  const limit = createRateLimit(REGISTRATIONS_PER_MINUTE);
+  const deps = { records, now, admit: () => limit("all") };
+  return {
+    method: "POST",
+    path: PATHS.register,
+    surface: "api",
+    handle: async (c) => registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, deps),
+  };
 }
 
 function tokenRoutes(deps: TokenDeps): Route[] {

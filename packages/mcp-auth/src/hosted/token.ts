@@ -13,6 +13,8 @@ export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: T
 export interface TokenDeps extends HostedDeps {
   readonly findClient: FindClient;
   readonly redeemCode: RedeemCode;
+  /** Told of every client that got tokens. */
+  readonly noteUse?: (client: HostedClient) => Promise<void>;
 }
 
 export interface TokenRequest {
@@ -29,7 +31,9 @@ export async function answerToken(
 ): Promise<Answer> {
   const client = await requireClient(authorization, parameters, deps.findClient);
   trace.clientId = client.clientId;
-  return jsonAnswer(200, asResponse(await grant(parameters, client, deps, trace)));
+  const tokens = await grant(parameters, client, deps, trace);
+  await deps.noteUse?.(client);
+  return jsonAnswer(200, asResponse(tokens));
 }
 
 //= rfc6749#5.2

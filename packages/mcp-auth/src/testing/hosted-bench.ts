@@ -7,6 +7,7 @@ import {
   createVendorClient,
   defineVendor,
   deriveCodeChallenge,
+  type Fetch,
   OAuthError,
   type RecordStore,
   Secret,
@@ -24,7 +25,9 @@ import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
+import type { ServerKey } from "../hosted/server-key.ts";
 import { createServerKey } from "../hosted/server-key-record.ts";
+import { documentEgress } from "../hosted/server-callback/client-metadata-document.ts";
 import { createSessions } from "../hosted/sessions-on-records.ts";
 import type { HostedSettings } from "../settings.ts";
 
@@ -69,6 +72,10 @@ export interface BenchOptions {
   readonly settings?: Partial<HostedSettings>;
   /** Given the bench's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
+  /** On the bench's records; default unsealed. */
+  readonly serverKey?: (records: RecordStore) => ServerKey;
+  /** For metadata documents of clients; default the real one, on loopback too. */
+  readonly fetchDocument?: Fetch;
   /** Replaces parts of the client towards the vendor. */
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
@@ -85,7 +92,8 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     "tokens",
     down,
   );
-  const serverKey = createServerKey({ records, keys: undefined, context: { table: "memory" } });
+  const serverKey =
+    options.serverKey?.(records) ?? createServerKey({ records, keys: undefined, context: { table: "memory" } });
   const settings: HostedSettings = {
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
@@ -98,6 +106,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     warnings: [],
     ...changes,
   };
+  const documents = createEgress(documentEgress(settings));
   const sessions = createSessions({ records, serverKey, audience: `${SERVER}/mcp`, now });
   const vendorClient = options.vendorClient?.(real) ?? real;
   const deps: HostedDeps = {
@@ -108,7 +117,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     serverKey,
     sessions,
     vendorClient,
-    fetchDocument: egress.fetchUntrusted,
+    fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
   };
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
@@ -135,7 +144,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     revoke: (value) => post("/revoke", { token: value }),
     close: async () => {
       await tokens.close(0).catch(() => undefined);
-      await egress.close();
+      await Promise.all([egress.close(), documents.close()]);
     },
   };
 }

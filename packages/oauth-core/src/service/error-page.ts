@@ -53,12 +53,10 @@ function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: Back
       : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,
     `<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`,
   ];
-  return pageAnswer(
-    error.status,
-    page(title, content.filter((line) => line !== "").join("\n")),
-    STYLE_HASH,
-    errorHeaders(error),
-  );
+  const html = page(title, content.filter((line) => line !== "").join("\n"));
+  // A challenge would make the browser ask the user for a password.
+  if (error.status === 401) return pageAnswer(400, html, STYLE_HASH);
+  return pageAnswer(error.status, html, STYLE_HASH, errorHeaders(error));
 }
 
 function reasonOf(error: OAuthError): string {

@@ -47,9 +47,16 @@ export async function askConsent(
   if (request instanceof OAuthError) return refuseToClient(request, to, trace);
   const { deploymentUrl, vendor } = deps.settings;
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
-  const csrf = formToken(formOf(parameters), cookie);
-  const shown = { client, redirect, vendorName: vendor.vendor.name, scope: request.scope, parameters, csrf };
-  return consentPage(shown, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
+  const page = {
+    client,
+    redirect,
+    serverHost: new URL(deploymentUrl).host,
+    vendorName: vendor.vendor.name,
+    scope: request.scope,
+    fields: fieldsOf(parameters),
+    csrf: formToken(formOf(parameters, client), cookie),
+  };
+  return consentPage(page, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
 }
 
 export async function readAsked(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<Asked> {
@@ -70,11 +77,31 @@ export async function readAsked(parameters: Parameters, deps: ServerCallbackDeps
   return { client, redirect, to, request };
 }
 
-/** The form is about this very request: what was approved for one client is of no use to another. */
-export function formOf(parameters: Parameters): string {
-  const fields = parameters
-    .names()
-    .filter((name) => name !== "csrf" && name !== "decision")
-    .toSorted();
-  return JSON.stringify(["consent", ...fields.map((name) => [name, parameters.require(name)])]);
+/** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
+const FIELDS = [
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
+  "scope",
+  "state",
+] as const;
+
+function fieldsOf(parameters: Parameters): (readonly [name: string, value: string])[] {
+  return FIELDS.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/**
+ * The form is about this very request and about what the page said of its client: what was approved for one is of no use to
+ * another, nor to the same one under another name or with another way back.
+ */
+//= bar#AS-9
+export function formOf(parameters: Parameters, { clientName, knownBy, redirectUris }: ServerClient): string {
+  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris]);
 }

@@ -46,5 +46,5 @@ export function asAuthorization({ data }: StoredRecord): Authorization {
 }
 
 export function asData(authorization: Partial<Authorization>): JsonObject {
-  return authorization as JsonObject;
+  return authorization;
 }

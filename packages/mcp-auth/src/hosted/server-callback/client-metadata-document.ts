@@ -4,12 +4,14 @@
  * follows no redirect and reads five kilobytes. What is wrong is refused and never kept.
  */
 import { type Clock, type Fetch, type JsonObject, OAuthError, parseJsonStrict } from "@oauth-broker/oauth-core";
+import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
+import type { HostedSettings } from "../../settings.ts";
 import type { ServerClient } from "./client.ts";
-import { readClientMetadata } from "./client-metadata.ts";
+import { readDocumentMetadata } from "./client-metadata.ts";
 
 export interface DocumentDeps {
-  /** `fetchUntrusted` of egress.ts. */
+  /** `fetchUntrusted` of an egress with `documentEgress`. */
   readonly fetch: Fetch;
   /** With a port where it is not 443. */
   readonly hosts: readonly string[];
@@ -18,29 +20,56 @@ export interface DocumentDeps {
   readonly now: Clock;
 }
 
+const DOCUMENT_BYTES = 5 * 1024;
+const DOCUMENT_MS = 10_000;
 /** Also where the document asks for longer. */
 const LONGEST_CACHE_SECONDS = 86_400;
 const DEFAULT_CACHE_SECONDS = 300;
 const MOST_DOCUMENTS = 1_000;
 
+/** Documents are anybody's: networks that the operator opened for the vendor are closed to them, and so is our own name. */
+//= bar#AS-13
+export function documentEgress({
+  egress: { allowLoopback },
+  deploymentUrl,
+}: Pick<HostedSettings, "egress"> & { readonly deploymentUrl: string | undefined }): EgressOptions {
+  return {
+    allowLoopback,
+    allowCidrs: [],
+    timeoutMs: DOCUMENT_MS,
+    maxBodyBytes: DOCUMENT_BYTES,
+    // On loopback, others of this machine share our name.
+    refusedHosts: deploymentUrl === undefined || allowLoopback ? [] : [new URL(deploymentUrl).hostname],
+  };
+}
+
 export interface ClientDocuments {
-  /** @returns undefined for an id that is no URL a document may be at. @throws OAuthError invalid_client, temporarily_unavailable */
+  /** Whether a document of this id would be looked at: what was issued to the id is bound to it, and needs no document. */
+  has(clientId: string): boolean;
+  /** @returns undefined for an id that is no URL a document may be at. @throws OAuthError invalid_client */
   find(clientId: string): Promise<ServerClient | undefined>;
 }
 
 export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
   const known = new Map<string, { readonly client: ServerClient; readonly until: number }>();
+  const underWay = new Map<string, Promise<ServerClient>>();
+  const load = async (clientId: string): Promise<ServerClient> => {
+    const { client, cacheSeconds } = await fetchDocument(clientId, deps);
+    known.delete(clientId);
+    if (cacheSeconds > 0) known.set(clientId, { client, until: deps.now() + cacheSeconds });
+    const [oldest] = known.keys();
+    if (known.size > MOST_DOCUMENTS && oldest !== undefined) known.delete(oldest);
+    return client;
+  };
   return {
+    has: (clientId) => isDocumentUrl(clientId, deps),
     find: async (clientId) => {
       if (!isDocumentUrl(clientId, deps)) return undefined;
       const cached = known.get(clientId);
       if (cached !== undefined && cached.until > deps.now()) return cached.client;
-      const { client, cacheSeconds } = await fetchDocument(clientId, deps);
-      known.delete(clientId);
-      if (cacheSeconds > 0) known.set(clientId, { client, until: deps.now() + cacheSeconds });
-      const [oldest] = known.keys();
-      if (known.size > MOST_DOCUMENTS && oldest !== undefined) known.delete(oldest);
-      return client;
+      const running = underWay.get(clientId) ?? load(clientId).finally(() => underWay.delete(clientId));
+      underWay.set(clientId, running);
+      return running;
     },
   };
 }
@@ -51,7 +80,7 @@ function isDocumentUrl(clientId: string, { hosts, allowLoopback }: DocumentDeps)
   const url = clientId.length > 2000 ? null : URL.parse(clientId);
   if (url === null || url.href !== clientId) return false;
   const isScheme = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
-  const isPlain = url.username === "" && url.password === "" && !clientId.includes("#") && url.search === "";
+  const isPlain = url.username === "" && url.password === "" && !/[#?]/.test(clientId);
   return isScheme && isPlain && url.pathname !== "/" && hosts.includes(url.host);
 }
 
@@ -61,7 +90,7 @@ async function fetchDocument(
 ): Promise<{ readonly client: ServerClient; readonly cacheSeconds: number }> {
   const answer = await fetch(url, { headers: { accept: "application/json" }, redirect: "manual" }).catch(
     (cause: unknown) => {
-      throw new OAuthError("temporarily_unavailable", "The client's metadata document cannot be fetched", { cause });
+      throw refused("no usable answer", cause);
     },
   );
   if (answer.status !== 200) throw refused(`status ${answer.status}`);
@@ -71,9 +100,8 @@ async function fetchDocument(
   const document = await readDocument(answer);
   // Another's document, copied or pointed at, is not this client's.
   if (document["client_id"] !== url) throw refused("client_id is another");
-  if (typeof document["client_name"] !== "string") throw refused("client_name is missing");
   try {
-    const { clientName, redirectUris } = readClientMetadata(document, new URL(url).host);
+    const { clientName, redirectUris } = readDocumentMetadata(document);
     return {
       client: { clientId: url, clientName, redirectUris, knownBy: "metadata_document" },
       cacheSeconds: cacheSeconds(answer.headers.get("cache-control")),
@@ -87,9 +115,11 @@ async function readDocument(answer: Response): Promise<JsonObject> {
   const value = await answer
     .text()
     .then(parseJsonStrict)
-    .catch(() => undefined);
+    .catch((cause: unknown) => {
+      throw refused("not one JSON document of five kilobytes at most, each member once", cause);
+    });
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw refused("not one JSON object, each member once");
+  throw refused("not a JSON object");
 }
 
 function cacheSeconds(cacheControl: string | null): number {
@@ -99,7 +129,11 @@ function cacheSeconds(cacheControl: string | null): number {
   return Math.min(maxAge === undefined ? DEFAULT_CACHE_SECONDS : Number(maxAge), LONGEST_CACHE_SECONDS);
 }
 
-/** @param detail for the log */
-function refused(detail: string): OAuthError {
-  return new OAuthError("invalid_client", "The client's metadata document is not one this server takes", { detail });
+/** One sentence for every cause, so that nobody maps a network by it. @param detail for the log */
+function refused(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError(
+    "invalid_client",
+    "The application describes itself at an address that cannot be read, or not as this server needs it",
+    { detail, reason: "client_metadata_document", ...(cause === undefined ? {} : { cause }) },
+  );
 }

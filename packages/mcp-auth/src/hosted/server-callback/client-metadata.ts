@@ -1,6 +1,7 @@
 /**
- * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what this server needs of it,
- * checked the same way for both. Everything else is read by nobody: no logo is loaded, no policy linked.
+ * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what this server needs of it.
+ * Everything else is read by nobody: no logo is loaded, no policy linked. A registration is for this server alone and refused
+ * whole; a document is for every server there is, so what of it is of no use here is left out.
  */
 import { type JsonObject, type JsonValue, OAuthError, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
 
@@ -12,38 +13,61 @@ export interface ClientMetadata {
 const MOST_REDIRECT_URIS = 10;
 const LONGEST_NAME = 200;
 
-/**
- * @param unnamed what a client that gives no name is called
- * @throws OAuthError invalid_redirect_uri, invalid_client_metadata
- */
+/** @throws OAuthError invalid_redirect_uri, invalid_client_metadata */
 //= rfc7591#2
 //= bar#AS-11
-export function readClientMetadata(metadata: JsonObject, unnamed: string): ClientMetadata {
-  const { redirect_uris, client_name, token_endpoint_auth_method, grant_types, response_types } = metadata;
-  const redirectUris = readRedirectUris(redirect_uris);
-  if ((token_endpoint_auth_method ?? "none") !== "none") {
-    throw invalid("token_endpoint_auth_method must be none: clients of this server are public");
-  }
+export function readRegistration(metadata: JsonObject): ClientMetadata {
+  const { redirect_uris, client_name, grant_types, response_types } = metadata;
+  const redirectUris = readList(redirect_uris);
+  if (redirectUris.length > MOST_REDIRECT_URIS) throw invalidRedirect(`must be ${MOST_REDIRECT_URIS} at most`);
+  for (const uri of redirectUris) requireRegistrableRedirectUri(uri);
+  requirePublic(metadata);
   requireWithin(grant_types, ["authorization_code", "refresh_token"], "grant_types");
   requireWithin(response_types, ["code"], "response_types");
-  return { clientName: readName(client_name, unnamed), redirectUris };
+  return { clientName: readName(client_name) ?? "An application without a name", redirectUris };
 }
 
-function readRedirectUris(value: JsonValue | undefined): readonly string[] {
-  if (!Array.isArray(value) || value.length === 0)
-    throw invalidRedirect("redirect_uris must be a list with one at least");
-  if (value.length > MOST_REDIRECT_URIS) throw invalidRedirect(`redirect_uris must be ${MOST_REDIRECT_URIS} at most`);
-  return value.map((uri: JsonValue) => {
-    if (typeof uri !== "string") throw invalidRedirect("redirect_uris must be strings");
+/** @throws OAuthError invalid_redirect_uri, invalid_client_metadata */
+//= bar#AS-13
+export function readDocumentMetadata(document: JsonObject): ClientMetadata {
+  const { redirect_uris, client_name, grant_types, response_types } = document;
+  const clientName = readName(client_name);
+  if (clientName === undefined) throw invalid("client_name is missing");
+  const redirectUris = readList(redirect_uris).filter(isRegistrable);
+  if (redirectUris.length === 0) throw invalidRedirect("must have one this server can send users to");
+  requirePublic(document);
+  requireAmong(grant_types, "authorization_code", "grant_types");
+  requireAmong(response_types, "code", "response_types");
+  return { clientName, redirectUris };
+}
+
+function readList(value: JsonValue | undefined): readonly string[] {
+  if (!Array.isArray(value) || value.length === 0) throw invalidRedirect("must be a list with one at least");
+  if (!value.every((uri: JsonValue): uri is string => typeof uri === "string"))
+    throw invalidRedirect("must be strings");
+  return value;
+}
+
+function isRegistrable(uri: string): boolean {
+  try {
     requireRegistrableRedirectUri(uri);
-    return uri;
-  });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function readName(value: JsonValue | undefined, unnamed: string): string {
-  if (value === undefined) return unnamed;
+/** @returns undefined where it names none */
+function readName(value: JsonValue | undefined): string | undefined {
+  if (value === undefined) return undefined;
   if (typeof value !== "string") throw invalid("client_name must be a string");
-  return value.trim() === "" ? unnamed : value.slice(0, LONGEST_NAME);
+  const name = value.slice(0, LONGEST_NAME).toWellFormed().trim();
+  return name === "" ? undefined : name;
+}
+
+function requirePublic({ token_endpoint_auth_method: method, client_secret: secret }: JsonObject): void {
+  if ((method ?? "none") === "none" && secret === undefined) return;
+  throw invalid("token_endpoint_auth_method must be none: clients of this server are public");
 }
 
 function requireWithin(value: JsonValue | undefined, allowed: readonly string[], name: string): void {
@@ -52,10 +76,15 @@ function requireWithin(value: JsonValue | undefined, allowed: readonly string[],
   if (!isWithin) throw invalid(`${name} must be of ${allowed.join(" and ")}`);
 }
 
+function requireAmong(value: JsonValue | undefined, needed: string, name: string): void {
+  if (value === undefined || (Array.isArray(value) && value.includes(needed))) return;
+  throw invalid(`${name} must have ${needed}`);
+}
+
 function invalid(description: string): OAuthError {
   return new OAuthError("invalid_client_metadata", description);
 }
 
-function invalidRedirect(description: string): OAuthError {
-  return new OAuthError("invalid_redirect_uri", description);
+function invalidRedirect(problem: string): OAuthError {
+  return new OAuthError("invalid_redirect_uri", `redirect_uris ${problem}`);
 }

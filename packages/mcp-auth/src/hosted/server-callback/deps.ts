@@ -30,5 +30,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   browser_mismatch: "This sign-in began in another browser",
   issuer_mismatch: "The answer is from another vendor",
   malformed_response: "The answer cannot be read",
-  csrf: "The page was not shown to this browser, or too long ago: go back and start again",
+  client_unknown: "The application that began this sign-in is not known here any more",
+  csrf: "The page was not shown to this browser, is too old, or the application has changed since: go back and open it again",
 };

@@ -79,7 +79,7 @@ async function requireClient(
   trace: Trace,
 ): Promise<VerifiedRedirect> {
   const client = await findClient(flow.clientId);
-  if (client === undefined) throw refusePage(trace, "state_unknown");
+  if (client === undefined) throw refusePage(trace, "client_unknown");
   return verifyNativeRedirectUri(flow.redirectUri, client.redirectUris);
 }
 

@@ -108,7 +108,10 @@ async function claim(own: OwnCode, { records, sessions, now }: ServerCallbackDep
   });
 }
 
-/** A vendor that saw nothing leaves the code as it was, for as long as it would have lived. */
+/**
+ * Where no tokens came of it the code is as it was, for as long as it would have lived: it is the vendor who says whether its own
+ * still is. A lost answer gave nobody a session, so that a second try can do no harm.
+ */
 //= bar#VR-5
 async function redeem(own: OwnCode, deps: ServerCallbackDeps): Promise<Redeemed> {
   const { vendorClient, settings, callback } = deps;
@@ -125,10 +128,9 @@ async function redeem(own: OwnCode, deps: ServerCallbackDeps): Promise<Redeemed>
     });
     return { tokens, vendor, asked: flow.scope };
   } catch (thrown) {
+    const isReleased = await settle("parked", own, {}, deps);
     const error = toOAuthError(thrown);
-    const isUntouched = error.code === "temporarily_unavailable" && error.extras.retry !== "restart";
-    const isSettled = await settle(isUntouched ? "parked" : "spent", own, {}, deps);
-    throw isSettled ? error : withRestart(error);
+    throw isReleased ? error : withRestart(error);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator opens it. What registers is
- * a public client with redirect URIs and a name, nothing else. It is forgotten after a day unless a user consents to it, and
- * otherwise ninety days after the last time.
+ * a public client with redirect URIs and a name, nothing else. It is forgotten after a day unless a user's consent makes tokens
+ * for it, and otherwise ninety days after it last got any.
  */
 import {
   type Clock,
@@ -12,13 +12,27 @@ import {
   type RecordStore,
 } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { ServerCallback } from "../../settings.ts";
+import type { HostedClient } from "../clients.ts";
 import { readJsonObject } from "../register.ts";
 import type { ServerClient } from "./client.ts";
-import { readClientMetadata } from "./client-metadata.ts";
+import { readRegistration } from "./client-metadata.ts";
 
 export interface RegistrationDeps {
   readonly records: RecordStore;
   readonly now: Clock;
+  /** Counts what is about to be stored. @throws OAuthError slow_down */
+  readonly admit: () => Promise<void>;
+}
+
+export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
+
+interface Registered {
+  readonly v: 1;
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+  /** Seconds since 1970, as text, of the last time that moved its end. */
+  readonly usedAt?: string;
 }
 
 //= bar#AS-12
@@ -26,22 +40,27 @@ const UNUSED_SECONDS = 86_400;
 const USED_SECONDS = 90 * 86_400;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/**
- * @param hosts redirect URIs must be of one of these, or of loopback; empty: of any https host
- * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
- */
+/** @throws OAuthError invalid_client_metadata, invalid_redirect_uri, slow_down */
 //= rfc7591#3.2.1
 export async function registerClient(
   text: string,
-  hosts: readonly string[],
-  { records, now }: RegistrationDeps,
+  rules: RegistrationRules,
+  { records, now, admit }: RegistrationDeps,
 ): Promise<Answer> {
-  const { clientName, redirectUris } = readClientMetadata(readJsonObject(text), "An application without a name");
-  for (const uri of redirectUris) requireHost(uri, hosts);
+  const { clientName, redirectUris } = readRegistration(readJsonObject(text));
+  if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
+  }
+  await admit();
   const issuedAt = now();
   const clientId = `dcr_${randomToken(16)}`;
-  const data: JsonObject = { v: 1, clientName, redirectUris };
-  await records.create({ key: keyOf(clientId), stage: "unused", data, expiresAt: issuedAt + UNUSED_SECONDS });
+  const data: Registered = { v: 1, clientName, redirectUris };
+  await records.create({
+    key: keyOf(clientId),
+    stage: "unused",
+    data: data as unknown as JsonObject,
+    expiresAt: issuedAt + UNUSED_SECONDS,
+  });
   return jsonAnswer(201, {
     client_id: clientId,
     client_id_issued_at: issuedAt,
@@ -53,36 +72,44 @@ export async function registerClient(
   });
 }
 
-function requireHost(uri: string, hosts: readonly string[]): void {
+function isPermitted(uri: string, { hosts }: RegistrationRules): boolean {
   const { host, hostname, protocol } = new URL(uri);
   const isNative = protocol === "http:" && LOOPBACK_HOSTS.has(hostname);
-  if (hosts.length === 0 || isNative || hosts.includes(host)) return;
-  throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
+  return hosts.length === 0 || isNative || hosts.includes(host);
 }
 
+/** By the rules of today: what was registered before they were narrowed may not lead anywhere any more. */
 export async function findRegistered(
   clientId: string,
+  rules: RegistrationRules,
   { records }: Pick<RegistrationDeps, "records">,
 ): Promise<ServerClient | undefined> {
-  if (!/^dcr_[\w-]{22}$/.test(clientId)) return undefined;
+  if (!isRegistered(clientId)) return undefined;
   const record = await records.get(keyOf(clientId));
   if (record === undefined) return undefined;
-  const { clientName, redirectUris } = record.data as { readonly clientName: string; readonly redirectUris: string[] };
-  return { clientId, clientName, redirectUris, knownBy: "registration" };
+  const { clientName, redirectUris } = record.data as unknown as Registered;
+  const permitted = redirectUris.filter((uri) => isPermitted(uri, rules));
+  return { clientId, clientName, redirectUris: permitted, knownBy: "registration" };
 }
 
-/** A user consented to it, or it refreshed: it must not be forgotten while it is in use. Best effort. */
+/** It got tokens: it must not be forgotten while it is in use. Best effort, and once a day is enough. */
+//= bar#AS-12
 export async function noteUse(
-  client: Pick<ServerClient, "clientId">,
-  { records, now }: RegistrationDeps,
+  { clientId }: Pick<HostedClient, "clientId">,
+  { records, now }: Pick<RegistrationDeps, "records" | "now">,
 ): Promise<void> {
-  if (!client.clientId.startsWith("dcr_")) return;
-  const key = keyOf(client.clientId);
+  if (!isRegistered(clientId)) return;
+  const key = keyOf(clientId);
   const record = await records.get(key).catch(() => undefined);
-  // Once a day is enough.
   if (record === undefined || record.expiresAt > now() + USED_SECONDS - UNUSED_SECONDS) return;
-  const patch = { stage: "used", set: {}, expiresAt: now() + USED_SECONDS };
-  await records.advance(key, { stage: record.stage, expect: {} }, patch).catch(() => undefined);
+  const { usedAt } = record.data as unknown as Registered;
+  const from = { stage: record.stage, expect: usedAt === undefined ? {} : { usedAt } };
+  const patch = { stage: "used", set: { usedAt: String(now()) }, expiresAt: now() + USED_SECONDS };
+  await records.advance(key, from, patch).catch(() => undefined);
+}
+
+function isRegistered(clientId: string): boolean {
+  return /^dcr_[\w-]{22}$/.test(clientId);
 }
 
 function keyOf(id: string): RecordKey {

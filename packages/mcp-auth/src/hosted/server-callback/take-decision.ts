@@ -29,7 +29,7 @@ export async function takeDecision(
   trace: Trace,
 ): Promise<Answer> {
   const asked = await readAsked(parameters, deps, trace); //              1  everything again: the form is the browser's
-  requireShownHere(parameters, cookieHeader, deps, trace); //             2  this page, in this browser
+  requireShownHere(parameters, cookieHeader, asked, deps, trace); //      2  this page, in this browser
   const { to, request } = asked;
   if (request instanceof OAuthError) return refuseToClient(request, to, trace);
   try {
@@ -44,11 +44,12 @@ export async function takeDecision(
 function requireShownHere(
   parameters: Parameters,
   cookieHeader: string | undefined,
+  { client }: Asked,
   { settings: { deploymentUrl } }: ServerCallbackDeps,
   trace: Trace,
 ): void {
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE);
-  if (cookie !== undefined && isFormToken(parameters.get("csrf"), formOf(parameters), cookie)) return;
+  if (cookie !== undefined && isFormToken(parameters.get("csrf"), formOf(parameters, client), cookie)) return;
   throw refusePage(trace, "csrf");
 }
 

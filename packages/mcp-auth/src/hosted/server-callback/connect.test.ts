@@ -1,0 +1,259 @@
+import { driveConsent } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SERVER } from "../../testing/hosted-bench.ts";
+import {
+  BACK,
+  expectPage,
+  location,
+  openOpenIdServerBench,
+  type OpenIdServerBench,
+  STATE,
+} from "../../testing/server-bench.ts";
+
+let bench: OpenIdServerBench;
+beforeAll(async () => {
+  bench = await openOpenIdServerBench();
+});
+afterAll(() => bench.close());
+
+const asked = (path: string): number => bench.provider.requests().filter((one) => one.path === path).length;
+
+describe("a user connects", () => {
+  it("bar#AS-18 from the page over the vendor to the client, to tokens of ours and to /mcp", async () => {
+    const back = await bench.browser().connect({ scope: "api:read", resource: `${SERVER}/mcp` });
+    expect(back.href.startsWith(`${BACK}?`)).toBe(true);
+    expect(Object.fromEntries(back.searchParams)).toEqual({
+      code: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
+      state: STATE,
+      iss: SERVER,
+      flow_id: expect.stringMatching(/^[\w-]{22}$/),
+    });
+    expect(back.searchParams.getAll("iss")).toHaveLength(1);
+    const { status, body, headers } = await bench.redeem(back.searchParams.get("code") ?? "");
+    expect([status, body["scope"], headers.get("cache-control")]).toEqual([200, "openid api:read", "no-store"]);
+    const caller = await bench.gate.identify(body["access_token"] ?? "");
+    expect(caller).toMatchObject({ user: "user", clientId: "desk", scope: ["openid", "api:read"] });
+    const vendorToken = (await caller?.vendorToken())?.accessToken.reveal() ?? "";
+    const me = await fetch(`${bench.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
+    expect(await me.json()).toMatchObject({ sub: "user" });
+    expect(JSON.stringify(body)).not.toContain(vendorToken);
+    const next = await bench.token({
+      grant_type: "refresh_token",
+      client_id: "desk",
+      refresh_token: body["refresh_token"],
+    });
+    expect(await bench.gate.identify(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    const secrets = [vendorToken, body["access_token"], body["refresh_token"], back.searchParams.get("code")];
+    for (const secret of secrets) expect(bench.lines.join("")).not.toContain(secret);
+  });
+
+  it("bar#AS-17 metadata says what there is: iss, S256, and no registration or documents where they are off", async () => {
+    const answer = await bench.request("/.well-known/oauth-authorization-server");
+    expect(await answer.json()).toMatchObject({
+      issuer: SERVER,
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: false,
+      code_challenge_methods_supported: ["S256"],
+    });
+    expect((await bench.register({ redirect_uris: [BACK] })).status).toBe(404);
+  });
+
+  it("with a PKCE #2 and a nonce of its own in every flow, neither of them the client's", async () => {
+    const browser = bench.browser();
+    const [first, second] = [await browser.leave(), await browser.leave()];
+    const names = ["code_challenge", "nonce", "state"];
+    const ours = [first, second].flatMap(({ searchParams }) => names.map((name) => searchParams.get(name) ?? ""));
+    expect(new Set(ours).size).toBe(6);
+    for (const value of ours) expect(value).toMatch(/^[\w.-]{43,}$/);
+    expect(ours).not.toContain("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+    expect(first.searchParams.get("redirect_uri")).toBe(`${SERVER}/callback`);
+  });
+
+  it("without state, and then none comes back", async () => {
+    const back = await bench.browser().connect({ state: undefined });
+    expect(back.searchParams.has("state")).toBe(false);
+  });
+});
+
+describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
+  it("the page asks no vendor, sets no cookie of a flow, and names client, way back and scopes", async () => {
+    const quiet = await openOpenIdServerBench();
+    try {
+      const answer = await quiet.browser().authorize({ scope: "api:read" });
+      const html = await answer.text();
+      for (const text of ["Desk", "desk.example", BACK, "server.example", "Sandbox", "openid api:read"])
+        expect(html).toContain(text);
+      expect(quiet.provider.requests()).toEqual([]);
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-flow-consent=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
+      ]);
+    } finally {
+      await quiet.close();
+    }
+  });
+
+  it("may not be framed, runs and loads nothing, and tells the vendor no address", async () => {
+    const { headers } = await bench.browser().authorize();
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-[^']+'$/,
+    );
+    // Not no-referrer: the form would be posted from Origin null.
+    expect(headers.get("referrer-policy")).toBe("same-origin");
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("the cookie of the flow comes with the redirect to the vendor", async () => {
+    const browser = bench.browser();
+    const answer = await browser.decide(await browser.ask());
+    expect(location(answer).origin).toBe(bench.provider.issuer);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-flow-[\w-]{22}=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+  });
+
+  it("a known state without approval leads nowhere: there is no record of it", async () => {
+    const before = asked("/token");
+    const page = await bench.browser().get(`/callback?code=c&state=${"A".repeat(22)}.${"A".repeat(43)}`);
+    expect(await expectPage(page)).toContain("state_unknown");
+    expect(asked("/token")).toBe(before);
+  });
+
+  it("No leads back at once, with access_denied", async () => {
+    const browser = bench.browser();
+    const before = bench.provider.requests().length;
+    const answer = await browser.decide(await browser.ask(), "deny");
+    expect(Object.fromEntries(location(answer).searchParams)).toMatchObject({
+      error: "access_denied",
+      state: STATE,
+      iss: SERVER,
+    });
+    expect(bench.provider.requests()).toHaveLength(before);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+
+  it.each([undefined, "yes", "approve "])("a decision %j is none", async (decision) => {
+    const browser = bench.browser();
+    const { fields } = await browser.ask();
+    const back = location(await browser.post("/authorize", { ...fields, decision }));
+    expect([back.origin, back.searchParams.get("error")]).toEqual(["https://desk.example", "invalid_request"]);
+  });
+});
+
+describe("bar#AS-22 the vendor's no", () => {
+  it.each(["cancel", "cancel-sign-in"] as const)("on its page: %s", async (decision) => {
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave(), { decision });
+    const back = await browser.finish(callback);
+    expect(back.href.startsWith(`${BACK}?`)).toBe(true);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({
+      error: "access_denied",
+      state: STATE,
+      iss: SERVER,
+    });
+    expect(back.searchParams.getAll("iss")).toHaveLength(1);
+    // Once told, the flow is over.
+    await expectPage(await browser.get(callback.pathname + callback.search));
+  });
+
+  it.each([
+    ["temporarily_unavailable", "temporarily_unavailable"],
+    ["invalid_scope", "invalid_scope"],
+    ["unauthorized_client", "vendor_credentials_rejected"],
+    ["<script>", "server_error"],
+  ])("%s is %s, in our words", async (error, told) => {
+    const browser = bench.browser();
+    const state = (await browser.leave()).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ error, error_description: "canary<b>", state, iss: bench.provider.issuer });
+    const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
+    expect(back.searchParams.get("error")).toBe(told);
+    expect(back.href).not.toContain("canary");
+  });
+
+  it.each([
+    ["neither code nor error", {}],
+    ["both", { code: "c", error: "access_denied" }],
+    ["a code without end", { code: "c".repeat(4097) }],
+    ["another iss", { code: "c", iss: "https://evil.example" }],
+    ["an empty iss", { code: "c", iss: "" }],
+  ])("but %s is nobody's answer, and the flow goes on", async (_what, sent) => {
+    const browser = bench.browser();
+    const vendor = await browser.leave();
+    const state = vendor.searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ iss: bench.provider.issuer, ...sent, state });
+    await expectPage(await browser.get(`/callback?${query.toString()}`));
+    expect((await browser.finish(await browser.consent(vendor))).searchParams.has("code")).toBe(true);
+  });
+});
+
+describe("people and their browsers", () => {
+  it("survives a double GET and a reload: every page can be answered", async () => {
+    const browser = bench.browser();
+    const pages = [await browser.ask(), await browser.ask(), await browser.ask()];
+    expect(new Set(pages.map(({ fields }) => fields["csrf"])).size).toBe(1);
+    for (const page of pages) expect((await browser.decide(page)).status).toBe(303);
+  });
+
+  it("two tabs, of two clients, finish on their own, in whatever order", async () => {
+    const browser = bench.browser();
+    const first = await browser.ask({ state: "one" });
+    const second = await browser.ask({
+      state: "two",
+      client_id: "other",
+      redirect_uri: "https://other.example/back",
+    });
+    const left = [location(await browser.decide(second)), location(await browser.decide(first))];
+    const [two, one] = [await browser.consent(left[0]!), await browser.consent(left[1]!)];
+    expect((await browser.finish(one)).searchParams.get("state")).toBe("one");
+    const back = await browser.finish(two);
+    expect([back.origin, back.searchParams.get("state")]).toEqual(["https://other.example", "two"]);
+  });
+
+  it("a second GET of the callback is a page, and takes nothing from the client", async () => {
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave());
+    const back = await browser.finish(callback);
+    await expectPage(await browser.get(callback.pathname + callback.search));
+    expect((await bench.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
+  });
+
+  it("HEAD, as of a link preview, is 405 and spends nothing", async () => {
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave());
+    for (const path of [callback.pathname + callback.search, "/authorize"]) {
+      const answer = await bench.request(path, {
+        method: "HEAD",
+        headers: { cookie: browser.jar.header(callback) ?? "" },
+      });
+      expect(answer.status).toBe(405);
+    }
+    expect((await bench.request("/callback", { method: "POST" })).status).toBe(405);
+    expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
+  });
+
+  it("of 20 answers to one state at the same time one leads on", async () => {
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave());
+    const path = callback.pathname + callback.search;
+    const cookie = browser.jar.header(callback) ?? "";
+    const answers = await Promise.all(Array.from({ length: 20 }, () => bench.request(path, { headers: { cookie } })));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
+  });
+
+  it("an answer after ten minutes comes too late", async () => {
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave());
+    bench.clock.advance(601);
+    await expectPage(await browser.get(callback.pathname + callback.search));
+  });
+});
+
+it("a user without our browser cookie, driven as a person would be, is stopped at the page", async () => {
+  const vendor = await bench.browser().leave();
+  const callback = await driveConsent(vendor, { stopAt: (url) => url.href.startsWith(SERVER) });
+  expect(await expectPage(await bench.browser().get(callback.pathname + callback.search))).toContain(
+    "browser_mismatch",
+  );
+});

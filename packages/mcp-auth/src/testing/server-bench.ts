@@ -1,0 +1,218 @@
+/**
+ * Hosted mode with the server's own callback on one desk: hosted-bench.ts with three kinds of clients, and browsers that keep
+ * cookies between our pages and the vendor's.
+ */
+import { defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
+import {
+  type CookieJar,
+  createCookieJar,
+  driveConsent,
+  type DriveConsentOptions,
+  type OpenIdProvider,
+  startOpenIdProvider,
+  startStubVendor,
+  type StubVendor,
+} from "@oauth-broker/simulators";
+import { expect } from "vitest";
+import { parseForms } from "../../../simulators/src/html-forms.ts";
+import type { ServerCallback } from "../settings.ts";
+import {
+  type BenchOptions,
+  CREDENTIALS,
+  form,
+  type HostedBench,
+  openHostedBench,
+  SERVER,
+  type TokenAnswer,
+  VERIFIER,
+} from "./hosted-bench.ts";
+
+type Wishes = Readonly<Record<string, string | undefined>>;
+
+/** Of the client the operator knows. */
+export const DESK = { clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/back"] } as const;
+export const BACK = DESK.redirectUris[0];
+/** A second one, and a program on the user's own device. */
+export const OTHER = { clientId: "other", clientName: "Other", redirectUris: ["https://other.example/back"] } as const;
+export const NATIVE = {
+  clientId: "native",
+  clientName: "Native",
+  redirectUris: ["http://127.0.0.1/cb", "http://[::1]:7777/cb", "http://localhost:5000/cb"],
+} as const;
+export const STATE = "state of the client &=+%/é";
+
+export interface ServerBench extends HostedBench {
+  readonly callback: ServerCallback;
+  browser(): TestBrowser;
+  redeem(code: string | undefined, wishes?: Wishes): Promise<TokenAnswer>;
+  /** Registers openly. @returns the answer's members */
+  register(metadata: object): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
+}
+
+/** The page as its form would be posted. */
+export interface ShownPage {
+  readonly html: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface TestBrowser {
+  readonly jar: CookieJar;
+  get(path: string): Promise<Response>;
+  post(path: string, fields: Wishes): Promise<Response>;
+  authorize(wishes?: Wishes): Promise<Response>;
+  /** The consent page. */
+  ask(wishes?: Wishes): Promise<ShownPage>;
+  /** @returns what the decision answers */
+  decide(page: ShownPage, decision?: string): Promise<Response>;
+  /** Asked and approved. @returns where the vendor is */
+  leave(wishes?: Wishes): Promise<URL>;
+  /** At the vendor. @returns our callback with its answer, not requested */
+  consent(vendor: URL, options?: Partial<DriveConsentOptions>): Promise<URL>;
+  /** Our callback. @returns where it leads */
+  finish(callback: URL): Promise<URL>;
+  /** All of it up to the client. */
+  connect(wishes?: Wishes): Promise<URL>;
+}
+
+export function openServerBench({
+  callback: changes = {},
+  settings,
+  ...options
+}: Omit<BenchOptions, "settings"> & {
+  readonly callback?: Partial<ServerCallback>;
+  readonly settings?: BenchOptions["settings"];
+}): ServerBench {
+  const callback: ServerCallback = {
+    kind: "server",
+    redirectUri: `${SERVER}/callback`,
+    clients: [DESK, OTHER, NATIVE],
+    registration: undefined,
+    clientMetadataHosts: [],
+    ...changes,
+  };
+  const bench = openHostedBench({ ...options, settings: { callback, ...settings } });
+  return {
+    ...bench,
+    callback,
+    browser: () => browserOf(bench),
+    redeem: (code, wishes = {}) => bench.token({ client_id: DESK.clientId, redirect_uri: BACK, code, ...wishes }),
+    register: async (metadata) => {
+      const answer = await bench.request("/register", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(metadata),
+      });
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    },
+  };
+}
+
+export const ASK: Wishes = {
+  response_type: "code",
+  client_id: DESK.clientId,
+  redirect_uri: BACK,
+  code_challenge: deriveCodeChallenge(VERIFIER),
+  code_challenge_method: "S256",
+  state: STATE,
+};
+
+export function location(answer: Response): URL {
+  return new URL(answer.headers.get("location") ?? "none:");
+}
+
+/** A page for a person: nobody is sent anywhere. */
+export async function expectPage(answer: Response, status = 400): Promise<string> {
+  expect([answer.status, answer.headers.get("location")]).toEqual([status, null]);
+  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(answer.headers.get("www-authenticate")).toBeNull();
+  return answer.text();
+}
+
+function browserOf(bench: HostedBench): TestBrowser {
+  const jar = createCookieJar();
+  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(path, SERVER);
+    const cookie = jar.header(url);
+    const headers = { ...(init.headers as object), ...(cookie === undefined ? {} : { cookie }) };
+    const answer = await bench.request(url.pathname + url.search, { ...init, headers });
+    jar.store(url, answer.headers.getSetCookie());
+    return answer;
+  };
+  const browser: TestBrowser = {
+    jar,
+    get: (path) => send(path),
+    post: (path, fields) => send(path, { method: "POST", body: form(fields) }),
+    authorize: (wishes = {}) => send(`/authorize?${form({ ...ASK, ...wishes }).toString()}`),
+    ask: async (wishes) => {
+      const answer = await browser.authorize(wishes);
+      const html = await answer.text();
+      expect(answer.status, html).toBe(200);
+      return { html, fields: Object.fromEntries(parseForms(html)[0]?.fields ?? []) };
+    },
+    decide: ({ fields }, decision = "approve") => browser.post("/authorize", { ...fields, decision }),
+    leave: async (wishes) => {
+      const answer = await browser.decide(await browser.ask(wishes));
+      expect(answer.status).toBe(303);
+      return location(answer);
+    },
+    consent: (vendor, given = {}) =>
+      driveConsent(vendor, { cookieJar: jar, stopAt: (url) => url.href.startsWith(SERVER), ...given }),
+    finish: async (callback) => location(await send(callback.pathname + callback.search)),
+    connect: async (wishes) => browser.finish(await browser.consent(await browser.leave(wishes))),
+  };
+  return browser;
+}
+
+export interface OpenIdServerBench extends ServerBench {
+  readonly provider: OpenIdProvider;
+}
+
+/** With the OpenID provider as the vendor. */
+export async function openOpenIdServerBench({
+  entry = {},
+  provider: providerOptions = {},
+  ...options
+}: {
+  readonly entry?: Partial<Vendor>;
+  readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
+} & Partial<Parameters<typeof openServerBench>[0]> = {}): Promise<OpenIdServerBench> {
+  const { clientId, clientSecret } = CREDENTIALS;
+  const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [`${SERVER}/callback`] };
+  const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
+  const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
+  const bench = openServerBench({ vendor, ...options });
+  return {
+    ...bench,
+    provider,
+    close: async () => {
+      await bench.close();
+      await provider.close();
+    },
+  };
+}
+
+export interface StubServerBench extends ServerBench {
+  readonly stub: StubVendor;
+}
+
+/** A vendor that asks nobody, takes every code as often as it comes, and whose one user is `user`. */
+export async function openStubServerBench(
+  options: Partial<Parameters<typeof openServerBench>[0]> = {},
+): Promise<StubServerBench> {
+  const stub = await startStubVendor();
+  const { authorizationEndpoint, tokenEndpoint } = stub;
+  const bench = openServerBench({
+    vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
+    scopes: ["read", "write"],
+    vendorClient: (real) => ({ ...real, identify: async () => "user" }),
+    ...options,
+  });
+  return {
+    ...bench,
+    stub,
+    close: async () => {
+      await bench.close();
+      await stub.close();
+    },
+  };
+}
