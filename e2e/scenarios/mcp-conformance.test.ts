@@ -11,7 +11,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_ID, openStage, type Stage } from "../conformance/stage.ts";
 import { baselineOf, type Revision, runSuite, type SuiteRun, scoredScenarios } from "../conformance/suite.ts";
 import { freePort } from "../support/free-port.ts";
+import { hostedEnvironment, startMcpServer } from "../support/mcp-process.ts";
+import { startOpenIdVendor } from "../support/mcp-vendor.ts";
 
+const METADATA = "authorization-server-metadata-endpoint";
 let stage: Stage;
 let folder: string;
 beforeAll(async () => {
@@ -89,6 +92,17 @@ describe("the authorization server", () => {
     expect(scoreOf(run), run.output).toEqual({ scenarios: 2, passed: 3, failed: 0, warnings: 0 });
   });
 
+  it("has metadata with the platform's callback too", async () => {
+    const vendor = await startOpenIdVendor();
+    const server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+    const run = await runSuite("authorization", "--url", server.url, "--scenario", METADATA);
+    await server.stop();
+    await vendor.close();
+    expect(run.exitCode, run.output).toBe(0);
+    // The warning: there is one client, and no metadata document of another is taken.
+    expect(scoreOf(run), run.output).toEqual({ scenarios: 1, passed: 1, failed: 0, warnings: 1 });
+  });
+
   it("fails where the metadata names another issuer", async () => {
     const metadata = await (await fetch(`${stage.url}/.well-known/oauth-authorization-server`)).text();
     const other = createServer((_, answer) => answer.setHeader("content-type", "application/json").end(metadata));
@@ -96,7 +110,7 @@ describe("the authorization server", () => {
       other.listen(0, "127.0.0.1", resolve);
     });
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const run = await runSuite("authorization", "--url", url, "--scenario", "authorization-server-metadata-endpoint");
+    const run = await runSuite("authorization", "--url", url, "--scenario", METADATA);
     other.close();
     expect(run.exitCode).toBe(1);
     expect(run.output).toContain("Invalid issuer");
