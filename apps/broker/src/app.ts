@@ -1,7 +1,13 @@
 /**
  * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
  */
-import { createSigningKeys, createStateCodec, createVendorClient, type Clock } from "@oauth-broker/oauth-core";
+import {
+  createResponseEncryption,
+  createSigningKeys,
+  createStateCodec,
+  createVendorClient,
+  type Clock,
+} from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
 import { createRateLimit, errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
@@ -88,6 +94,7 @@ export async function createBroker(
         limit,
         rateLimit: createRateLimit(config.limits.parPerMinute),
         singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
+        responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
       }),
       ...browserRoutes({ ...deps, limit }),
       ...registerRoutes({

@@ -1,10 +1,16 @@
 /** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
 import { createHash } from "node:crypto";
-import { type Client, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type Client,
+  requireRegistrableRedirectUri,
+  RESPONSE_ENCRYPTION_ALGS,
+  RESPONSE_ENCRYPTION_ENCS,
+} from "@oauth-broker/oauth-core";
 import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
-import { checkPublicKeys } from "./client-keys.ts";
-import { choice, flag, listOf, notYet, oneOrList, section, structure, text } from "./fields.ts";
+import { DEFAULT_ENC } from "./client-encryption.ts";
+import { checkPublicKeys, readKeySet } from "./client-keys.ts";
+import { choice, flag, listOf, oneOrList, section, structure, text } from "./fields.ts";
 import { endpoint, type UrlRules } from "./endpoint.ts";
 
 type ClientKeys = NonNullable<Client["jwks"]>;
@@ -23,8 +29,6 @@ const clientSecret = text(
 
 const checkRedirectUri = (uri: string): string | undefined =>
   problemOfThrown(() => requireRegistrableRedirectUri(uri))?.replace(/^redirect_uri /, "");
-
-const FOR_JWE = "/v1/token answers plain JSON";
 
 export function clientSchema(rules: UrlRules) {
   return section({
@@ -62,11 +66,12 @@ export function clientSchema(rules: UrlRules) {
     jwks: structure<ClientKeys>(
       {
         type: "JSON Web Key Set with public keys, as a mapping or as JSON text",
-        description: "The client's keys for private_key_jwt.",
+        description:
+          "The client's keys for private_key_jwt, and with `token_encrypted_response_alg` for its answers (`use: enc`). Beside `client_secret` for the answers only.",
         example: "file:./platform-jwks.json",
       },
       checkPublicKeys,
-      (value) => (typeof value === "string" ? (parseJson(value) ?? value) : value),
+      readKeySet,
     ).optional(),
     jwks_uri: endpoint(rules, {
       description: "Where the client publishes those keys instead.",
@@ -131,23 +136,19 @@ export function clientSchema(rules: UrlRules) {
       },
       checkRedirectUri,
     ).optional(),
-    token_encrypted_response_alg: notYet(
-      { type: "JWE key management algorithm", description: "Answers of /v1/token as an encrypted JWT." },
-      FOR_JWE,
+    token_encrypted_response_alg: choice(
+      {
+        description:
+          "Answers of /v1/token come as a compact JWE (`application/jwt`), encrypted to the first key of `jwks` or `jwks_uri` that fits; see docs/api.md.",
+        example: "ECDH-ES",
+      },
+      RESPONSE_ENCRYPTION_ALGS,
     ).optional(),
-    token_encrypted_response_enc: notYet(
-      { type: "JWE content encryption algorithm", description: "Answers of /v1/token as an encrypted JWT." },
-      FOR_JWE,
+    token_encrypted_response_enc: choice(
+      { description: "How the content of that JWE is encrypted.", example: DEFAULT_ENC, default: DEFAULT_ENC },
+      RESPONSE_ENCRYPTION_ENCS,
     ).optional(),
   });
 }
 
 export type ParsedClient = z.infer<ReturnType<typeof clientSchema>>;
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
-}

@@ -108,14 +108,6 @@ describe("a client", () => {
     [{ ...CLIENT, vendors: ["nothing-like-it"] }, "clients[0].vendors[0] is not a known vendor"],
     [{ ...CLIENT, browser_binding: "none" }, 'clients[0].browser_binding must be one of "required", "platform"'],
     [{ ...CLIENT, initiate_login_uri: "connect" }, "clients[0].initiate_login_uri must be an absolute URI"],
-    [
-      { ...CLIENT, token_encrypted_response_alg: "ECDH-ES" },
-      "clients[0].token_encrypted_response_alg is not available in this release: /v1/token answers plain JSON",
-    ],
-    [
-      { ...CLIENT, token_encrypted_response_enc: "A256GCM" },
-      "clients[0].token_encrypted_response_enc is not available in this release: /v1/token answers plain JSON",
-    ],
     ["platform", "clients[0] must be a mapping"],
   ])("is refused: %j", (fields, problem) => {
     expect(problemsOf({ vendors: VENDORS, clients: [fields] })).toEqual([problem]);
@@ -196,15 +188,16 @@ describe("the keys of a client", () => {
       { keys: [{ ...ec, k: "AAAA" }] },
       "has a key (number 1) that is a private key: give the public half only",
     ],
-    [
-      "a key for encryption",
-      { keys: [{ ...ec, use: "enc" }] },
-      "has a key (number 1) that is not for verifying signatures: use is sig and key_ops is [verify], where given",
-    ],
+    ["a key for encryption alone", { keys: [{ ...ec, use: "enc" }] }, "has no key for private_key_jwt"],
     [
       "a key for signing",
       { keys: [{ ...ec, key_ops: ["sign"] }] },
-      "has a key (number 1) that is not for verifying signatures: use is sig and key_ops is [verify], where given",
+      "has a key (number 1) that neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given",
+    ],
+    [
+      "a key for a use of its own",
+      { keys: [{ ...ec, use: "both" }] },
+      "has a key (number 1) that neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given",
     ],
     [
       "RSA with exponent 1",

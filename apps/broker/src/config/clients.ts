@@ -1,4 +1,5 @@
 /** Owners and clients: what one field alone cannot show, then the values the flows use. */
+import { buildKeys, checkKeyUses } from "./client-encryption.ts";
 import type { ParsedClient } from "./client-schema.ts";
 import { formatPath, nearest, type Path, type Problem } from "./problems.ts";
 import type { ParsedOwner } from "./schema.ts";
@@ -38,11 +39,8 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
   for (const [index, client] of clients.entries()) {
     if (client === NO_MAPPING) continue;
     const path = ["clients", index];
-    const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
-    if (ways.length !== 1) {
-      const what = ways.length === 0 ? "has no way to authenticate" : `has ${ways.join(" and ")}`;
-      say(path, what, "exactly one of client_secret, jwks, jwks_uri");
-    }
+    checkWays(path, client, say);
+    for (const { field, problem, expected } of checkKeyUses(client)) say([...path, field], problem, expected);
     const { owner, vendors } = client;
     if (typeof owner === "string" && !ownerIds.has(owner))
       say([...path, "owner"], "is not one of the owners", "the id of an entry under owners");
@@ -59,6 +57,22 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
     }
   }
   return problems;
+}
+
+/** One way to authenticate. Keys beside a secret are there to encrypt to. */
+function checkWays(
+  path: Path,
+  client: Readonly<Record<string, unknown>>,
+  say: (path: Path, problem: string, expected: string) => void,
+): void {
+  const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
+  const encrypts = Object.hasOwn(client, "token_encrypted_response_alg");
+  if (ways.length === 1 || (encrypts && ways.length === 2 && ways[0] === "client_secret")) return;
+  say(
+    path,
+    ways.length === 0 ? "has no way to authenticate" : `has ${ways.join(" and ")}`,
+    "exactly one of client_secret, jwks, jwks_uri; with token_encrypted_response_alg client_secret and one of the others",
+  );
 }
 
 /** What is allowed but deserves a word. */
@@ -107,12 +121,11 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
     browserBinding: parsed.browser_binding,
     allowOverrides: parsed.allow_overrides,
     approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
+    ...buildKeys(parsed),
     ...present({
       owner: parsed.owner,
       ownerName: owner?.name,
       name: parsed.name,
-      jwks: parsed.jwks,
-      jwksUri: parsed.jwks_uri,
       vendors: parsed.vendors,
       initiateLoginUri: parsed.initiate_login_uri,
       initialAccessTokens: owner?.initialAccessTokens,

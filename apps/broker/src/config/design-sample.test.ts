@@ -1,7 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { load, SECRET } from "./testing/config-file.ts";
 
-/** The sample of the contract, comments and all, without what later releases bring: encrypted answers, the registry. */
+/** The sample of the contract, comments and all, with vendors of its own in place of the registry's, and a key for the encrypted answers. */
 const SAMPLE = `
 base_url: https://broker.example.com        # or BASE_URL; http only on loopback
 listen: { host: 127.0.0.1, port: 8787 }     # or HOST, PORT
@@ -17,6 +18,8 @@ clients:
     vendors: [my-vendor, other-vendor]       # omit = all
     browser_binding: required                # or \`platform\` where the callback is proxied
     allow_overrides: true                    # manual mode
+    token_encrypted_response_alg: ECDH-ES    # optional, needs jwks
+    jwks: file:platform-jwks.json
 vendors:
   my-vendor: { name: My Vendor, authorization_endpoint: https://vendor.example/authorize, token_endpoint: https://vendor.example/token, pkce: S256, credentials: [ { id: 2026-11, client_id: env:MY_CLIENT_ID, client_secret: env:MY_CLIENT_SECRET } ] }
   other-vendor: { name: Other, issuer: https://other.example, initial_access_token: env:OTHER_IAT, enabled: true }
@@ -32,8 +35,11 @@ const ENV = {
   VENDOR_OTHER_VENDOR_CLIENT_SECRET: "s",
 };
 
+const KEY = { ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }), use: "enc" };
+const PARTS = { env: ENV, files: { "platform-jwks.json": JSON.stringify({ keys: [KEY] }) } };
+
 it("loads the sample of the contract, as an operator would copy it", () => {
-  const config = load(SAMPLE, { env: ENV });
+  const config = load(SAMPLE, PARTS);
   expect(config).toMatchObject({
     baseUrl: "https://broker.example.com",
     listen: { host: "127.0.0.1", port: 8787 },
@@ -45,6 +51,7 @@ it("loads the sample of the contract, as an operator would copy it", () => {
     limits: { parPerMinute: 600, bodyBytes: 65_536 },
     egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
   });
+  expect(config.clients[0]?.encryptedResponse).toEqual({ alg: "ECDH-ES", enc: "A256GCM", key: KEY });
   expect(config.vendors.get("my-vendor")).toMatchObject({
     vendor: { pkce: "S256" },
     credentials: [{ id: "2026-11", clientId: "broker", source: "shared" }],
@@ -62,7 +69,7 @@ it("takes a table and a KMS key in place of the file", () => {
     "store: sqlite:./data/broker.sqlite",
     "store: dynamodb:flows?region=eu-west-1&endpoint=https://dynamodb.eu-west-1.amazonaws.com",
   ).replace("keys: store ", `keys: kms:${key} `);
-  expect(load(text, { env: ENV })).toMatchObject({
+  expect(load(text, PARTS)).toMatchObject({
     store: { kind: "dynamodb", table: "flows", region: "eu-west-1" },
     keys: { kind: "kms", keyArn: key },
   });
@@ -75,7 +82,7 @@ it.each(["https://broker.example.com", "http://127.0.0.1:8787"])(
       .replace("keys: store ", "keys: file:keys.json ")
       .replace("browser_binding: required", "browser_binding: platform")
       .replace("base_url: https://broker.example.com", "# base_url from BASE_URL");
-    expect(load(text, { env: { ...ENV, BASE_URL: url } })).toMatchObject({
+    expect(load(text, { ...PARTS, env: { ...ENV, BASE_URL: url } })).toMatchObject({
       baseUrl: url,
       store: { kind: "memory" },
       keys: { kind: "file" },

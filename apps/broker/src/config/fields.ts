@@ -108,13 +108,6 @@ export function structure<T>(
   return z.preprocess(prepare, judged).register(fieldMeta, meta);
 }
 
-/** A field of the contract that this release refuses, saying so, rather than ignore. */
-export function notYet(meta: FieldMeta, help: string) {
-  const refusal = `is not available in this release: ${help}`;
-  const schema = z.unknown().superRefine(problemFrom((value) => (value === undefined ? undefined : refusal)));
-  return schema.register(fieldMeta, { ...meta, description: `Not available in this release. ${meta.description}` });
-}
-
 function problemFrom<T>(check: Check<T>) {
   return (value: T, context: { addIssue: (issue: { code: "custom"; message: string }) => void }): void => {
     const message = check(value);

@@ -1,5 +1,5 @@
 /** The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets wrapped or hashed. */
-import type { Client, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { Client, EncryptedResponse, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
 
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
@@ -64,6 +64,8 @@ export interface ClientConfig extends Client {
   /** The owner's, by vendor id. */
   readonly initialAccessTokens?: ReadonlyMap<string, Secret>;
   readonly initiateLoginUri?: string;
+  /** Its token answers are for its eyes only. */
+  readonly encryptedResponse?: EncryptedResponse;
 }
 
 /** A vendor as the registry knows it, before the operator's file adds to it; one of the operator's own says less. */

@@ -1,6 +1,12 @@
-/** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers. */
-import { authenticateClient, OAuthError, type Parameters, parseHandle } from "@oauth-broker/oauth-core";
-import { type BodyLimit, jsonAnswer, readForm } from "@oauth-broker/oauth-core/hono";
+/** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers, or JWEs of them. */
+import {
+  authenticateClient,
+  OAuthError,
+  type Parameters,
+  parseHandle,
+  type ResponseEncryption,
+} from "@oauth-broker/oauth-core";
+import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
 import type { RateLimit, Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
@@ -11,11 +17,13 @@ import { redeemBrokerCode } from "../flows/redeem-broker-code.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../flows/single-flight.ts";
+import type { TokenAnswer } from "../flows/token-answer.ts";
 
 export interface ApiDeps extends Deps {
   readonly limit: BodyLimit;
   readonly rateLimit: RateLimit;
   readonly singleFlight: SingleFlight;
+  readonly responseEncryption: ResponseEncryption;
 }
 
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -25,9 +33,12 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       //= rfc9126#2.2
       return jsonAnswer(201, await pushRequest(parameters, client, deps, trace));
     }),
-    apiRoute("/v1/token", deps, async (parameters, client, trace) =>
-      jsonAnswer(200, await grant(parameters, client, deps, trace)),
-    ),
+    apiRoute("/v1/token", deps, async (parameters, client, trace) => {
+      if (client.encryptedResponse === undefined) return jsonAnswer(200, await grant(parameters, client, deps, trace));
+      // The key first: an answer that nobody could read must not cost a code.
+      const encrypt = await deps.responseEncryption.prepare(client.encryptedResponse);
+      return jwtAnswer(200, await encrypt(await grant(parameters, client, deps, trace)));
+    }),
     apiRoute("/v1/revoke", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await revoke(parameters, client, deps, trace)),
     ),
@@ -59,7 +70,7 @@ function apiRoute(
 }
 
 //= rfc6749#5.2
-function grant(parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace): Promise<unknown> {
+function grant(parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace): Promise<TokenAnswer> {
   switch (parameters.require("grant_type")) {
     case "authorization_code":
       return redeemBrokerCode(parameters, client, deps, trace);

@@ -177,7 +177,15 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           },
           ["grant_type"],
         ),
-        { "200": json("The vendor's tokens", ref("Tokens")) },
+        {
+          "200": {
+            description: "The vendor's tokens; to a client with token_encrypted_response_alg the same as a compact JWE",
+            content: {
+              "application/json": { schema: ref("Tokens") },
+              "application/jwt": { schema: text("Compact JWE, whose plaintext is Tokens as JSON") },
+            },
+          },
+        },
       ),
       "/v1/revoke": api(
         "Revoke at the vendor (RFC 7009)",
