@@ -129,6 +129,8 @@ const EGRESS = /^packages\/oauth-core\/src\/vendor-client\/egress[^/]*\.ts$/;
 const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
 /** Listens; opens nothing outbound. */
 const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
+/** Streams, which egress does not: event streams pass here. Reaches only the loopback address of a deployed server. */
+const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [
@@ -145,7 +147,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
   {
     rule: "only egress opens connections",
     what: /^(undici|axios|(node:)?(net|tls|http|https|http2|dgram|dns|dns\/promises))$/,
-    allowed: [EGRESS, SERVES],
+    allowed: [EGRESS, SERVES, FORWARDS],
     instead: "take a Fetch as dependency; vendor-client/egress.ts makes it",
   },
   {

@@ -50,7 +50,7 @@ function readValue(name: string, written: unknown, { mode, enableDb, given }: Va
   if (!NAME.test(name)) return { problem: "must be named by letters, digits and _" };
   if (OURS.has(name)) return { problem: "is set by the platform: leave it out" };
   if (written !== null && typeof written === "object") return { problem: "must be text", example: `${name}: "…"` };
-  const text = written === null || written === undefined ? "" : String(written);
+  const text = typeof written === "string" ? written : JSON.stringify(written ?? "").replace(/^""$/, "");
   if (name === "OAUTH_MODE" && mode !== undefined && text !== mode) {
     return { problem: "is another mode than `mode`: leave it out, the platform sets it", expected: mode };
   }

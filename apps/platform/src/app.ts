@@ -1,0 +1,41 @@
+/** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
+import type { Answer } from "@oauth-broker/oauth-core/hono";
+import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { DEFAULT_LIMITS, forward, type ForwardLimits } from "./ingress/forward.ts";
+import { keepsAuthorization, refusalOf, type Upstream } from "./ingress/gate.ts";
+
+export interface IngressOptions {
+  readonly log: Log;
+  readonly limits?: ForwardLimits;
+}
+
+export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS }: IngressOptions): Hono {
+  const { host } = new URL(upstream.deploymentUrl);
+  const app = new Hono();
+  app.all("*", async (c) => {
+    // As it is forwarded: Hono's own path is decoded.
+    const { pathname: path } = new URL(c.req.url);
+    const arrival = { path, host: c.req.header("host"), authorization: c.req.header("authorization") };
+    const answer =
+      refusalOf(arrival, upstream) ??
+      (await forward(
+        c.req.raw,
+        { target: upstream.target, host, keepsAuthorization: keepsAuthorization(upstream) },
+        limits,
+      ));
+    // The path is the server's own: it may hold anything.
+    log.info("request", { method: c.req.method, route: "ingress", status: answer.status });
+    return toResponse(answer);
+  });
+  app.onError((error) => {
+    log.error("ingress_failed", errorFields(error));
+    return new Response(null, { status: 500 });
+  });
+  return app;
+}
+
+function toResponse(answer: Answer | Response): Response {
+  if (answer instanceof Response) return answer;
+  return new Response(answer.body, { status: answer.status, headers: answer.headers });
+}

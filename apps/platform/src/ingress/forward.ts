@@ -1,0 +1,114 @@
+/**
+ * One request to a deployed server on this machine and its answer back, as a stream: events reach the caller when the server
+ * sends them. The platform's other way out beside egress, which buffers; it reaches the address of a deployment and no other.
+ */
+import { Agent, type IncomingMessage, request as open } from "node:http";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { requestHeaders, responseHeaders } from "./forwarded-headers.ts";
+
+export interface Destination {
+  readonly target: { readonly host: string; readonly port: number };
+  /** What the server is called: the authority of its DEPLOYMENT_URL. */
+  readonly host: string;
+  readonly keepsAuthorization: boolean;
+}
+
+export interface ForwardLimits {
+  /** Of a request. */
+  readonly bodyBytes: number;
+  /** From the connection to the answer's headers. A stream may then last. */
+  readonly answerMs: number;
+}
+
+export const DEFAULT_LIMITS: ForwardLimits = { bodyBytes: 4 * 1024 * 1024, answerMs: 60_000 };
+
+/** A connection each: one the server closed meanwhile would lose a request that must not be sent twice. */
+const agent = new Agent({ keepAlive: false });
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * @param request its URL's path and query go to the server as they are
+ * @returns the server's answer, or ours: 413 too large, 502 broken, 503 down, 504 silent
+ */
+export function forward(
+  request: Request,
+  { target, host, keepsAuthorization }: Destination,
+  limits: ForwardLimits = DEFAULT_LIMITS,
+): Promise<Response | Answer> {
+  if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge(limits));
+  const { pathname, search } = new URL(request.url);
+  return new Promise((resolve) => {
+    const outgoing = open({
+      agent,
+      host: target.host,
+      port: target.port,
+      method: request.method,
+      path: pathname + search,
+      headers: requestHeaders(request.headers, { host, keepsAuthorization }),
+      setHost: false,
+    });
+    const settle = (answer: Response | Answer): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const giveUp = (answer: Answer): void => {
+      settle(answer);
+      outgoing.destroy();
+    };
+    const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
+    outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
+    outgoing.on("response", (incoming) => settle(toResponse(incoming, request)));
+    // A caller that left: the server need not go on.
+    request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
+    if (request.body === null) outgoing.end();
+    else sendBody(request.body, { outgoing, limits, refuse: () => giveUp(tooLarge(limits)) });
+  });
+}
+
+interface Sending {
+  readonly outgoing: ReturnType<typeof open>;
+  readonly limits: ForwardLimits;
+  readonly refuse: () => void;
+}
+
+function sendBody(body: ReadableStream, { outgoing, limits, refuse }: Sending): void {
+  let size = 0;
+  const source = Readable.fromWeb(body);
+  source.on("error", () => outgoing.destroy());
+  source.on("data", (chunk: Uint8Array) => {
+    size += chunk.length;
+    if (size > limits.bodyBytes) {
+      source.destroy();
+      refuse();
+    }
+  });
+  source.pipe(outgoing);
+}
+
+function toResponse(incoming: IncomingMessage, request: Request): Response {
+  const { statusCode = 502 } = incoming;
+  const headers = responseHeaders(incoming.rawHeaders);
+  if (WITHOUT_BODY.has(statusCode) || request.method === "HEAD") {
+    incoming.resume();
+    return new Response(null, { status: statusCode, headers });
+  }
+  return new Response(Readable.toWeb(incoming) as globalThis.ReadableStream, { status: statusCode, headers });
+}
+
+function down(): Answer {
+  const options = { reason: "server_down" } as const;
+  return errorAnswer(new OAuthError("temporarily_unavailable", "The server does not run", options));
+}
+
+const broken = (): Answer =>
+  jsonAnswer(502, { error: "bad_gateway", error_description: "The server broke off before it answered" });
+const silent = (): Answer =>
+  jsonAnswer(504, { error: "gateway_timeout", error_description: "The server did not answer in time" });
+
+function tooLarge({ bodyBytes }: ForwardLimits): Answer {
+  const description = `The body is larger than ${bodyBytes} bytes`;
+  return errorAnswer(new OAuthError("invalid_request", description, { status: 413 }));
+}

@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { PLATFORM_TOKEN, sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
+import { DEFAULT_LIMITS } from "./forward.ts";
+
+let ingress: TestIngress;
+afterEach(() => ingress.close());
+
+const BEARER = { authorization: "Bearer some.token" };
+
+/** Answers what arrived, as JSON. */
+function echo(seen: IncomingMessage[] = []) {
+  return (request: IncomingMessage, response: import("node:http").ServerResponse): void => {
+    seen.push(request);
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      const { method, url, headers } = request;
+      response.writeHead(200, { "content-type": "application/json", "set-cookie": ["a=1", "b=2"] });
+      response.end(JSON.stringify({ method, url, headers, body }));
+    });
+  };
+}
+
+describe("who may pass", () => {
+  it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken", "/.well-known/..%2fmcp", "/.well-known/../mcp"])(
+    "without a bearer token %s is 401, and the server hears nothing of it",
+    async (path) => {
+      const seen: IncomingMessage[] = [];
+      ingress = await startIngress(echo(seen));
+      for (const headers of [{}, { authorization: "Basic YTpi" }, { authorization: "Bearer " }]) {
+        const { status, headers: answered } = await sendRaw(ingress.url, { path, headers });
+        expect([status, answered["www-authenticate"]?.split(" ")[0]]).toEqual([401, "Bearer"]);
+      }
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it("the challenge names the resource's metadata where that is exposed", async () => {
+    ingress = await startIngress(echo());
+    const exposed = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
+    expect(exposed.headers["www-authenticate"]).toBe(
+      `Bearer resource_metadata="${ingress.url}/.well-known/oauth-protected-resource/mcp"`,
+    );
+    await ingress.close();
+    ingress = await startIngress(echo(), { expose: [], mode: "pre-registered" });
+    const closed = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
+    expect(closed.headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  it("exposed paths pass without one, and every path passes with one", async () => {
+    ingress = await startIngress(echo());
+    for (const [path, headers] of [
+      ["/token?x=1", {}],
+      ["/.well-known/oauth-authorization-server", {}],
+      ["/mcp", BEARER],
+      ["/anything", BEARER],
+    ] as const) {
+      const { status, body } = await sendRaw(ingress.url, { path, headers });
+      expect([status, (JSON.parse(body) as { url: string }).url]).toEqual([200, path]);
+    }
+  });
+
+  it("bar#RS-7 a foreign Host is 403, exposed path or not", async () => {
+    ingress = await startIngress(echo());
+    for (const host of ["evil.example", `localhost:${new URL(ingress.url).port}`, "127.0.0.1"]) {
+      for (const path of ["/token", "/mcp"]) {
+        expect((await sendRaw(ingress.url, { path, headers: { ...BEARER, host } })).status).toBe(403);
+      }
+    }
+  });
+
+  it("for a server without OAuth the token is the platform's own, and the server does not see it", async () => {
+    ingress = await startIngress(echo(), { mode: "none", expose: [] });
+    const wrong = await sendRaw(ingress.url, { path: "/mcp", headers: BEARER });
+    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([
+      401,
+      expect.stringContaining('Bearer error="invalid_token"'),
+    ]);
+    const headers = { authorization: `Bearer ${PLATFORM_TOKEN}` };
+    const { status, body } = await sendRaw(ingress.url, { path: "/mcp", headers });
+    expect(status).toBe(200);
+    expect(body).not.toContain(PLATFORM_TOKEN);
+  });
+});
+
+describe("what passes", () => {
+  it("rfc9110#7.6.1 headers between neighbours stay, those of proxies are not believed, Host is the server's", async () => {
+    ingress = await startIngress(echo());
+    const { host } = new URL(ingress.url);
+    const answer = await sendRaw(ingress.url, {
+      path: "/mcp",
+      method: "POST",
+      body: "hello",
+      headers: {
+        ...BEARER,
+        connection: "close, x-private",
+        "x-private": "1",
+        "proxy-authorization": "Basic x",
+        "x-forwarded-host": "evil.example",
+        forwarded: "host=evil.example",
+        "mcp-protocol-version": "2025-06-18",
+        "content-length": "5",
+      },
+    });
+    const { headers, body, method } = JSON.parse(answer.body) as Record<string, Record<string, string>>;
+    expect([method, body]).toEqual(["POST", "hello"]);
+    expect(headers).toMatchObject({ host, authorization: BEARER.authorization, "mcp-protocol-version": "2025-06-18" });
+    for (const name of ["x-private", "proxy-authorization", "x-forwarded-host", "forwarded"]) {
+      expect(headers).not.toHaveProperty(name);
+    }
+    expect(answer.headers["set-cookie"]).toEqual(["a=1", "b=2"]);
+  });
+
+  it("redirects and other statuses come back as they are", async () => {
+    ingress = await startIngress((_, response) =>
+      response.writeHead(303, { location: "https://vendor.example/x" }).end(),
+    );
+    const { status, headers } = await sendRaw(ingress.url, { path: "/token" });
+    expect([status, headers.location]).toEqual([303, "https://vendor.example/x"]);
+  });
+
+  it("an event stream arrives event by event, and ends at the server when the caller leaves", async () => {
+    const left = Promise.withResolvers<void>();
+    let next = (): void => undefined;
+    ingress = await startIngress((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: 1\n\n");
+      next = () => void response.write("data: 2\n\n");
+      response.on("close", () => left.resolve());
+    });
+    const leave = new AbortController();
+    const answer = await fetch(`${ingress.url}/mcp`, { headers: BEARER, signal: leave.signal });
+    const reader = answer.body!.getReader();
+    const read = async () => Buffer.from((await reader.read()).value ?? []).toString("utf8");
+    expect(await read()).toBe("data: 1\n\n");
+    next();
+    expect(await read()).toBe("data: 2\n\n");
+    leave.abort();
+    await left.promise;
+  });
+});
+
+describe("limits and faults", () => {
+  const limits = { ...DEFAULT_LIMITS, bodyBytes: 1000 };
+
+  it("a body that is too large is 413, declared or not", async () => {
+    const seen: IncomingMessage[] = [];
+    ingress = await startIngress(echo(seen), { limits });
+    const body = "x".repeat(1001);
+    const declared = { ...BEARER, "content-length": "1001" };
+    expect((await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: declared, body })).status).toBe(413);
+    expect(seen).toEqual([]);
+    const chunked = { ...BEARER, "transfer-encoding": "chunked" };
+    expect((await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: chunked, body })).status).toBe(413);
+    const small = { path: "/mcp", method: "POST", headers: chunked, body: body.slice(1) };
+    expect((await sendRaw(ingress.url, small)).status).toBe(200);
+  });
+
+  it("a server that does not run is 503 with Retry-After", async () => {
+    ingress = await startIngress(echo());
+    await ingress.stopServer();
+    const { status, headers, body } = await sendRaw(ingress.url, { path: "/mcp", headers: BEARER });
+    expect([status, headers["retry-after"], JSON.parse(body)]).toEqual([
+      503,
+      "5",
+      { error: "temporarily_unavailable", error_description: "The server does not run", reason: "server_down" },
+    ]);
+  });
+
+  it("a server that breaks off is 502, a silent one 504", async () => {
+    ingress = await startIngress((request) => request.socket.destroy());
+    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(502);
+    await ingress.close();
+    ingress = await startIngress(() => undefined, { limits: { ...limits, answerMs: 50 } });
+    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(504);
+  });
+
+  it("an answer that breaks off breaks off here", async () => {
+    ingress = await startIngress((_, response) => {
+      response.writeHead(200, { "content-length": "10" });
+      response.write("half");
+      setTimeout(() => response.destroy(), 20);
+    });
+    await expect(sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).rejects.toThrow(/aborted/);
+    // The next one is served.
+    const outcome = await once(process, "unhandledRejection", { signal: AbortSignal.timeout(50) }).catch(() => "none");
+    expect(outcome).toBe("none");
+  });
+
+  it("logs neither paths nor tokens", async () => {
+    ingress = await startIngress(echo());
+    await sendRaw(ingress.url, { path: "/mcp/canary?canary", headers: { authorization: "Bearer canary" } });
+    expect(ingress.log.join("")).toContain('"route":"ingress"');
+    expect(ingress.log.join("")).not.toContain("canary");
+  });
+});

@@ -1,0 +1,90 @@
+/** An ingress on a port, in front of a server of the test. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { Secret } from "@oauth-broker/oauth-core";
+import { createLog, listen } from "@oauth-broker/oauth-core/service";
+import { createIngress } from "../app.ts";
+import type { ForwardLimits } from "../ingress/forward.ts";
+import type { Upstream } from "../ingress/gate.ts";
+
+export const PLATFORM_TOKEN = "platform-token-of-the-tests";
+
+export interface TestIngress {
+  readonly url: string;
+  readonly log: readonly string[];
+  /** The server behind it goes away. */
+  stopServer(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startIngress(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  over: Partial<Upstream> & { readonly limits?: ForwardLimits } = {},
+): Promise<TestIngress> {
+  const server = createServer(handle);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const { limits, ...rest } = over;
+  // The port is known once it listens, and the app must know its URL: a first ingress finds the port.
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port: own } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  const url = `http://127.0.0.1:${own}`;
+  const upstream: Upstream = {
+    deploymentUrl: url,
+    mode: "hosted",
+    expose: ["/token", "/.well-known/*"],
+    target: { host: "127.0.0.1", port },
+    platformToken: new Secret(PLATFORM_TOKEN),
+    ...rest,
+  };
+  const app = createIngress(upstream, { log, ...(limits === undefined ? {} : { limits }) });
+  const listening = await listen(app, { host: "127.0.0.1", port: own });
+  const stopServer = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return {
+    url,
+    log: lines,
+    stopServer,
+    close: async () => {
+      await stopServer();
+      await listening.stop(0);
+    },
+  };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** What fetch would not send: any Host, any path. */
+export async function sendRaw(
+  url: string,
+  options: {
+    readonly path?: string;
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+    readonly body?: string;
+  },
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const { path = "/", method = "GET", headers = {}, body } = options;
+  const outgoing = request({ hostname, port, path, method, headers, agent: false });
+  outgoing.end(body);
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks).toString("utf8") };
+}
