@@ -1,0 +1,61 @@
+/** The tools, called as the server calls them, with a vendor that answers what a test says. */
+import type { ToolContext } from "@oauth-broker/mcp-auth";
+import { describe, expect, it } from "vitest";
+import { tools } from "./tools/index.ts";
+import { listPages } from "./tools/list-pages.ts";
+import { whoami } from "./tools/whoami.ts";
+
+/** @param pages what the vendor's API answers, by URL */
+function contextWith(pages: Readonly<Record<string, () => Response>> = {}): ToolContext & { readonly told: string[] } {
+  const told: string[] = [];
+  return {
+    told,
+    user: "1",
+    signal: new AbortController().signal,
+    progress: async (done, total, message) => void told.push(`${done}/${total}: ${message}`),
+    vendor: {
+      id: "example",
+      name: "Example",
+      account: async () => ({ id: 1, login: "ada" }),
+      accessToken: async () => "token",
+      fetch: async (url) => pages[String(url)]?.() ?? new Response(null, { status: 404 }),
+    },
+  };
+}
+
+const page = (items: readonly unknown[], next?: string) => (): Response =>
+  Response.json(items, { headers: next === undefined ? {} : { link: `<${next}>; rel="next"` } });
+
+describe("the server", () => {
+  it("has tools of different names", () => {
+    const names = tools.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(0);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe("whoami", () => {
+  it("is the vendor's account of the user", async () => {
+    expect(await whoami.run({}, contextWith())).toEqual({ id: 1, login: "ada" });
+  });
+});
+
+describe("list_pages", () => {
+  const url = "https://api.example.com/things";
+
+  it("follows the pages as far as it is told, and says how far it is", async () => {
+    const context = contextWith({
+      [url]: page([1, 2], "/things?page=2"),
+      [`${url}?page=2`]: page([3], `${url}?page=3`),
+    });
+    const answer = await listPages.run({ url, pages: 2 }, context);
+    expect(JSON.parse(answer as string)).toEqual({ items: [1, 2, 3], hasMore: true });
+    expect(context.told).toEqual(["1/2: 2 items so far", "2/2: 3 items so far"]);
+  });
+
+  it("says what is wrong with an answer that is no list", async () => {
+    const context = contextWith({ [url]: () => Response.json({ message: "hello" }) });
+    await expect(listPages.run({ url, pages: 1 }, context)).rejects.toThrow("give the URL of a list");
+    await expect(listPages.run({ url: `${url}/none`, pages: 1 }, context)).rejects.toThrow("answered 404 to page 1");
+  });
+});

@@ -1,0 +1,71 @@
+/** The command line of create-server, read and nothing more; choices.ts says whether the values are good. */
+import { parseArgs } from "node:util";
+
+export interface Given {
+  readonly folder: string | undefined;
+  readonly name: string | undefined;
+  readonly mode: string | undefined;
+  readonly callback: string | undefined;
+  readonly vendor: string | undefined;
+  readonly scopes: string | undefined;
+}
+
+export type Command =
+  | ({ readonly command: "create" } & Given)
+  | { readonly command: "help" }
+  | { readonly command: "version" }
+  | { readonly command: "invalid"; readonly problem: string };
+
+export const HELP = `Usage: create-server FOLDER [OPTIONS]
+
+Writes the project of an MCP server that works with the account each of its users has at a vendor.
+On a terminal it asks for what is missing.
+
+Options
+  --name NAME          of the server: lower case letters, digits and -        (default: the folder's)
+  --mode MODE          hosted: the server runs the vendor's OAuth flow and keeps its users' tokens
+                       pre-registered: the platform does, and sends each user's vendor token
+  --vendor ID          whose accounts: github, slack, notion, …
+  --scopes "A B"       what is asked of users there                           (default: the vendor's own)
+  --callback WHOSE     hosted mode: platform or server, to whom the vendor sends users back (default: platform)
+  -h, --help           this text
+  --version            the version
+
+Exit codes: 0 written, 1 it could not be written, 2 the command line is not usable.`;
+
+const OPTIONS = {
+  name: { type: "string" },
+  mode: { type: "string" },
+  vendor: { type: "string" },
+  scopes: { type: "string" },
+  callback: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+/** @param args as in `process.argv.slice(2)` */
+export function parseCommand(args: readonly string[]): Command {
+  try {
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options: OPTIONS,
+      allowPositionals: true,
+      tokens: true,
+    });
+    if (values.help === true) return { command: "help" };
+    if (values.version === true) return { command: "version" };
+    const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+    const twice = names.find((name, index) => names.indexOf(name) < index);
+    if (twice !== undefined) return invalid(`--${twice} is given twice`);
+    if (positionals.length > 1) return invalid(`There is one FOLDER, and ${positionals.length} were given`);
+    const { name, mode, callback, vendor, scopes } = values;
+    return { command: "create", folder: positionals[0], name, mode, callback, vendor, scopes };
+  } catch (error) {
+    // node:util explains at length how a positional may begin with a dash: the first sentence is what went wrong.
+    return invalid(error instanceof Error ? (error.message.split(". ", 1)[0] ?? "") : "Not understood");
+  }
+}
+
+function invalid(problem: string): Command {
+  return { command: "invalid", problem: `${problem.replace(/\.$/, "")}. See create-server --help` };
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** The published command: what projects are made of lies beside it. */
+import { join } from "node:path";
+import { create } from "./create.ts";
+import { readMaterials } from "./materials.ts";
+import { terminal } from "./terminal.ts";
+
+const materials = readMaterials(join(import.meta.dirname, "materials"));
+
+process.exitCode = await create(process.argv.slice(2), {
+  ...terminal,
+  from: process.cwd(),
+  repository: undefined,
+  version: materials.version,
+  materials: async () => materials,
+});

@@ -1,0 +1,82 @@
+/** Whether each thing a project is made of is a good one. A check answers a sentence for people, or nothing. */
+import { parseScope, REGISTRY } from "@oauth-broker/oauth-core";
+import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
+
+export const MODES = ["hosted", "pre-registered"] as const;
+export const CALLBACKS = ["platform", "server"] as const;
+
+export type Mode = (typeof MODES)[number];
+export type Callback = (typeof CALLBACKS)[number];
+
+/** All that a project is made of. */
+export interface Choices {
+  readonly name: string;
+  readonly mode: Mode;
+  /** Without a meaning in pre-registered mode. */
+  readonly callback: Callback;
+  readonly vendor: string;
+  readonly scopes: readonly string[];
+}
+
+/** Good for npm, for images and for host names alike. */
+const NAME = /^[a-z](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
+/** npm refuses them. */
+const NOT_NAMES = ["node-modules", "favicon-ico"];
+
+export function checkName(name: string): string | undefined {
+  if (NAME.test(name) && !NOT_NAMES.includes(name)) return undefined;
+  const meant = suggestName(name);
+  const hint = meant === undefined ? "" : `. Did you mean ${meant}?`;
+  return `a name has lower case letters, digits and -, begins with a letter and has at most 50 characters${hint}`;
+}
+
+/** @returns a good name as near to it as can be */
+export function suggestName(text: string): string | undefined {
+  const name = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^[^a-z]+/, "")
+    .slice(0, 50)
+    .replace(/-+$/, "");
+  return NAME.test(name) && name !== text ? name : undefined;
+}
+
+export function checkMode(mode: string): string | undefined {
+  return checkWord(mode, MODES);
+}
+
+export function checkCallback(callback: string): string | undefined {
+  return checkWord(callback, CALLBACKS);
+}
+
+function checkWord(word: string, words: readonly string[]): string | undefined {
+  if (words.includes(word)) return undefined;
+  const near = nearest(word, words);
+  return near === undefined ? `it is ${words.join(" or ")}` : `it is ${words.join(" or ")}. Did you mean ${near}?`;
+}
+
+export function checkVendor(id: string): string | undefined {
+  const entry = REGISTRY.get(id);
+  if (entry === undefined) {
+    const near = nearest(id, REGISTRY.keys());
+    return `the registry has no such vendor${near === undefined ? "" : `. Did you mean ${near}?`}`;
+  }
+  if (entry.vendor.enabled) return undefined;
+  return `the registry has it off: ${entry.verification.reasonsOff?.join("; ") ?? "it cannot be used yet"}`;
+}
+
+export function checkScopes(scopes: string): string | undefined {
+  return problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
+}
+
+/** What can be chosen, by name. */
+export function vendorChoices(): readonly { readonly id: string; readonly name: string }[] {
+  return [...REGISTRY.values()]
+    .filter(({ vendor }) => vendor.enabled)
+    .map(({ vendor: { id, name } }) => ({ id, name }))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+export function defaultScopes(vendor: string): readonly string[] {
+  return REGISTRY.get(vendor)?.vendor.defaultScopes ?? [];
+}

@@ -1,0 +1,213 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { Prompts } from "./choose.ts";
+import { create, type CreateDeps } from "./create.ts";
+import { ROOT } from "./make-materials.ts";
+import { type Materials, PACKAGES } from "./materials.ts";
+
+const VERSIONS = { dependencies: { zod: "1.0.0" }, devDependencies: {}, optionalDependencies: { "node-x": "26.0.0" } };
+const GOOD = ["--mode", "hosted", "--vendor", "github"];
+let desk: string;
+let materials: Materials;
+beforeEach(() => {
+  desk = mkdtempSync(join(tmpdir(), "create server "));
+  materials = { folder: join(desk, ".materials"), version: "9.9.9", versions: VERSIONS };
+  mkdirSync(join(materials.folder, "packed"), { recursive: true });
+  for (const name of PACKAGES) writeFileSync(join(materials.folder, "packed", `${name}.tgz`), name);
+  // As far as it has the template's name in it.
+  mkdirSync(join(materials.folder, "template/src"), { recursive: true });
+  for (const file of ["README.md", "Dockerfile", "src/main.ts"]) {
+    writeFileSync(join(materials.folder, "template", file), readFileSync(join(ROOT, "apps/mcp-template", file)));
+  }
+});
+afterEach(() => rmSync(desk, { recursive: true, force: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly printed: string;
+  readonly said: string;
+}
+
+async function run(args: readonly string[], changes: Partial<CreateDeps> = {}): Promise<Ran> {
+  const texts = { printed: "", said: "" };
+  const code = await create(args, {
+    from: desk,
+    repository: undefined,
+    version: "9.9.9",
+    materials: async () => materials,
+    prompts: undefined,
+    print: (text) => void (texts.printed += `${text}\n`),
+    say: (text) => void (texts.said += `${text}\n`),
+    ...changes,
+  });
+  return { code, ...texts };
+}
+
+const written = (path: string): string => readFileSync(join(desk, path), "utf8");
+
+describe("a project", () => {
+  it("has the template's files under its own name, and what to do next is told", async () => {
+    const { code, printed, said } = await run(["my-server", ...GOOD]);
+    expect({ code, said }).toEqual({ code: 0, said: "" });
+    expect(printed).toMatch(
+      /my-server, hosted mode, github: \d+ files in [\d.]+ s\n\n {2}cd my-server\n {2}npm install/,
+    );
+    expect(written("my-server/src/main.ts")).toContain('name: "my-server",\n  title: "My server",');
+    expect(written("my-server/Dockerfile")).toContain("docker build -t my-server .");
+    expect(written("my-server/.gitignore").split("\n")).toEqual(
+      expect.arrayContaining(["node_modules/", "dist/", "data/"]),
+    );
+    expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(PACKAGES.map((name) => `${name}.tgz`).sort());
+    for (const file of ["README.md", "Dockerfile", "src/main.ts", "package.json"]) {
+      expect(written(`my-server/${file}`)).not.toMatch(/mcp-template|MCP template/);
+    }
+  });
+
+  it("takes every version of ours from packed/, and only public packages from elsewhere", async () => {
+    await run(["my-server", ...GOOD]);
+    const manifest = JSON.parse(written("my-server/package.json")) as Record<string, Record<string, string>>;
+    expect(manifest["name"]).toBe("my-server");
+    expect(manifest["scripts"]).toMatchObject({
+      dev: expect.any(String),
+      test: expect.any(String),
+      build: expect.any(String),
+      start: expect.any(String),
+    });
+    const all = { ...manifest["dependencies"], ...manifest["devDependencies"] };
+    for (const name of PACKAGES) {
+      expect(all[`@oauth-broker/${name}`]).toBe(`file:packed/${name}.tgz`);
+      expect(manifest["overrides"]?.[`@oauth-broker/${name}`]).toBe(`$@oauth-broker/${name}`);
+    }
+    expect(manifest["optionalDependencies"]).toEqual({ "node-x": "26.0.0" });
+  });
+
+  it("is named by --name where it is given, and goes into an empty folder, spaces included", async () => {
+    mkdirSync(join(desk, "My Server"));
+    const { code, printed } = await run(["My Server", "--name", "other", ...GOOD]);
+    expect(code).toBe(0);
+    expect(printed).toContain('cd "My Server"');
+    expect(parse(written("My Server/service.yaml"))).toMatchObject({ name: "other" });
+  });
+
+  it("says what a vendor lacks before it starts, and before it is deployed", async () => {
+    const linear = await run(["a", "--mode", "pre-registered", "--vendor", "linear"]);
+    expect(linear.printed).toMatch(/service.yaml needs more:\n {2}VENDOR has nobody to ask/);
+    const google = await run(["b", "--mode", "hosted", "--vendor", "google-workspace"]);
+    expect(google.printed).toMatch(/Before you deploy:\n {2}VENDOR approves each organization/);
+  });
+});
+
+describe("what cannot be", () => {
+  const refused = async (args: readonly string[], changes?: Partial<CreateDeps>): Promise<string> => {
+    const before = readdirSync(desk, { recursive: true });
+    const { code, said } = await run(args, changes);
+    expect(code).toBe(2);
+    expect(readdirSync(desk, { recursive: true })).toEqual(before);
+    return said;
+  };
+
+  it.each([
+    [
+      "an unknown vendor, with the nearest",
+      ["x", "--mode", "hosted", "--vendor", "gihtub"],
+      /--vendor "gihtub".*Did you mean github\?/,
+    ],
+    ["an unknown mode", ["x", "--vendor", "github", "--mode", "pre-regisered"], /Did you mean pre-registered\?/],
+    ["a name npm and images refuse", ["x", ...GOOD, "--name", "My Server"], /Did you mean my-server\?/],
+    ["a name without a letter", ["x", ...GOOD, "--name", "123"], /begins with a letter/],
+    ["a name that climbs out", ["x", ...GOOD, "--name", "../../x"], /a name has lower case letters/],
+    ["scopes that are none", ["x", ...GOOD, "--scopes", 'a"b'], /--scopes/],
+    ["an unknown callback", ["x", ...GOOD, "--callback", "browser"], /it is platform or server/],
+    [
+      "a callback in pre-registered mode",
+      ["x", "--mode", "pre-registered", "--vendor", "github", "--callback", "server"],
+      /for --mode hosted/,
+    ],
+    ["an unknown option", ["x", ...GOOD, "--typescript"], /Unknown option '--typescript'.*--help/],
+    ["an option without its value", ["x", "--mode"], /--mode.*argument missing.*--help/],
+    ["an option twice", ["x", ...GOOD, "--vendor", "slack"], /--vendor is given twice/],
+    ["two folders", ["x", "y", ...GOOD], /There is one FOLDER, and 2 were given/],
+    ["a folder in the repository", [join(ROOT, "apps/new"), ...GOOD], /inside this repository.*\.\.\/new/],
+  ])("%s", async (_name, args, message) => {
+    expect(await refused(args, { repository: ROOT })).toMatch(message);
+  });
+
+  it("a vendor that is off, with the reason", async () => {
+    const { REGISTRY } = await import("@oauth-broker/oauth-core");
+    const off = [...REGISTRY.values()].find(({ vendor }) => !vendor.enabled);
+    expect(await refused(["x", "--mode", "hosted", "--vendor", off?.vendor.id ?? ""])).toContain(
+      off?.verification.reasonsOff?.[0],
+    );
+  });
+
+  it("a folder that is not empty, a file in the way", async () => {
+    mkdirSync(join(desk, "full"));
+    writeFileSync(join(desk, "full/a"), "mine");
+    expect(await refused(["full", ...GOOD])).toMatch(/full is not empty/);
+    expect(await refused(["full/a", ...GOOD])).toMatch(/is a file/);
+    expect(await refused(["full/a/b", ...GOOD])).toMatch(/is a file, or lies below one/);
+    expect(written("full/a")).toBe("mine");
+  });
+
+  it("without a terminal: everything that is missing, at once", async () => {
+    const said = await refused([]);
+    expect(said).toMatch(/FOLDER is missing[^]*--mode is missing[^]*--vendor is missing/);
+    expect(await refused(["My Server", ...GOOD])).toMatch(/--name is missing/);
+  });
+
+  it("a disk that does not take it: told in a line, exit 1", async () => {
+    const failing = async (): Promise<Materials> => {
+      throw new Error("tsc failed: no");
+    };
+    const { code, said } = await run(["x", ...GOOD], { materials: failing });
+    expect({ code, said }).toEqual({ code: 1, said: "tsc failed: no\n" });
+    expect(existsSync(join(desk, "x"))).toBe(false);
+  });
+});
+
+describe("on a terminal", () => {
+  const asked: string[] = [];
+  const prompts: Prompts = {
+    folder: async () => (asked.push("folder"), "asked-for"),
+    name: async () => (asked.push("name"), "named"),
+    mode: async () => (asked.push("mode"), "pre-registered"),
+    vendor: async () => (asked.push("vendor"), "slack"),
+    scopes: async (usual) => (asked.push("scopes"), usual),
+  };
+  beforeEach(() => void asked.splice(0));
+
+  it("asks for what is missing and nothing else", async () => {
+    expect((await run([], { prompts: async () => prompts })).code).toBe(0);
+    expect(asked).toEqual(["folder", "mode", "vendor", "scopes"]);
+    expect(parse(written("asked-for/service.yaml"))).toMatchObject({ mode: "pre-registered", name: "asked-for" });
+    asked.splice(0);
+    expect((await run(["B C", ...GOOD, "--scopes", "repo"], { prompts: async () => prompts })).code).toBe(0);
+    expect(asked).toEqual(["name"]);
+  });
+
+  it("writes nothing when the person gives up", async () => {
+    const { code, said } = await run(["x"], { prompts: async () => ({ ...prompts, mode: async () => undefined }) });
+    expect({ code, said }).toEqual({ code: 1, said: "Nothing was written.\n" });
+    expect(existsSync(join(desk, "x"))).toBe(false);
+  });
+
+  it("refuses what is wrong before it asks", async () => {
+    const { code } = await run(["x", "--vendor", "nobody-knows-it"], { prompts: async () => prompts });
+    expect({ code, asked }).toEqual({ code: 2, asked: [] });
+  });
+});
+
+describe("help and version", () => {
+  it.each([
+    [["--help"], /^Usage: create-server FOLDER/],
+    [["-h", "x"], /^Usage: create-server FOLDER/],
+    [["--version"], /^9\.9\.9\n$/],
+  ])("%j", async (args, text) => {
+    const { code, printed } = await run(args);
+    expect(code).toBe(0);
+    expect(printed).toMatch(text);
+  });
+});

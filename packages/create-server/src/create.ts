@@ -1,0 +1,103 @@
+/** The command: arguments in, a project written, an exit code out. main.ts and bin.ts call it. */
+import { resolve } from "node:path";
+import { type Given, HELP, parseCommand } from "./arguments.ts";
+import { choose, type Prompts } from "./choose.ts";
+import type { Choices } from "./choices.ts";
+import { stopwatch } from "./clock.ts";
+import { checkFolder } from "./folder.ts";
+import type { Materials } from "./materials.ts";
+import { openPoints } from "./open-points.ts";
+import { writeProject } from "./write-project.ts";
+
+export interface CreateDeps {
+  /** What FOLDER is relative to. */
+  readonly from: string;
+  /** Of this repository, when it runs there. */
+  readonly repository: string | undefined;
+  readonly version: string;
+  /** Called once everything is known to be good. @throws Error, for people */
+  readonly materials: () => Promise<Materials>;
+  /** @param checkFolder a sentence's end about a folder. Undefined where nobody can be asked. */
+  readonly prompts: ((checkFolder: (folder: string) => string | undefined) => Promise<Prompts>) | undefined;
+  readonly print: (text: string) => void;
+  readonly say: (text: string) => void;
+}
+
+const WRITTEN = 0;
+const FAILED = 1;
+const USAGE = 2;
+
+/** @returns the exit code. Problems are told, not thrown. */
+export async function create(args: readonly string[], deps: CreateDeps): Promise<number> {
+  const { print, say } = deps;
+  const command = parseCommand(args);
+  switch (command.command) {
+    case "help":
+      print(HELP);
+      return WRITTEN;
+    case "version":
+      print(deps.version);
+      return WRITTEN;
+    case "invalid":
+      say(command.problem);
+      return USAGE;
+    case "create":
+      return createFrom(command, deps);
+  }
+}
+
+async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
+  const { from, repository, print, say } = deps;
+  const check = (folder: string): string | undefined => checkFolder(folder, { from, repository });
+  const prompts = await deps.prompts?.(check);
+  const chosen = await choose(given, { prompts, checkFolder: check });
+  if (chosen.kind === "cancelled") {
+    say("Nothing was written.");
+    return FAILED;
+  }
+  if (chosen.kind === "refused") {
+    const intro =
+      deps.prompts === undefined ? "Nothing was written, and nobody can be asked here:" : "Nothing was written:";
+    say([intro, ...chosen.problems.map((problem) => `  ${problem}`), "See create-server --help"].join("\n"));
+    return USAGE;
+  }
+  try {
+    const materials = await deps.materials();
+    const elapsed = stopwatch();
+    const files = writeProject(resolve(deps.from, chosen.folder), chosen.choices, materials);
+    print(ending({ ...chosen, files, took: elapsed() }));
+    return WRITTEN;
+  } catch (error) {
+    say(error instanceof Error ? error.message : "The project could not be written.");
+    return FAILED;
+  }
+}
+
+interface Ending {
+  readonly folder: string;
+  readonly choices: Choices;
+  readonly files: readonly string[];
+  readonly took: string;
+}
+
+/** What there is now, and what to do next. */
+function ending({ folder, choices, files, took }: Ending): string {
+  const { name, mode, vendor } = choices;
+  const quoted = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  const { missing, notes } = openPoints(choices);
+  const listed = (title: string, points: readonly string[]): string[] =>
+    points.length === 0 ? [] : ["", title, ...points.map((point) => `  ${point}`)];
+  return [
+    "",
+    `${name}, ${mode} mode, ${vendor}: ${files.length} files in ${took}`,
+    "",
+    `  cd ${quoted}`,
+    "  npm install",
+    "  npm run dev     serves /mcp on this machine, on a practice copy of the vendor",
+    "",
+    `  npm test        npm run build        README.md says what is yours to change`,
+    ...listed("Before it starts, service.yaml needs more:", missing),
+    ...listed("Before you deploy:", notes),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,32 @@
+/** Whether a project may go into a folder: new or empty, and not inside this repository, whose workspace would claim it. */
+import { readdirSync } from "node:fs";
+import { isAbsolute, relative, resolve } from "node:path";
+
+/**
+ * @param folder as given
+ * @param place.from what it is relative to
+ * @param place.repository absent in the published command
+ * @returns a sentence's end, or nothing
+ */
+export function checkFolder(
+  folder: string,
+  { from, repository }: { readonly from: string; readonly repository: string | undefined },
+): string | undefined {
+  const path = resolve(from, folder);
+  if (repository !== undefined && isInside(path, repository)) {
+    return `is inside this repository: choose one outside, such as ../${path.split(/[/\\]/).at(-1) ?? "my-server"}`;
+  }
+  try {
+    return readdirSync(path).length === 0 ? undefined : "is not empty";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ENOTDIR") return "is a file, or lies below one";
+    return `cannot be read (${code ?? "unknown"})`;
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (!isAbsolute(way) && way.split(/[/\\]/)[0] !== "..");
+}

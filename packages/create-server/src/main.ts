@@ -1,0 +1,18 @@
+/** `npm run create-server`, in the repository: what projects are made of is made first, from the sources as they are. */
+import { join } from "node:path";
+import { startFolder } from "./config.ts";
+import { create } from "./create.ts";
+import { makeMaterials, MATERIALS, ROOT, versionOfThis } from "./make-materials.ts";
+import { readMaterials } from "./materials.ts";
+import { terminal } from "./terminal.ts";
+
+process.exitCode = await create(process.argv.slice(2), {
+  ...terminal,
+  from: startFolder(),
+  repository: join(ROOT),
+  version: versionOfThis(),
+  materials: async () => {
+    makeMaterials(terminal.say);
+    return readMaterials(MATERIALS);
+  },
+});

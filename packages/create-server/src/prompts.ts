@@ -1,0 +1,63 @@
+/** The questions on a terminal, as people know them from other create commands. Loaded only when somebody is asked. */
+import { autocomplete, isCancel, select, text } from "@clack/prompts";
+import { checkName, checkScopes, suggestName, vendorChoices } from "./choices.ts";
+import type { Prompts } from "./choose.ts";
+
+/** @param checkFolder a problem with the folder, so that it is told before the other questions */
+export function createPrompts(checkFolder: (folder: string) => string | undefined): Prompts {
+  return {
+    folder: async () =>
+      answered(
+        await text({
+          message: "Where should it go?",
+          placeholder: "../my-server",
+          validate: (value) => (value === undefined || value === "" ? "A folder, please" : checkFolder(value)),
+        }),
+      ),
+    name: async (folder) =>
+      answered(
+        await text({
+          message: "What is the server called?",
+          initialValue: suggestName(folder) ?? "my-server",
+          validate: (value) => checkName(value ?? ""),
+        }),
+      ),
+    mode: async () =>
+      answered(
+        await select({
+          message: "Who runs the vendor's OAuth flow?",
+          options: [
+            { value: "hosted", label: "This server", hint: "hosted: it keeps its users' tokens, encrypted" },
+            {
+              value: "pre-registered",
+              label: "The platform",
+              hint: "pre-registered: it sends each user's vendor token",
+            },
+          ],
+        }),
+      ),
+    vendor: async () =>
+      answered(
+        await autocomplete({
+          message: "Whose accounts does it work with?",
+          placeholder: "Type to search",
+          maxItems: 8,
+          options: vendorChoices().map(({ id, name }) => ({ value: id, label: name, hint: id })),
+        }),
+      ),
+    scopes: async (usual) =>
+      answered(
+        await text({
+          message: "Which scopes?",
+          placeholder: "none: what the vendor gives without",
+          initialValue: usual,
+          defaultValue: "",
+          validate: (value) => (value === undefined || value === "" ? undefined : checkScopes(value)),
+        }),
+      ),
+  };
+}
+
+function answered<Value>(answer: Value): Exclude<Value, symbol> | undefined {
+  return isCancel(answer) ? undefined : (answer as Exclude<Value, symbol>);
+}
