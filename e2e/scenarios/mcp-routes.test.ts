@@ -1,0 +1,146 @@
+/**
+ * Every path of a running server, in both modes: `/mcp` alone wants a bearer token, the open paths are open, nothing else is
+ * there, and requests under a foreign name or from a foreign page are turned away everywhere but at the probes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/free-port.ts";
+import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
+import { startGitHubVendor, type GitHubVendor } from "../support/mcp-vendor.ts";
+import { send } from "../support/platform.ts";
+import { exchange } from "../support/raw-http.ts";
+
+/** What a path answers to a request without anything in it. */
+type Statuses = Readonly<Record<string, number>>;
+
+const PROBES: Statuses = { "GET /healthz": 200, "GET /readyz": 200 };
+const MODES: Readonly<Record<string, { readonly env: () => Promise<Environment>; readonly routes: Statuses }>> = {
+  "pre-registered": {
+    env: async () => ({ OAUTH_MODE: "pre-registered", PORT: String(await freePort()) }),
+    routes: { ...PROBES, "POST /mcp": 401 },
+  },
+  hosted: {
+    env: hostedEnvironment,
+    routes: {
+      ...PROBES,
+      "POST /mcp": 401,
+      "GET /.well-known/oauth-authorization-server": 200,
+      "GET /.well-known/oauth-protected-resource": 200,
+      "GET /.well-known/oauth-protected-resource/mcp": 200,
+      "GET /authorize": 400,
+      "POST /token": 400,
+      "POST /revoke": 400,
+      "POST /register": 400,
+    },
+  },
+};
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+let vendor: GitHubVendor;
+beforeAll(async () => {
+  vendor = await startGitHubVendor();
+});
+afterAll(() => vendor.close());
+
+describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
+  let server: McpServer;
+  beforeAll(async () => {
+    server = await startMcpServer({ ...(await env()), ...vendor.env });
+  });
+  afterAll(() => server.stop());
+
+  const ask = async (route: string, headers: Readonly<Record<string, string>> = {}) => {
+    const [method = "", path = ""] = route.split(" ");
+    const type = path === "/register" ? "application/json" : "application/x-www-form-urlencoded";
+    const form = method === "GET" ? {} : { body: path === "/register" ? "{}" : "a=b" };
+    return send(`${server.url}${path}`, { method, ...form, headers: { "content-type": type, ...headers } });
+  };
+  const raw = async (route: string, ...headers: string[]): Promise<number> => {
+    const port = Number(new URL(server.url).port);
+    const bytes = [`${route} HTTP/1.1`, ...headers, "Content-Length: 0", "Connection: close", "", ""].join("\r\n");
+    return (await exchange({ port, bytes })).status;
+  };
+
+  it.each(Object.entries(routes))("%s is %i, with any bearer token the same", async (route, status) => {
+    expect((await ask(route)).status).toBe(status);
+    const withToken = await ask(route, { authorization: "Bearer of-nobody" });
+    const isToken = route === "POST /token" || route === "POST /revoke";
+    // A client of these proves itself by no header: that is refused, and not as a bearer token.
+    expect(withToken.status).toBe(isToken ? 401 : status);
+    const challenge = withToken.headers.get("www-authenticate") ?? "";
+    expect(challenge.startsWith("Bearer")).toBe(route === "POST /mcp");
+  });
+
+  it("nothing else answers, by no method", async () => {
+    const paths = new Set(Object.keys(MODES["hosted"]!.routes).map((route) => route.split(" ")[1] ?? ""));
+    const others = [
+      "/",
+      "/callback",
+      "/consent",
+      "/sse",
+      "/message",
+      "/.well-known/openid-configuration",
+      "/metrics",
+      "/mcp/x",
+      "/mcp/",
+    ];
+    for (const path of [...paths, ...others]) {
+      const known = Object.keys(routes).filter((route) => route.endsWith(` ${path}`));
+      for (const method of METHODS.filter((one) => !known.includes(`${one} ${path}`))) {
+        const { status, headers } = await ask(`${method} ${path}`);
+        const expected = known.length === 0 ? 404 : 405;
+        expect([method, path, status, headers.has("access-control-allow-origin")]).toEqual([
+          method,
+          path,
+          expected,
+          false,
+        ]);
+      }
+    }
+  });
+
+  const guarded = Object.keys(routes).filter((route) => !(route in PROBES));
+
+  it.each(guarded)("bar#RS-7 %s under a foreign Host, or from a foreign page, is 403", async (route) => {
+    const { host, port } = new URL(server.url);
+    for (const name of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", `evil.${host}`]) {
+      expect([name, await raw(route, `Host: ${name}`)]).toEqual([name, 403]);
+    }
+    // What no URL can be made of never gets that far.
+    for (const name of [`evil@${host}`, `${host}.evil.example`, "", "a b"]) {
+      expect([400, 403]).toContain(await raw(route, `Host: ${name}`));
+    }
+    for (const origin of ["https://evil.example", "null", `http://${host}.evil.example`, `http://localhost:${port}`]) {
+      expect([origin, (await ask(route, { origin })).status]).toEqual([origin, 403]);
+    }
+    expect((await ask(route, { origin: server.url })).status).toBe(routes[route]);
+  });
+
+  it.each(Object.keys(PROBES))("%s answers whatever the Host: those who ask know no name of ours", async (route) => {
+    for (const name of ["10.0.0.7:8788", "evil.example"]) expect(await raw(route, `Host: ${name}`)).toBe(200);
+    expect((await ask(route, { origin: "https://evil.example" })).status).toBe(200);
+  });
+
+  it("no spelling of /mcp goes around the check", async () => {
+    const { host } = new URL(server.url);
+    const spellings = [
+      "/mcp?",
+      "/mcp?x=/healthz",
+      "/mcp#x",
+      "//mcp",
+      "/./mcp",
+      "/healthz/../mcp",
+      "/healthz/%2e%2e/mcp",
+      "/MCP",
+      "/mcp%00",
+      "/mcp;a=b",
+      "/%6dcp",
+      "\\mcp",
+      `http://${host}/mcp`,
+      "http://evil.example/mcp",
+    ];
+    for (const spelling of spellings) {
+      const status = await raw(`POST ${spelling}`, `Host: ${host}`);
+      expect([spelling, [400, 401, 403, 404].includes(status)], `${spelling}: ${status}`).toEqual([spelling, true]);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * A hosted server at the GitHub simulator with a user who is connected, and requests to it spelled out: for tests that send what
+ * no client library would. After each of their tests the user's next call must work.
+ */
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { postWhoami } from "./mcp-client.ts";
+import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "./mcp-platform.ts";
+import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "./mcp-process.ts";
+import { type GitHubVendor, plantAll, startGitHubVendor } from "./mcp-vendor.ts";
+import { type Answer, challengeOf, type Form, send } from "./platform.ts";
+
+/** rfc7636 appendix B. */
+export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+export interface HostedStage {
+  readonly vendor: GitHubVendor;
+  readonly server: McpServer;
+  readonly platform: McpPlatform;
+  /** Of the user `user`. */
+  readonly tokens: PlatformTokens;
+  /** A form, with the platform's client id; a text is sent as it is. */
+  post(path: string, members: Form | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  postJson(path: string, value: unknown): Promise<Answer>;
+  /** A good request with these members changed. @param more appended to the query */
+  authorize(members: Form, more?: string): Promise<Answer>;
+}
+
+/** @returns the stage, once the file's tests run */
+export function useHostedStage(): () => HostedStage {
+  let stage: HostedStage | undefined;
+  const current = (): HostedStage => {
+    if (stage === undefined) throw new Error("the stage is not set up yet");
+    return stage;
+  };
+  beforeAll(async () => {
+    stage = await startHostedStage();
+  });
+  afterEach(async () => {
+    const { server, tokens } = current();
+    expect((await postWhoami(server.mcp, tokens.accessToken)).status).toBe(200);
+  });
+  afterAll(async () => {
+    const { vendor, server } = current();
+    plantAll("live vendor token", vendor.github.liveTokens());
+    await server.stop();
+    await vendor.close();
+  });
+  return current;
+}
+
+async function startHostedStage(): Promise<HostedStage> {
+  const vendor = await startGitHubVendor();
+  const server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+  const platform = await createMcpPlatform(server.url);
+  const tokens = await platform.connect();
+  const post: HostedStage["post"] = async (path, members, headers = {}) => {
+    const body = typeof members === "string" ? members : encode({ client_id: "platform", ...members });
+    const type = { "content-type": "application/x-www-form-urlencoded" };
+    return send(`${server.url}${path}`, { method: "POST", body, headers: { ...type, ...headers } });
+  };
+  return {
+    vendor,
+    server,
+    platform,
+    tokens,
+    post,
+    postJson: async (path, value) => post(path, JSON.stringify(value), { "content-type": "application/json" }),
+    authorize: async (members, more = "") =>
+      send(`${server.url}/authorize?${encode({ ...AUTHORIZE, ...members })}${more}`, { redirect: "manual" }),
+  };
+}
+
+const AUTHORIZE = {
+  response_type: "code",
+  client_id: "platform",
+  redirect_uri: PLATFORM_CALLBACK,
+  state: "a state",
+  code_challenge: challengeOf(VERIFIER),
+  code_challenge_method: "S256",
+};
+
+function encode(members: Form): string {
+  const given = Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return new URLSearchParams(given).toString();
+}
