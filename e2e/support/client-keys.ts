@@ -20,14 +20,17 @@ export interface PublishedKeys {
   readonly jwksUri: string;
   /** Times it was asked for. */
   count(): number;
+  /** From now on. @param jwks absent: the place is down */
+  publish(jwks?: string): void;
   close(): Promise<void>;
 }
 
 export async function publishKeys(jwks: string): Promise<PublishedKeys> {
   let count = 0;
+  let current: string | undefined = jwks;
   const server = createServer((_request, response) => {
     count += 1;
-    response.writeHead(200, { "Content-Type": "application/json" }).end(jwks);
+    response.writeHead(current === undefined ? 503 : 200, { "Content-Type": "application/json" }).end(current);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -36,6 +39,9 @@ export async function publishKeys(jwks: string): Promise<PublishedKeys> {
   return {
     jwksUri: `http://127.0.0.1:${address.port}/jwks.json`,
     count: () => count,
+    publish: (next) => {
+      current = next;
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -1,0 +1,150 @@
+/**
+ * Who attacks: somebody who reads what /v1/token answers although TLS is meant to end at the platform: a proxy that logs
+ * bodies, a service mesh, a colleague who holds the key the platform signs with. What he wants: the tokens, or at least that a
+ * user's consent is lost. What stops him, at a client that asked for it: the answer is encrypted to a key of the client
+ * (createResponseEncryption), which is none that signs (findEncryptionKey), and nothing is spent before that key is at hand.
+ */
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { compactDecrypt, type JWK } from "jose";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { createBackend, createBrowser, encode, type Form, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/authorization-server/encrypted-response.ts", async (original) => {
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/authorization-server/encrypted-response.ts")>();
+  const createResponseEncryption: typeof actual.createResponseEncryption = (deps) => {
+    const { prepare } = actual.createResponseEncryption(deps);
+    return {
+      prepare: async (registered) => {
+        if (off.has("createResponseEncryption")) return async (body) => JSON.stringify(body);
+        if (off.has("key before code")) return async (body) => (await prepare(registered))(body);
+        return prepare(registered);
+      },
+    };
+  };
+  const findEncryptionKey: typeof actual.findEncryptionKey = (keys, alg, alsoSigns) =>
+    off.has("findEncryptionKey") ? keys[0] : actual.findEncryptionKey(keys, alg, alsoSigns);
+  return { ...actual, createResponseEncryption, findEncryptionKey };
+});
+
+const { secret, redirectUri } = PLATFORMS.platform;
+
+function newPair(members: Partial<JWK>): { readonly jwk: JWK; readonly privateKey: KeyObject } {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { jwk: { ...(publicKey.export({ format: "jwk" }) as JWK), ...members }, privateKey };
+}
+
+const decrypting = newPair({ use: "enc", kid: "enc" });
+
+/** @param keys fields of the client that say which they are */
+async function setUp(keys: object, others: readonly FakeVendor[] = []) {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+  const client = { client_id: "platform", redirect_uris: [redirectUri], token_encrypted_response_alg: "ECDH-ES" };
+  const world = await createWorld({
+    vendors: [honest, ...others],
+    entries: { honest: { name: "Honest", issuer: honest.origin } },
+    config: { clients: [{ ...client, client_secret: secret, ...keys }] },
+  });
+  const backend = createBackend(world);
+  const flow = await backend.push();
+  const { url } = await createBrowser(world, "victim").visit(backend.startUrl(flow));
+  const form = { grant_type: "authorization_code", redirect_uri: redirectUri, code_verifier: flow.codeVerifier };
+  const post = async (body: Form): Promise<Exchange> =>
+    world.request("/v1/token", {
+      method: "POST",
+      headers: {
+        authorization: `Basic ${Buffer.from(`platform:${secret}`).toString("base64")}`,
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: encode(body),
+    });
+  return { honest, post, redeem: async () => post({ ...form, code: parameter(url, "code") }) };
+}
+
+/** Everything of an answer that can be read without a key. */
+function readable({ headers, body }: Exchange): string {
+  const parts = body.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
+  return [JSON.stringify([...headers]), body, ...parts].join("\n");
+}
+
+const tokensIn = (text: string, { tokens }: Pick<FakeVendor, "tokens">): string[] =>
+  tokens.filter((token) => text.includes(token));
+
+const opensWith = async ({ body }: Exchange, privateKey: KeyObject): Promise<boolean> =>
+  compactDecrypt(body, privateKey).then(
+    () => true,
+    () => false,
+  );
+
+describe("who reads the answers on their way", () => {
+  async function readAnswers(): Promise<string[]> {
+    const { honest, post, redeem } = await setUp({ jwks: { keys: [decrypting.jwk] } });
+    const seen = readable(await redeem());
+    const [, refreshToken = ""] = honest.tokens;
+    const refreshed = await post({ grant_type: "refresh_token", refresh_token: refreshToken, vendor: "honest" });
+    expect([refreshed.status, honest.tokens.length]).toEqual([200, 4]);
+    return tokensIn(`${seen}\n${readable(refreshed)}`, honest);
+  }
+
+  it("finds no token in them, redeemed or refreshed", async () => {
+    expect(await readAnswers()).toEqual([]);
+  });
+
+  it("twin: in plain JSON finds every one", async () => {
+    expect(await without(off, "createResponseEncryption", readAnswers)).toHaveLength(4);
+  });
+});
+
+describe("who holds the key the platform signs with", () => {
+  const signing = newPair({ kid: "sig" });
+
+  /** A set of both kinds, where the one that signs does not say so. */
+  async function readWithSigningKey(): Promise<[boolean, boolean]> {
+    const { redeem } = await setUp({ jwks: { keys: [signing.jwk, decrypting.jwk] } });
+    const answer = await redeem();
+    return [await opensWith(answer, signing.privateKey), await opensWith(answer, decrypting.privateKey)];
+  }
+
+  it("opens nothing", async () => {
+    expect(await readWithSigningKey()).toEqual([false, true]);
+  });
+
+  it("twin: with any key that fits opens it", async () => {
+    expect(await without(off, "findEncryptionKey", readWithSigningKey)).toEqual([true, false]);
+  });
+});
+
+describe("who keeps the client's keys from being read", () => {
+  /** @returns statuses before and after, and how often the vendor was asked in between */
+  async function keepKeysAway(): Promise<{ readonly statuses: number[]; readonly asked: number }> {
+    const web = { isUp: false };
+    const place: FakeVendor = {
+      origin: "https://keys.example",
+      authorize: (url) => url,
+      answer: () => (web.isUp ? Response.json({ keys: [decrypting.jwk] }) : new Response("", { status: 503 })),
+      tokenRequests: [],
+      codes: [],
+      tokens: [],
+    };
+    const { honest, redeem } = await setUp({ jwks_uri: "https://keys.example/jwks.json" }, [place]);
+    const refused = await redeem();
+    const asked = honest.tokenRequests.length;
+    web.isUp = true;
+    return { statuses: [refused.status, (await redeem()).status], asked };
+  }
+
+  it("delays a user's tokens and costs nothing: the code is good once they can", async () => {
+    expect(await keepKeysAway()).toEqual({ statuses: [503, 200], asked: 0 });
+  });
+
+  it("twin: with the key looked for afterwards costs the user's consent", async () => {
+    expect(await without(off, "key before code", keepKeysAway)).toEqual({ statuses: [503, 400], asked: 1 });
+  });
+});
