@@ -22,6 +22,7 @@ import {
   requireClientRedirect,
 } from "../authorization-request.ts";
 import type { ServerClient } from "./client.ts";
+import { fieldsOf, formOf } from "./consent-form.ts";
 import { consentPage } from "./consent-page.ts";
 import { refuseToClient, type ServerCallbackDeps } from "./deps.ts";
 
@@ -75,33 +76,4 @@ export async function readAsked(parameters: Parameters, deps: ServerCallbackDeps
     request = toOAuthError(error);
   }
   return { client, redirect, to, request };
-}
-
-/** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
-const FIELDS = [
-  "client_id",
-  "redirect_uri",
-  "response_type",
-  "response_mode",
-  "code_challenge",
-  "code_challenge_method",
-  "resource",
-  "scope",
-  "state",
-] as const;
-
-function fieldsOf(parameters: Parameters): (readonly [name: string, value: string])[] {
-  return FIELDS.flatMap((name) => {
-    const value = parameters.get(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-}
-
-/**
- * The form is about this very request and about what the page said of its client: what was approved for one is of no use to
- * another, nor to the same one under another name or with another way back.
- */
-//= bar#AS-9
-export function formOf(parameters: Parameters, { clientName, knownBy, redirectUris }: ServerClient): string {
-  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris]);
 }

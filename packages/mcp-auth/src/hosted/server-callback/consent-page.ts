@@ -50,7 +50,7 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>)
     `<button class="button" type="submit" name="decision" value="approve">Continue to ${vendor}</button>`,
     '<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>',
     "</form>",
-    '<p class="quiet">You are asked every time. What you agree to here ends when the application signs out, or when you take the access away at the vendor.</p>',
+    '<p class="quiet">You will be asked again the next time an application wants to connect.</p>',
   ];
   const title = `Let ${name} use your ${vendorName} account?`;
   return formPageAnswer(page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);

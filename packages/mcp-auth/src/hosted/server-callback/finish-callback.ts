@@ -26,6 +26,7 @@ import {
   REMEMBERED_SECONDS,
 } from "./authorization-record.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
+import { isSameBrowser } from "./same-browser.ts";
 
 interface OpenFlow {
   readonly flowId: string;
@@ -53,7 +54,6 @@ export async function finishCallback(
   return { ...answer, headers: { ...answer.headers, ...cleared } };
 }
 
-//= bar#AS-8
 async function findStarted(
   parameters: Parameters,
   cookieHeader: string | undefined,
@@ -68,8 +68,8 @@ async function findStarted(
   trace.flowId = state.flowId;
   trace.clientId = flow.clientId;
   if (record.stage !== "started") throw refusePage(trace, "state_replayed");
-  const cookie = readBindingCookie(cookieHeader, settings.deploymentUrl, state.flowId);
-  if (cookie?.hash !== flow.cookieHash) throw refusePage(trace, "browser_mismatch");
+  const browser = readBindingCookie(cookieHeader, settings.deploymentUrl, state.flowId);
+  if (!isSameBrowser(browser, flow)) throw refusePage(trace, "browser_mismatch");
   return { flowId: state.flowId, flow };
 }
 

@@ -4,13 +4,9 @@
  * Before it: finish-callback.ts. The client is known.
  */
 import {
-  type Advanced,
-  type Handle,
   OAuthError,
   parseCodeVerifier,
-  parseHandle,
   type Parameters,
-  type StoredRecord,
   toOAuthError,
   verifyCodeVerifier,
   withRestart,
@@ -22,23 +18,8 @@ import { openSession, type Redeemed } from "../open-session.ts";
 import { requireOwnResource } from "../requested.ts";
 import type { IssuedTokens } from "../session.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
-import {
-  asAuthorization,
-  asData,
-  type Authorization,
-  authorizationKey,
-  type AuthorizationStage,
-  REMEMBERED_SECONDS,
-} from "./authorization-record.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
-
-interface OwnCode {
-  readonly code: Handle;
-  readonly flow: Authorization;
-  readonly stage: string;
-  /** Of the code. */
-  readonly expiresAt: number;
-}
+import { claimCode, findCode, type OwnCode, settleCode, unknownCode } from "./own-code.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */
 export async function redeemOwnCode(
@@ -50,23 +31,12 @@ export async function redeemOwnCode(
   const own = await findCode(parameters, deps, trace); //        1  a code of ours
   requireSameRequest(own, parameters, client, deps); //          2  this client's, this redirect URI's: else nothing is spent
   requireVerifier(own, parameters); //                           3  wrong: nothing is spent, the clients are public
-  await claim(own, deps); //                                     4  of any number of tries one goes on
+  await claimCode(own, deps); //                                 4  of any number of tries one goes on
   const redeemed = await redeem(own, deps); //                   5  the vendor's code, with PKCE #2
   const started = await openSession(redeemed, client, deps); //  6  who it is; tokens kept, sealed; a session
   const { id: sessionId } = started.session;
-  await settle("spent", own, { sessionId }, deps); //            7  a second use ends it
+  await settleCode("spent", own, { sessionId }, deps); //            7  a second use ends it
   return started.tokens;
-}
-
-/** Also one whose time is over, so that its second use is known for what it is. */
-async function findCode(parameters: Parameters, { records }: ServerCallbackDeps, trace: Trace): Promise<OwnCode> {
-  const code = parseHandle(parameters.require("code"));
-  const record = code === undefined ? undefined : await records.get(authorizationKey(code.flowId));
-  if (code === undefined || record === undefined) throw unknown();
-  const flow = asAuthorization(record);
-  if (flow.codeHash !== code.hash) throw unknown();
-  trace.flowId = code.flowId;
-  return { code, flow, stage: record.stage, expiresAt: record.expiresAt };
 }
 
 //= bar#AS-6
@@ -76,7 +46,7 @@ function requireSameRequest(
   { clientId }: HostedClient,
   { settings }: ServerCallbackDeps,
 ): void {
-  if (flow.clientId !== clientId) throw unknown("another client's code");
+  if (flow.clientId !== clientId) throw unknownCode("another client's code");
   //= rfc6749#4.1.3
   if (parameters.require("redirect_uri") !== flow.redirectUri) {
     throw new OAuthError("invalid_grant", "redirect_uri differs from that of the authorization request");
@@ -88,24 +58,6 @@ function requireSameRequest(
 function requireVerifier({ flow }: OwnCode, parameters: Parameters): void {
   const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
   verifyCodeVerifier(codeVerifier, flow.codeChallenge);
-}
-
-//= bar#AS-4
-async function claim(own: OwnCode, { records, sessions, now }: ServerCallbackDeps): Promise<void> {
-  const { code, flow } = own;
-  const claimed: Advanced = await records.advance(
-    authorizationKey(code.flowId),
-    { stage: "parked", expect: { codeHash: code.hash } },
-    // A process that dies here leaves a code that is used up.
-    { stage: "redeeming", set: {}, expiresAt: now() + REMEMBERED_SECONDS },
-  );
-  if (claimed.outcome === "moved") return;
-  const used: StoredRecord | undefined = claimed.outcome === "replayed" ? claimed.record : undefined;
-  const sessionId = used === undefined ? flow.sessionId : asAuthorization(used).sessionId;
-  if (sessionId !== undefined) await sessions.end(sessionId);
-  throw new OAuthError("invalid_grant", "The code was used before", {
-    detail: sessionId === undefined ? "code is being redeemed" : "code replayed: its session has ended",
-  });
 }
 
 /**
@@ -128,7 +80,7 @@ async function redeem(own: OwnCode, deps: ServerCallbackDeps): Promise<Redeemed>
     });
     return { tokens, vendor, asked: flow.scope };
   } catch (thrown) {
-    const isReleased = await settle("parked", own, {}, deps);
+    const isReleased = await settleCode("parked", own, {}, deps);
     const error = toOAuthError(thrown);
     throw isReleased ? error : withRestart(error);
   }
@@ -137,28 +89,4 @@ async function redeem(own: OwnCode, deps: ServerCallbackDeps): Promise<Redeemed>
 function vendorCode({ code, flow }: OwnCode): string {
   const key = deriveKey(code.value, "vendor-code");
   return open(key, flow.sealedCode ?? "", ["authorization", code.flowId]).toString("utf8");
-}
-
-/** @returns whether it is written; a code that stays claimed is used up */
-async function settle(
-  stage: Extract<AuthorizationStage, "parked" | "spent">,
-  { code, expiresAt }: OwnCode,
-  set: Partial<Authorization>,
-  { records, now }: ServerCallbackDeps,
-): Promise<boolean> {
-  const patch = { stage, set: asData(set), expiresAt: stage === "parked" ? expiresAt : now() + REMEMBERED_SECONDS };
-  return records
-    .advance(authorizationKey(code.flowId), { stage: "redeeming", expect: { codeHash: code.hash } }, patch)
-    .then(
-      ({ outcome }) => outcome === "moved",
-      () => false,
-    );
-}
-
-function unknown(detail?: string): OAuthError {
-  return new OAuthError(
-    "invalid_grant",
-    "The code is unknown, used or too old",
-    detail === undefined ? {} : { detail },
-  );
 }

@@ -17,8 +17,9 @@ import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { AuthorizationRequest } from "../authorization-request.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
-import { type Asked, CONSENT_COOKIE, formOf, readAsked } from "./ask-consent.ts";
+import { type Asked, CONSENT_COOKIE, readAsked } from "./ask-consent.ts";
 import { asData, authorizationKey, STARTED_SECONDS } from "./authorization-record.ts";
+import { formOf } from "./consent-form.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
 
 /** @throws OAuthError for the 400 page until the request is known to be the one that was shown to this browser */

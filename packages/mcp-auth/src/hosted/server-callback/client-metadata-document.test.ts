@@ -1,0 +1,359 @@
+/** Clients that describe themselves at a URL: what is fetched, what is believed, how long it is kept. */
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { EGRESS_CORPUS } from "../../../../oauth-core/src/testing/egress-corpus.ts";
+import {
+  httpAnswer,
+  type LoopbackServer,
+  startLoopbackServer,
+} from "../../../../oauth-core/src/testing/loopback-server.ts";
+import { recordingNetwork } from "../../../../oauth-core/src/testing/recording-network.ts";
+import { SERVER } from "../../testing/hosted-bench.ts";
+import { DESK, expectPage, location, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+import { createClientDocuments, documentEgress } from "./client-metadata-document.ts";
+
+const ID = "https://client.example/oauth/id.json";
+const URI = "https://client.example/back";
+const DOCUMENT = { client_id: ID, client_name: "Client with a document", redirect_uris: [URI] };
+const ASK = { client_id: ID, redirect_uri: URI };
+
+let bench: StubServerBench;
+/** What the client's host answers, and how often it was asked. */
+let host: { answer: () => Response | Promise<Response>; asked: string[] };
+const json = (body: unknown, headers: Record<string, string> = {}, status = 200): Response =>
+  new Response(typeof body === "string" ? body : JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
+
+beforeEach(() => {
+  // Past whatever an earlier test left in the cache.
+  bench.clock.advance(100_000);
+  host = { answer: () => json(DOCUMENT), asked: [] };
+});
+beforeAll(async () => {
+  const fetchDocument: Fetch = async (url) => {
+    host.asked.push(String(url));
+    return host.answer();
+  };
+  bench = await openStubServerBench({
+    fetchDocument,
+    callback: { clientMetadataHosts: ["client.example", "client.example:8443"], clients: [DESK] },
+  });
+});
+afterAll(() => bench.close());
+
+const authorize = (wishes: Record<string, string> = {}) => bench.browser().authorize({ ...ASK, ...wishes });
+
+describe("a client with a document", () => {
+  it("connects as itself, named by its host, with nobody's cookie sent there", async () => {
+    const browser = bench.browser();
+    const page = await browser.ask(ASK);
+    expect(page.html).toContain("Client with a document");
+    expect(page.html).toContain("its own description at client.example");
+    const back = location(await browser.decide(page));
+    const callback = await browser.finish(await browser.consent(back));
+    expect(callback.href.startsWith(`${URI}?code=`)).toBe(true);
+    const { status, body } = await bench.redeem(callback.searchParams.get("code") ?? "", ASK);
+    expect(status).toBe(200);
+    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
+    expect(host.asked).toEqual([ID]);
+    const metadata = await bench.request("/.well-known/oauth-authorization-server");
+    expect(await metadata.json()).toMatchObject({ client_id_metadata_document_supported: true });
+  });
+
+  it("needs no answer of its host at /token and /revoke, and strangers make us ask nobody there", async () => {
+    const code = (await bench.browser().connect(ASK)).searchParams.get("code") ?? "";
+    bench.clock.advance(50);
+    host.answer = () => json("", {}, 500);
+    const { body } = await bench.redeem(code, ASK);
+    const asked = host.asked.length;
+    bench.clock.advance(400);
+    const refreshed = await bench.token({
+      grant_type: "refresh_token",
+      client_id: ID,
+      refresh_token: body["refresh_token"],
+    });
+    expect(refreshed.status).toBe(200);
+    await bench.redeem("x", { client_id: "https://client.example/never/seen" });
+    expect(host.asked).toHaveLength(asked);
+    expect(
+      (
+        await bench.token({
+          grant_type: "refresh_token",
+          client_id: "https://client.example/other",
+          refresh_token: refreshed.body["refresh_token"],
+        })
+      ).body["error"],
+    ).toBe("invalid_grant");
+  });
+
+  it("takes of a document for every server what is of use here", async () => {
+    host.answer = () =>
+      json({
+        ...DOCUMENT,
+        redirect_uris: ["cursor://anysphere/callback", "http://192.168.0.1/cb", URI],
+        grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+        response_types: ["code", "none"],
+        token_endpoint_auth_method: "none",
+        logo_uri: "http://169.254.169.254/logo.png",
+        // oxlint-disable-next-line no-script-url
+        client_uri: "javascript:alert(1)",
+      });
+    const { html } = await bench.browser().ask(ASK);
+    expect(html).not.toMatch(/169\.254|javascript|<img|<a |cursor:\/\//);
+    await expectPage(await authorize({ redirect_uri: "cursor://anysphere/callback" }));
+    await expectPage(await authorize({ redirect_uri: "http://192.168.0.1/cb" }));
+  });
+});
+
+describe("bar#AS-13 a page, and nobody is sent anywhere, for a client_id that", () => {
+  it.each([
+    ["is http", "http://client.example/oauth/id.json"],
+    ["has no path", "https://client.example"],
+    ["has the root as its path", "https://client.example/"],
+    ["has dot segments", "https://client.example/oauth/../oauth/id.json"],
+    ["has escaped dot segments", "https://client.example/oauth/%2e%2e/oauth/id.json"],
+    ["has a dot segment", "https://client.example/./oauth/id.json"],
+    ["has a user name", "https://user@client.example/oauth/id.json"],
+    ["has a password", "https://:pw@client.example/oauth/id.json"],
+    ["has a fragment", "https://client.example/oauth/id.json#x"],
+    ["has an empty fragment", "https://client.example/oauth/id.json#"],
+    ["has a query", "https://client.example/oauth/id.json?x=1"],
+    ["has an empty query", "https://client.example/oauth/id.json?"],
+    ["has capitals", "https://CLIENT.example/oauth/id.json"],
+    ["has the usual port", "https://client.example:443/oauth/id.json"],
+    ["has backslashes", "https:\\\\client.example\\oauth\\id.json"],
+    ["ends in a dot", "https://client.example./oauth/id.json"],
+    ["is of another host", "https://evil.example/oauth/id.json"],
+    ["is of a host below", "https://sub.client.example/oauth/id.json"],
+    ["is of another port", "https://client.example:444/oauth/id.json"],
+    ["is longer than 2000 characters", `https://client.example/${"a".repeat(2000)}`],
+    ["has white space", "https://client.example/oauth/id.json "],
+  ])("%s", async (_what, client_id) => {
+    await expectPage(await authorize({ client_id }));
+    expect(host.asked).toEqual([]);
+  });
+});
+
+describe("bar#AS-13 a page, and nothing is kept, for a document that", () => {
+  it.each<[what: string, answer: () => Response | Promise<Response>]>([
+    ["names another client_id", () => json({ ...DOCUMENT, client_id: "https://client.example/other" })],
+    ["names its client_id in another spelling", () => json({ ...DOCUMENT, client_id: `${ID}/` })],
+    ["names none", () => json({ client_name: "x", redirect_uris: [URI] })],
+    ["has no name", () => json({ client_id: ID, redirect_uris: [URI] })],
+    ["has an empty name", () => json({ ...DOCUMENT, client_name: " " })],
+    ["has a name that is no text", () => json({ ...DOCUMENT, client_name: 1 })],
+    ["has no redirect URIs", () => json({ client_id: ID, client_name: "x" })],
+    ["has none that can be used", () => json({ ...DOCUMENT, redirect_uris: ["app:/x", "https://a.example/#x"] })],
+    ["has redirect URIs that are none", () => json({ ...DOCUMENT, redirect_uris: [1] })],
+    ["has a secret", () => json({ ...DOCUMENT, client_secret: "s" })],
+    ["wants to use one", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
+    ["wants to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
+    ["cannot do the code flow", () => json({ ...DOCUMENT, grant_types: ["client_credentials"] })],
+    ["wants no code", () => json({ ...DOCUMENT, response_types: ["token"] })],
+    ["is a list", () => json([DOCUMENT])],
+    ["is not JSON", () => json("{")],
+    ["has a member twice", () => json(`{"client_id":"x",${JSON.stringify(DOCUMENT).slice(1)}`)],
+    ["is HTML", () => json(DOCUMENT, { "content-type": "text/html" })],
+    ["is a redirect", () => json("", { location: "https://client.example/other" }, 302)],
+    ["is 201", () => json(DOCUMENT, {}, 201)],
+    ["is not there", () => json(DOCUMENT, {}, 404)],
+    ["is an error that may be kept for a day", () => json(DOCUMENT, { "cache-control": "max-age=86400" }, 500)],
+    ["does not come", () => Promise.reject(new Error("canary: no route"))],
+  ])("%s", async (_what, answer) => {
+    host.answer = answer;
+    const html = await expectPage(await authorize());
+    expect(html).toContain("invalid_client");
+    expect(html).not.toContain("canary");
+    host.answer = () => json(DOCUMENT);
+    expect((await authorize()).status).toBe(200);
+    expect(host.asked).toHaveLength(2);
+  });
+});
+
+describe("bar#AS-13 how long a document is kept", () => {
+  it.each([
+    ["a day at most", "max-age=999999999", 86_399, 86_400],
+    ["as long as it says", "public, max-age=60", 59, 60],
+    ["five minutes where it does not say", "", 299, 300],
+  ])("%s", async (_what, cacheControl, still, over) => {
+    host.answer = () => json(DOCUMENT, { "cache-control": cacheControl });
+    await authorize();
+    bench.clock.advance(still);
+    await authorize();
+    expect(host.asked).toHaveLength(1);
+    bench.clock.advance(over - still);
+    await authorize();
+    expect(host.asked).toHaveLength(2);
+  });
+
+  it.each(["no-store", "no-cache", "max-age=0", "No-Store, max-age=60"])("not at all: %s", async (cacheControl) => {
+    host.answer = () => json(DOCUMENT, { "cache-control": cacheControl });
+    await authorize();
+    await authorize();
+    expect(host.asked).toHaveLength(2);
+  });
+
+  it("and at the same time it is fetched once, also where it fails", async () => {
+    host.answer = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return json(DOCUMENT, { "cache-control": "no-store" });
+    };
+    await Promise.all(Array.from({ length: 20 }, () => authorize()));
+    expect(host.asked).toHaveLength(1);
+    host.answer = () => Promise.reject(new Error("down"));
+    await Promise.all(Array.from({ length: 20 }, () => authorize()));
+    expect(host.asked).toHaveLength(2);
+    host.answer = () => json(DOCUMENT);
+    expect((await authorize()).status).toBe(200);
+  });
+});
+
+describe("bar#AS-9 a document that changes while the user looks at the page", () => {
+  it.each([
+    ["its name", { client_name: "Somebody else" }],
+    ["its redirect URIs", { redirect_uris: [URI, "https://client.example/second"] }],
+  ])("%s: the answer is not taken, and the user is asked again with what is new", async (_what, changed) => {
+    host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
+    const browser = bench.browser();
+    const page = await browser.ask(ASK);
+    host.answer = () => json({ ...DOCUMENT, ...changed }, { "cache-control": "no-store" });
+    expect(await expectPage(await browser.decide(page))).toContain("has changed");
+    const again = await browser.ask(ASK);
+    if ("client_name" in changed) expect(again.html).toContain("Somebody else");
+    expect((await browser.decide(again)).status).toBe(303);
+  });
+
+  it("its redirect URI is gone: the page before, and the callback after, lead nowhere", async () => {
+    host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
+    const browser = bench.browser();
+    const page = await browser.ask(ASK);
+    const callback = await browser.consent(await browser.leave(ASK));
+    host.answer = () => json({ ...DOCUMENT, redirect_uris: ["https://client.example/new"] });
+    await expectPage(await browser.decide(page));
+    await expectPage(await browser.get(callback.pathname + callback.search));
+  });
+
+  it("its host is down at the callback: a page to reload, and nothing is spent", async () => {
+    host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
+    const browser = bench.browser();
+    const callback = await browser.consent(await browser.leave(ASK));
+    host.answer = () => Promise.reject(new Error("down"));
+    await expectPage(await browser.get(callback.pathname + callback.search));
+    host.answer = () => json(DOCUMENT);
+    expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
+  });
+
+  it("a static client of the same id wins", async () => {
+    const listed = await openStubServerBench({
+      callback: { clients: [{ ...DESK, clientId: ID }], clientMetadataHosts: ["client.example"] },
+      fetchDocument: () => Promise.reject(new Error("nobody should ask")),
+    });
+    try {
+      expect((await listed.browser().authorize({ client_id: ID })).status).toBe(200);
+      const code = (await listed.browser().connect({ client_id: ID })).searchParams.get("code") ?? "";
+      expect((await listed.redeem(code, { client_id: ID })).status).toBe(200);
+    } finally {
+      await listed.close();
+    }
+  });
+});
+
+describe("bar#AS-13 over the network of this server", () => {
+  const settings = { egress: { allowLoopback: false, allowCidrs: ["10.0.0.0/8"] }, deploymentUrl: SERVER };
+  const corpus = EGRESS_CORPUS.map(({ url, ...entry }) => ({ ...entry, url, host: URL.parse(url)?.host ?? "" }));
+  const answers = new Map(
+    corpus.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+  );
+
+  it("no address inside is reached, though the operator lists the host and permits the network for the vendor", async () => {
+    const network = recordingNetwork(answers);
+    const egress = createEgress(documentEgress(settings), network.deps);
+    const documents = createClientDocuments({
+      fetch: egress.fetchUntrusted,
+      hosts: corpus.map(({ host: one }) => one),
+      allowLoopback: false,
+      now: () => 0,
+    });
+    let fetched = 0;
+    for (const { url, label } of corpus) {
+      const isTaken = documents.has(url);
+      if (isTaken) fetched += 1;
+      const found = documents.find(url);
+      if (isTaken) await expect(found, label).rejects.toMatchObject({ code: "invalid_client" });
+      else expect(await found, label).toBeUndefined();
+    }
+    expect(fetched).toBeGreaterThan(150);
+    expect(network.sockets).toEqual([]);
+    await egress.close();
+  });
+
+  it("nor our own public name", async () => {
+    const network = recordingNetwork();
+    const egress = createEgress(documentEgress(settings), network.deps);
+    await expect(egress.fetchUntrusted(`${SERVER}/mcp`)).rejects.toMatchObject({ kind: "refused" });
+    expect(network.sockets).toEqual([]);
+    await egress.close();
+  });
+});
+
+describe("bar#AS-13 from a host on loopback, where the operator permits it", () => {
+  let web: LoopbackServer;
+  let local: StubServerBench;
+  let body: () => Buffer;
+  beforeAll(async () => {
+    web = await startLoopbackServer((socket) => void socket.end(body()));
+    local = await openStubServerBench({ callback: { clientMetadataHosts: [new URL(web.origin).host] } });
+  });
+  afterAll(async () => {
+    await local.close();
+    await web.close();
+  });
+  const JSON_TYPE = { "content-type": "application/json", "cache-control": "no-store" };
+  const document = (extra: object = {}) =>
+    JSON.stringify({ client_id: `${web.origin}/id`, client_name: "Local", redirect_uris: [URI], ...extra });
+  const ask = () => local.browser().authorize({ client_id: `${web.origin}/id`, redirect_uri: URI });
+
+  it("five kilobytes are read, and not a byte more", async () => {
+    const filler = (bytes: number) => document({ pad: "x".repeat(bytes - document({ pad: "" }).length) });
+    body = () => httpAnswer(filler(5120), JSON_TYPE);
+    expect((await ask()).status).toBe(200);
+    body = () => httpAnswer(filler(5121), JSON_TYPE);
+    await expectPage(await ask());
+  });
+
+  it("a redirect is not followed", async () => {
+    const before = web.received.length;
+    body = () => httpAnswer("", { location: `${web.origin}/other` }, 302);
+    await expectPage(await ask());
+    expect(web.received).toHaveLength(before + 1);
+  });
+
+  it("the request says nothing of us and of the user", async () => {
+    body = () => httpAnswer(document(), JSON_TYPE);
+    await ask();
+    const request = (web.received.at(-1) ?? "").toLowerCase();
+    expect(request).toMatch(/^get \/id http\/1\.1\r\n/);
+    expect(request).not.toMatch(/cookie|authorization|referer|origin:/);
+  });
+
+  it("one that is slow is given up", async () => {
+    const silent = await startLoopbackServer(() => undefined);
+    const egress = createEgress({
+      ...documentEgress({ egress: local.settings.egress, deploymentUrl: undefined }),
+      timeoutMs: 200,
+    });
+    const documents = createClientDocuments({
+      fetch: egress.fetchUntrusted,
+      hosts: [new URL(silent.origin).host],
+      allowLoopback: true,
+      now: () => 0,
+    });
+    await expect(documents.find(`${silent.origin}/id`)).rejects.toMatchObject({ code: "invalid_client" });
+    expect(documentEgress({ egress: local.settings.egress, deploymentUrl: undefined }).timeoutMs).toBe(10_000);
+    await silent.close();
+    await egress.close();
+  });
+});

@@ -1,0 +1,32 @@
+/** What the consent page's form carries, and what its token is about. Made by ask-consent.ts, checked by take-decision.ts. */
+import type { Parameters } from "@oauth-broker/oauth-core";
+import type { ServerClient } from "./client.ts";
+
+/** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
+const FIELDS = [
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
+  "scope",
+  "state",
+] as const;
+
+export function fieldsOf(parameters: Parameters): (readonly [name: string, value: string])[] {
+  return FIELDS.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/**
+ * The form is about this very request and about what the page said of its client: what was approved for one is of no use to
+ * another, nor to the same one under another name or with another way back.
+ */
+//= bar#AS-9
+export function formOf(parameters: Parameters, { clientName, knownBy, redirectUris }: ServerClient): string {
+  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris]);
+}

@@ -1,0 +1,226 @@
+/** Open registration: what is taken, what is kept, for how long. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
+import { expectPage, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+
+const URI = "https://app.example/back";
+const DAY = 86_400;
+
+let bench: StubServerBench;
+beforeAll(async () => {
+  bench = await openStubServerBench({ callback: { registration: { hosts: [] }, clients: [] } });
+});
+afterAll(() => bench.close());
+
+const registered = async (one = bench, redirectUri = URI): Promise<string> => {
+  const { body } = await one.register({ redirect_uris: [redirectUri], client_name: "App" });
+  return String(body["client_id"]);
+};
+const ask = (client_id: string, one = bench, redirect_uri = URI) =>
+  one.browser().authorize({ client_id, redirect_uri });
+const connect = async (client_id: string) => {
+  const back = await bench.browser().connect({ client_id, redirect_uri: URI });
+  return bench.redeem(back.searchParams.get("code") ?? "", { client_id, redirect_uri: URI });
+};
+
+describe("a client that registers", () => {
+  it("rfc7591#3.2.1 is told what it got: public, the code flow, and nothing secret", async () => {
+    const answer = await bench.register({
+      redirect_uris: [URI],
+      client_name: "App",
+      application_type: "web",
+      client_id: "desk",
+    });
+    expect(answer).toEqual({
+      status: 201,
+      body: {
+        client_id: expect.stringMatching(/^dcr_[\w-]{22}$/),
+        client_id_issued_at: expect.any(Number),
+        client_name: "App",
+        redirect_uris: [URI],
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      },
+    });
+  });
+
+  it("connects, and the page says that nobody vouches for it", async () => {
+    const client_id = await registered();
+    const { html } = await bench.browser().ask({ client_id, redirect_uri: URI });
+    expect(html).toContain("nobody: it registered itself");
+    expect((await connect(client_id)).status).toBe(200);
+  });
+
+  it("two that say the same are two", async () => {
+    expect(await registered()).not.toBe(await registered());
+  });
+});
+
+describe("bar#AS-11 rfc7591#2 refused", () => {
+  it.each<[what: string, metadata: object, error: string]>([
+    ["no redirect URIs", {}, "invalid_redirect_uri"],
+    ["an empty list", { redirect_uris: [] }, "invalid_redirect_uri"],
+    ["one that is no list", { redirect_uris: URI }, "invalid_redirect_uri"],
+    ["one that is no text", { redirect_uris: [{}] }, "invalid_redirect_uri"],
+    ["100 of them", { redirect_uris: Array.from({ length: 100 }, (_, i) => `${URI}/${i}`) }, "invalid_redirect_uri"],
+    ["a good and a bad one", { redirect_uris: [URI, "http://app.example/back"] }, "invalid_redirect_uri"],
+    [
+      "a secret to be used",
+      { redirect_uris: [URI], token_endpoint_auth_method: "client_secret_basic" },
+      "invalid_client_metadata",
+    ],
+    ["a method that is none", { redirect_uris: [URI], token_endpoint_auth_method: 1 }, "invalid_client_metadata"],
+    ["a secret of its own", { redirect_uris: [URI], client_secret: "s" }, "invalid_client_metadata"],
+    ["another grant", { redirect_uris: [URI], grant_types: ["password"] }, "invalid_client_metadata"],
+    [
+      "one grant too many",
+      { redirect_uris: [URI], grant_types: ["authorization_code", "implicit"] },
+      "invalid_client_metadata",
+    ],
+    ["another response type", { redirect_uris: [URI], response_types: ["token"] }, "invalid_client_metadata"],
+    ["a name that is no text", { redirect_uris: [URI], client_name: {} }, "invalid_client_metadata"],
+  ])("%s", async (_what, metadata, error) => {
+    expect(await bench.register(metadata)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it.each([
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "java\tscript:alert(1)",
+    "\u0001javascript:alert(1)",
+    "data:text/html,x",
+    "vbscript:x",
+    "myapp:/back",
+    "com.example.app:/back",
+    "https://app.example/back#x",
+    "http://app.example/back",
+    "http://10.0.0.1/back",
+    "http://127.0.0.2/back",
+    "https://user@app.example/back",
+    "//app.example/back",
+    "",
+  ])("bar#AS-11 the redirect URI %j", async (uri) => {
+    expect(await bench.register({ redirect_uris: [uri] })).toMatchObject({
+      status: 400,
+      body: { error: "invalid_redirect_uri" },
+    });
+  });
+
+  it.each([
+    ["a megabyte", JSON.stringify({ redirect_uris: [URI], pad: "x".repeat(1_000_000) }), 413],
+    ["what is not JSON", "{", 400],
+    ["a list", "[]", 400],
+    ["a member twice", `{"redirect_uris":["${URI}"],"redirect_uris":["${URI}"]}`, 400],
+  ])("bar#AS-11 %s", async (_what, body, status) => {
+    const headers = { "content-type": "application/json" };
+    expect((await bench.request("/register", { method: "POST", headers, body })).status).toBe(status);
+  });
+
+  it("a form", async () => {
+    expect((await bench.request("/register", { method: "POST", body: new URLSearchParams({ a: "b" }) })).status).toBe(
+      415,
+    );
+  });
+
+  it("bar#AS-1 what nearly is a registered redirect URI, for such a client too", async () => {
+    const client_id = await registered();
+    for (const { uri, name } of redirectUriNearMisses(URI).filter((_, index) => index % 5 === 0)) {
+      const answer = await ask(client_id, bench, uri);
+      expect([answer.status, answer.headers.get("location")], name).toEqual([400, null]);
+    }
+  });
+});
+
+describe("bar#AS-12 what is stored stays bounded", () => {
+  it("sixty in a minute are taken, whoever comes; what is refused does not count", async () => {
+    const flooded = await openStubServerBench({ callback: { registration: { hosts: [] } } });
+    try {
+      for (let index = 0; index < 70; index += 1)
+        expect((await flooded.register({ redirect_uris: [] })).status).toBe(400);
+      const statuses = [];
+      for (let index = 0; index < 61; index += 1)
+        statuses.push((await flooded.register({ redirect_uris: [URI] })).status);
+      expect(statuses.filter((status) => status === 201)).toHaveLength(60);
+      expect(statuses.at(-1)).toBe(429);
+      const answer = await flooded.request("/register", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ redirect_uris: [URI] }),
+      });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    } finally {
+      await flooded.close();
+    }
+  });
+
+  it("one that nobody consents to is forgotten after a day, also where it was shown and knocked at /token", async () => {
+    const client_id = await registered();
+    expect((await ask(client_id)).status).toBe(200);
+    bench.clock.advance(DAY - 1);
+    expect((await bench.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_grant");
+    bench.clock.advance(1);
+    await expectPage(await ask(client_id));
+    expect((await bench.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_client");
+  });
+
+  it("one that is used lives on for ninety days from the last time", async () => {
+    const client_id = await registered();
+    let { body } = await connect(client_id);
+    for (let month = 0; month < 5; month += 1) {
+      bench.clock.advance(29 * DAY);
+      const refreshed = await bench.token({
+        grant_type: "refresh_token",
+        client_id,
+        refresh_token: body["refresh_token"],
+      });
+      expect(refreshed.status, `month ${month}`).toBe(200);
+      body = refreshed.body;
+    }
+    bench.clock.advance(89 * DAY);
+    expect((await ask(client_id)).status).toBe(200);
+    bench.clock.advance(DAY);
+    await expectPage(await ask(client_id));
+  });
+});
+
+describe("what the operator permits", () => {
+  it("is hosts, and loopback for programs on a device", async () => {
+    const limited = await openStubServerBench({ callback: { registration: { hosts: ["app.example"] } } });
+    try {
+      for (const uri of [URI, "http://127.0.0.1/cb", "http://[::1]:99/cb", "http://localhost:1/cb"])
+        expect((await limited.register({ redirect_uris: [uri] })).status, uri).toBe(201);
+      for (const uri of [
+        "https://evil.example/",
+        "https://sub.app.example/",
+        "https://app.example:8443/",
+        "https://localhost/",
+      ])
+        expect(await limited.register({ redirect_uris: [URI, uri] }), uri).toMatchObject({
+          status: 400,
+          body: { error: "invalid_redirect_uri" },
+        });
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it("counts today: narrowed hosts and a closed door hold for those who came before", async () => {
+    const client_id = await registered();
+    const { records } = bench;
+    const narrowed = await openStubServerBench({
+      records: () => records,
+      callback: { registration: { hosts: ["other.example"] } },
+    });
+    const closed = await openStubServerBench({ records: () => records });
+    try {
+      expect((await ask(client_id)).status).toBe(200);
+      for (const later of [narrowed, closed]) await expectPage(await ask(client_id, later));
+      expect((await closed.redeem("x", { client_id })).body["error"]).toBe("invalid_client");
+      expect((await closed.register({ redirect_uris: [URI] })).status).toBe(404);
+    } finally {
+      await narrowed.close();
+      await closed.close();
+    }
+  });
+});

@@ -1,0 +1,108 @@
+/** The twins of this folder's attack tests: one defence taken out each, and the attack works. */
+import type * as Core from "@oauth-broker/oauth-core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as Addresses from "../../../../oauth-core/src/vendor-client/addresses.ts";
+
+const ADDRESSES = "../../../../oauth-core/src/vendor-client/addresses.ts";
+const EVIL = "https://evil.example/back";
+
+beforeEach(() => {
+  vi.resetModules();
+});
+afterEach(() => {
+  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, "./consent-form.ts", "./same-browser.ts", "./own-code.ts"])
+    vi.doUnmock(path);
+});
+
+async function open() {
+  const { openStubServerBench } = await import("../../testing/server-bench.ts");
+  return openStubServerBench({ callback: { registration: { hosts: [] } } });
+}
+
+describe("with a defence off", () => {
+  it("any URI gets an error, and in the end the code (twin of bar#AS-1)", async () => {
+    vi.doMock("@oauth-broker/oauth-core", async (original) => {
+      const core = await original<typeof Core>();
+      return { ...core, verifyNativeRedirectUri: (uri: string) => core.verifyNativeRedirectUri(uri, [uri]) };
+    });
+    const bench = await open();
+    expect((await bench.browser().connect({ redirect_uri: EVIL })).href).toMatch(
+      /^https:\/\/evil\.example\/back\?code=/,
+    );
+    await bench.close();
+  });
+
+  it("a foreign page says yes in the user's place, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
+    vi.doMock("@oauth-broker/oauth-core", async (original) => ({
+      ...(await original<typeof Core>()),
+      isFormToken: () => true,
+    }));
+    const bench = await open();
+    const { ASK } = await import("../../testing/server-bench.ts");
+    const { body } = await bench.register({ redirect_uris: [EVIL], client_name: "Evil" });
+    const victim = bench.browser();
+    await victim.authorize();
+    const forged = { ...ASK, client_id: String(body["client_id"]), redirect_uri: EVIL, decision: "approve" };
+    const answer = await victim.post("/authorize", forged);
+    // The vendor knows this server and asks nothing.
+    const callback = await victim.consent(new URL(answer.headers.get("location") ?? ""));
+    expect((await victim.finish(callback)).href).toMatch(/^https:\/\/evil\.example\/back\?code=/);
+    await bench.close();
+  });
+
+  it("what was agreed to for one client serves another (twin of bar#AS-9)", async () => {
+    vi.doMock("./consent-form.ts", async (original) => ({ ...(await original<object>()), formOf: () => "the form" }));
+    const bench = await open();
+    const browser = bench.browser();
+    const { fields } = await browser.ask();
+    const other = { client_id: "other", redirect_uri: "https://other.example/back", decision: "approve" };
+    expect((await browser.post("/authorize", { ...fields, ...other })).headers.get("location")).toContain(
+      bench.stub.url,
+    );
+    await bench.close();
+  });
+
+  it("a victim finishes what an attacker agreed to, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
+    vi.doMock("./same-browser.ts", () => ({ isSameBrowser: () => true }));
+    const bench = await open();
+    const vendor = await bench.browser().leave();
+    const victim = bench.browser();
+    const back = await victim.finish(await victim.consent(vendor));
+    const { status, body } = await bench.redeem(back.searchParams.get("code") ?? "");
+    expect(status).toBe(200);
+    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await bench.close();
+  });
+
+  it("a code is worth tokens as often as it is presented (twin of bar#AS-4)", async () => {
+    vi.doMock("./own-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
+    const bench = await open();
+    const code = (await bench.browser().connect()).searchParams.get("code") ?? "";
+    const answers = [await bench.redeem(code), await bench.redeem(code)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await bench.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await bench.close();
+  });
+
+  it("a client_id makes this server ask inside its network (twin of bar#AS-13)", async () => {
+    vi.doMock(ADDRESSES, async (original) => ({
+      ...(await original<typeof Addresses>()),
+      isPublicAddress: () => true,
+    }));
+    const { createEgress } = await import("@oauth-broker/oauth-core/egress");
+    const { createClientDocuments, documentEgress } = await import("./client-metadata-document.ts");
+    const { recordingNetwork } = await import("../../../../oauth-core/src/testing/recording-network.ts");
+    const network = recordingNetwork(new Map([["client.example.com", ["169.254.169.254"]]]));
+    const settings = { egress: { allowLoopback: false, allowCidrs: [] }, deploymentUrl: "https://server.example" };
+    const egress = createEgress(documentEgress(settings), network.deps);
+    const documents = createClientDocuments({
+      fetch: egress.fetchUntrusted,
+      hosts: ["client.example.com"],
+      allowLoopback: false,
+      now: () => 0,
+    });
+    await documents.find("https://client.example.com/id").catch(() => undefined);
+    expect(network.sockets).toEqual(["169.254.169.254"]);
+    await egress.close();
+  });
+});
