@@ -50,20 +50,26 @@ const HEADERS = {
   "mcp-protocol-version": "2025-11-25",
 };
 
-/** The same at another process of the deployment, as a load balancer would bring it there: under the deployment's name. */
-export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string): Promise<McpAnswer> {
+/** At another process of the deployment, as a load balancer would bring it there: under the deployment's name. */
+export async function postAt(
+  { port, url }: { readonly port: string; readonly url: string },
+  path: string,
+  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+): Promise<McpAnswer> {
   // The global fetch lets nobody choose the Host.
-  const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}/mcp`, {
-    method: "POST",
-    headers: { ...HEADERS, authorization: `Bearer ${token}`, host: new URL(url).host },
-    body: JSON.stringify(CALL),
-  });
-  const retryAfter = headers["retry-after"];
+  const all = { ...headers, host: new URL(url).host };
+  const answer = await request(`http://127.0.0.1:${port}${path}`, { method: "POST", headers: all, body });
+  const retryAfter = answer.headers["retry-after"];
   return {
-    status: statusCode,
+    status: answer.statusCode,
     headers: new Headers(typeof retryAfter === "string" ? { "retry-after": retryAfter } : {}),
-    text: await body.text(),
+    text: await answer.body.text(),
   };
+}
+
+export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string): Promise<McpAnswer> {
+  const headers = { ...HEADERS, authorization: `Bearer ${token}` };
+  return postAt({ port, url }, "/mcp", { headers, body: JSON.stringify(CALL) });
 }
 
 /** One `whoami` without the ceremony: what matters is the status. */

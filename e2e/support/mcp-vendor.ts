@@ -27,6 +27,8 @@ export interface McpVendor {
 
 export interface GitHubVendor extends McpVendor {
   readonly github: GitHubSimulator;
+  /** Its clock, not ours: tokens end there that look alive here. */
+  advance(seconds: number): void;
   /** The platform runs the vendor flow by itself, as in pre-registered mode. @returns the user's vendor token */
   obtainToken(options?: { readonly account?: AccountId; readonly clientId?: string }): Promise<string>;
 }
@@ -39,7 +41,8 @@ function createVendorSecret(): string {
 
 /** @param app what this app at GitHub is, e.g. one whose tokens expire */
 export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promise<GitHubVendor> {
-  const github = await startGitHub();
+  let offset = 0;
+  const github = await startGitHub({ now: () => Math.floor(Date.now() / 1000) + offset });
   const clientSecret = createVendorSecret();
   for (const clientId of [OUR_CLIENT, OTHER_CLIENT]) {
     github.addClient({ clientId, clientSecret, redirectUris: [PLATFORM_CALLBACK], ...app });
@@ -47,6 +50,7 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promis
   const { url, endpoints } = github;
   return {
     github,
+    advance: (seconds) => void (offset += seconds),
     env: {
       VENDOR: "github",
       VENDOR_AUTHORIZATION_URL: textMember(endpoints, "authorization_endpoint"),
