@@ -140,11 +140,14 @@ describe("the command line", () => {
 
   it("runs all parts, or one", () => {
     const defaults = {
-      parts: ["broker", "store", "registry"],
+      parts: ["broker", "store", "mcp", "registry"],
       registryRuns: 15,
       operations: 2000,
       storeWarmUp: 5000,
       rows: 100_000,
+      calls: 2000,
+      callsWarmUp: 5000,
+      mixedCalls: 5000,
     };
     expect(parseCommandLine([])).toMatchObject(defaults);
     expect(parseCommandLine(["--only", "store", "--rows=1000000"])).toMatchObject({
@@ -161,6 +164,8 @@ describe("the command line", () => {
     ["--only=vendor"],
     ["--operations=0"],
     ["--rows=999"],
+    ["--calls=0"],
+    ["--mixed-calls=all"],
   ])("refuses %s", (argument) => {
     expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
   });

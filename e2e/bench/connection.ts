@@ -13,9 +13,12 @@ export interface Reply {
 export interface Connection {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Reply>;
+  /** @param text JSON */
+  postJson(path: string, text: string, headers: Readonly<Record<string, string>>): Promise<Reply>;
   close(): Promise<void>;
 }
 
+const JSON_BODY = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 export function openConnection(url: string): Connection {
@@ -54,6 +57,7 @@ export function openConnection(url: string): Connection {
   return {
     get: (path, headers = {}) => send("GET", path, { ...headers }, null),
     post: (path, form, headers) => send("POST", path, { ...headers, ...FORM }, new URLSearchParams(form).toString()),
+    postJson: (path, text, headers) => send("POST", path, { ...headers, ...JSON_BODY }, text),
     close: () => client.close(),
   };
 }

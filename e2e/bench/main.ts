@@ -7,6 +7,9 @@ import { dirname, join } from "node:path";
 import { setup as buildBroker } from "../support/build-broker.ts";
 import { type BenchResults, runBench } from "./bench.ts";
 import { table, verdicts } from "./figures.ts";
+import { mcpTable, mcpVerdict } from "./mcp-figures.ts";
+import { mixedVerdict } from "./mcp-mixed.ts";
+import { type McpResults, runMcpBench } from "./mcp.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
 import { registryTable, registryVerdict, runRegistryBench } from "./registry.ts";
 import { runStoreBench, type StoreResults } from "./store.ts";
@@ -31,6 +34,11 @@ async function run(commandLine: CommandLine): Promise<void> {
     const store = await runStoreBench(options, say);
     texts.push(describeStore(store));
     results = { ...results, store };
+  }
+  if (parts.includes("mcp")) {
+    const mcp = await runMcpBench(options, say);
+    texts.push(describeMcp(mcp));
+    results = { ...results, mcp };
   }
   if (parts.includes("registry")) {
     const registry = runRegistryBench({ runs: commandLine.registryRuns }, say);
@@ -65,6 +73,14 @@ function describeStore(results: StoreResults): string {
   const settings = `store: ${rounds} rounds of ${operations} operations after ${storeWarmUp} of each, ${lanes} at once, ${engine}, ${row}, Node.js ${node}, ${machine}`;
   const { figures, comparisons, kms, sizes } = results;
   return [settings, storeTable(figures), storeVerdicts(comparisons, kms), sizesTable(sizes)].join("\n\n");
+}
+
+function describeMcp(results: McpResults): string {
+  const { figures, mixed, calls, rounds, callsWarmUp, connections, engine, node, machine, profiled } = results;
+  const settings = `mcp: ${rounds} rounds of ${calls} calls of each kind after ${callsWarmUp}, ${connections} connections, ${engine}, Node.js ${node}, ${machine}`;
+  const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : mcpVerdict(figures);
+  const texts = [settings, mcpTable(figures), judgement, ...(mixed === undefined ? [] : [mixedVerdict(mixed)])];
+  return texts.join("\n\n");
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

@@ -10,10 +10,13 @@ node:http + node:crypto server that takes the same wire steps.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; how
 often KMS is asked; and a read in a small table and in a large one, of DynamoDB and of SQLite. The engine is dynalite, or
 the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
+The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
+pre-registered, beside the same server without auth; how fast a refresh and a call are; and calls of 200 users at once, each
+checked for what is another's.
 The registry: how long its hundreds of vendors take to load, from source and from a bundle, and what a look-up costs.
 Prints tables and ratios, and writes them as JSON.
 
-  --only PART          broker, store or registry (default: all)
+  --only PART          broker, store, mcp or registry (default: all)
   --rounds N           rounds (default 9)
   --flows N            flows, and refreshes, per server and round (default 2000)
   --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
@@ -21,6 +24,9 @@ Prints tables and ratios, and writes them as JSON.
   --store-warm-up N    operations of each kind on the store beforehand (default 5000)
   --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 5 GB of memory
                        and of disk
+  --calls N            tool calls per server, tool and round (default 2000)
+  --calls-warm-up N    tool calls per server and tool beforehand (default 5000)
+  --mixed-calls N      calls of 200 users at once, on each store (default 5000; 0 = none; 100000 take minutes)
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
@@ -29,7 +35,7 @@ Prints tables and ratios, and writes them as JSON.
 
 The machine should have nothing else to do. Linux or macOS.`;
 
-export const PARTS = ["broker", "store", "registry"] as const;
+export const PARTS = ["broker", "store", "mcp", "registry"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface CommandLine {
@@ -40,6 +46,9 @@ export interface CommandLine {
   readonly operations: number;
   readonly storeWarmUp: number;
   readonly rows: number;
+  readonly calls: number;
+  readonly callsWarmUp: number;
+  readonly mixedCalls: number;
   readonly registryRuns: number;
   readonly parts: readonly Part[];
   /** Absolute. */
@@ -61,6 +70,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       operations: { type: "string", default: "2000" },
       "store-warm-up": { type: "string", default: "5000" },
       rows: { type: "string", default: "100000" },
+      calls: { type: "string", default: "2000" },
+      "calls-warm-up": { type: "string", default: "5000" },
+      "mixed-calls": { type: "string", default: "5000" },
       "registry-runs": { type: "string", default: "15" },
       only: { type: "string" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
@@ -75,6 +87,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     operations: wholeNumber("--operations", values.operations),
     storeWarmUp: wholeNumber("--store-warm-up", values["store-warm-up"], 0),
     rows: wholeNumber("--rows", values.rows, LEAST_ROWS),
+    calls: wholeNumber("--calls", values.calls),
+    callsWarmUp: wholeNumber("--calls-warm-up", values["calls-warm-up"], 0),
+    mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),
     registryRuns: wholeNumber("--registry-runs", values["registry-runs"]),
     parts: values.only === undefined ? PARTS : [part(values.only)],
     jsonPath: resolve(values.json),

@@ -1,3 +1,5 @@
+export { canaryCode, canaryEnvironment, startCanaryVendor } from "./canary-vendor.ts";
+export type { CanaryCounts, CanaryVendor, CanaryVendorOptions } from "./canary-vendor.ts";
 export { createCookieJar } from "./cookie-jar.ts";
 export type { CookieJar } from "./cookie-jar.ts";
 export { driveConsent } from "./drive-consent.ts";

@@ -1,0 +1,14 @@
+/**
+ * The server without auth, for the bench only: loaded before the server's own file, it puts mcp-no-auth-bearer.ts in the place
+ * of the bearer check of `/mcp`. Nothing in the product can be set to this.
+ */
+import { registerHooks } from "node:module";
+
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const isCheck = specifier.endsWith("/bearer.ts") && context.parentURL?.endsWith("/mcp/endpoint.ts") === true;
+    return isCheck
+      ? next("./mcp-no-auth-bearer.ts", { ...context, parentURL: import.meta.url })
+      : next(specifier, context);
+  },
+});

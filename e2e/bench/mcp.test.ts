@@ -1,0 +1,41 @@
+/** The bench of `/mcp` runs: far too short to say anything about speed, long enough to fail when a server does not answer as it must. */
+import { describe, expect, it } from "vitest";
+import { mcpFiguresOf, type McpRound, mcpTable, mcpVerdict } from "./mcp-figures.ts";
+import { mixedVerdict } from "./mcp-mixed.ts";
+import { runMcpBench } from "./mcp.ts";
+
+describe("a run", () => {
+  it("bar#RS-8 measures every server, and finds nobody with what is another's", async () => {
+    const lines: string[] = [];
+    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls: 400 };
+    const { figures, mixed } = await runMcpBench(options, (line) => lines.push(line));
+    expect(lines).toHaveLength(10);
+    for (const subject of ["open", "sqlite", "dynamodb", "preRegistered"] as const) {
+      expect(figures.calls.token[subject].cpuMicroseconds.median).toBeGreaterThan(0);
+    }
+    expect(figures.refreshes.dynamodb.perSecond.median).toBeGreaterThan(0);
+    expect(mixed).toEqual({ users: 200, calls: 400, crossed: 0 });
+  });
+});
+
+describe("figures", () => {
+  const round = (open: number, sqlite: number): McpRound => {
+    const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5, perSecond: 200, p99Milliseconds: 90 });
+    const calls = { open: of(open), sqlite: of(sqlite), dynamodb: of(3 * open), preRegistered: of(open) };
+    return { calls: { nothing: calls, token: calls }, refreshes: { sqlite: of(500), dynamodb: of(900) } };
+  };
+  // In the second round the whole machine was twice as slow.
+  const figures = mcpFiguresOf([round(100, 110), round(200, 260), round(100, 112)]);
+
+  it("take the median of each round's own ratio", () => {
+    expect(figures.calls.token.sqlite.ratio).toEqual({ min: 1.1, median: 1.12, max: 1.3 });
+    expect(mcpVerdict(figures)).toMatch(/^aim met .*1\.12 \(1\.10 to 1\.30\)/);
+    expect(mcpVerdict(mcpFiguresOf([round(100, 116)]))).toMatch(/^aim not met/);
+    expect(mcpTable(figures).split("\n")).toHaveLength(13);
+  });
+
+  it("bar#RS-8 one call with what is another's is one too many", () => {
+    expect(mixedVerdict({ users: 200, calls: 1000, crossed: 1 })).toMatch(/^aim not met/);
+    expect(mixedVerdict({ users: 200, calls: 1000, crossed: 0 })).toMatch(/^aim met /);
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * The bench of `/mcp`: what a tool call costs with a bearer token and a stored vendor token beside the same server without
+ * auth, how fast a refresh and a call are, and that no call of many users at once ever gets what is another's.
+ */
+import { describeMachine } from "./machine.ts";
+import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
+import { type Driver, type McpMeasurement, openDriver } from "./mcp-measure.ts";
+import { type Mixed, runMixed } from "./mcp-mixed.ts";
+import { MCP_SUBJECTS, type McpStage, type McpSubject, startMcpStage } from "./mcp-stage.ts";
+import { CONNECTIONS } from "./measure.ts";
+
+export interface McpBenchOptions {
+  /** Calls per server, tool and round; refreshes are a quarter of them. */
+  readonly calls: number;
+  readonly rounds: number;
+  readonly callsWarmUp: number;
+  /** Calls of 200 users, 200 at a time, each checked for what it was answered; 0 = none. */
+  readonly mixedCalls: number;
+  readonly profileFolder?: string;
+}
+
+export interface McpResults extends Pick<McpBenchOptions, "calls" | "rounds" | "callsWarmUp"> {
+  readonly connections: number;
+  readonly node: string;
+  readonly machine: string;
+  readonly engine: string;
+  readonly profiled: boolean;
+  readonly figures: McpFigures;
+  readonly mixed: Mixed | undefined;
+  readonly measurements: readonly McpRound[];
+}
+
+const REFRESH_PART = 0.25;
+
+/** @param say takes a line of progress @throws Error when a process ends, or an answer is not as it must be */
+export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
+  const stage = await startMcpStage(options.profileFolder);
+  try {
+    const measurements = await runRounds(stage, options, say);
+    const mixed = options.mixedCalls === 0 ? undefined : await runMixed(stage, options.mixedCalls, say);
+    const { calls, rounds, callsWarmUp, profileFolder } = options;
+    return {
+      calls,
+      rounds,
+      callsWarmUp,
+      connections: CONNECTIONS,
+      node: process.version,
+      machine: describeMachine(),
+      engine: stage.engine,
+      profiled: profileFolder !== undefined,
+      figures: mcpFiguresOf(measurements),
+      mixed,
+      measurements,
+    };
+  } finally {
+    await stage.stop();
+  }
+}
+
+type Drivers = Readonly<Record<McpSubject, Driver>>;
+
+async function runRounds(stage: McpStage, options: McpBenchOptions, say: (line: string) => void): Promise<McpRound[]> {
+  const opened = await Promise.all(MCP_SUBJECTS.map(async (subject) => [subject, await openDriver(stage, subject)]));
+  const drivers = Object.fromEntries(opened) as Drivers;
+  const measurements: McpRound[] = [];
+  try {
+    if (options.callsWarmUp > 0) await runRound(drivers, options.callsWarmUp, 0, (line) => say(`warm-up    ${line}`));
+    for (let round = 1; round <= options.rounds; round += 1) {
+      const told = (line: string): void => say(`round ${round}/${options.rounds}  ${line}`);
+      measurements.push(await runRound(drivers, options.calls, round, told));
+    }
+  } finally {
+    await Promise.all(Object.values(drivers).map((driver) => driver.close()));
+  }
+  return measurements;
+}
+
+/** Every second round goes backwards: what drifts cancels out. */
+async function runRound(
+  drivers: Drivers,
+  count: number,
+  number: number,
+  say: (line: string) => void,
+): Promise<McpRound> {
+  const ordered = <Name>(names: readonly Name[]): readonly Name[] => (number % 2 === 0 ? names : names.toReversed());
+  const told = (what: string, subject: McpSubject, { cpuMicroseconds }: McpMeasurement): void =>
+    say(`${what.padEnd(8)} ${MCP_LABELS[subject].padEnd(24)} ${cpuMicroseconds.toFixed(0).padStart(6)} µs`);
+  const calls: Record<string, Record<string, McpMeasurement>> = {};
+  for (const tool of TOOLS) {
+    const measured: Record<string, McpMeasurement> = {};
+    for (const subject of ordered(MCP_SUBJECTS)) {
+      const one = await drivers[subject].measure(tool, count);
+      measured[subject] = one;
+      told(tool, subject, one);
+    }
+    calls[tool] = measured;
+  }
+  const refreshes: Record<string, McpMeasurement> = {};
+  for (const subject of ordered(REFRESHERS)) {
+    const one = await drivers[subject].measure("refresh", Math.ceil(count * REFRESH_PART));
+    refreshes[subject] = one;
+    told("refresh", subject, one);
+  }
+  return { calls, refreshes } as unknown as McpRound;
+}

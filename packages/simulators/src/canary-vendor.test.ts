@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { canaryCode, type CanaryVendor, startCanaryVendor } from "./canary-vendor.ts";
+
+let vendor: CanaryVendor;
+beforeEach(async () => {
+  vendor = await startCanaryVendor();
+});
+afterEach(() => vendor.close());
+
+const token = async (form: Record<string, string>): Promise<{ status: number; body: Record<string, string> }> => {
+  const answer = await fetch(`${vendor.url}/token`, { method: "POST", body: new URLSearchParams(form) });
+  const text = await answer.text();
+  return { status: answer.status, body: (text === "" ? {} : JSON.parse(text)) as Record<string, string> };
+};
+const accountOf = async (accessToken = ""): Promise<unknown> => {
+  const answer = await fetch(`${vendor.url}/account`, { headers: { authorization: `Bearer ${accessToken}` } });
+  return answer.json();
+};
+
+describe("the canary vendor", () => {
+  it("tells by an access token whose it is, and takes a code once", async () => {
+    const code = canaryCode("alice");
+    const { body } = await token({ code });
+    expect(body["access_token"]).toMatch(/^canary\.alice\./);
+    expect(await accountOf(body["access_token"])).toEqual({ sub: "alice" });
+    expect(await accountOf("canary.alice.guess")).toEqual({ error: "invalid_token" });
+    expect((await token({ code })).status).toBe(400);
+  });
+
+  it("rotates refresh tokens, and ends the grant of one that comes twice", async () => {
+    const first = (await token({ code: canaryCode("alice") })).body["refresh_token"] ?? "";
+    const second = (await token({ refresh_token: first })).body["refresh_token"] ?? "";
+    expect(second).toMatch(/^renew\.alice\./);
+    expect((await token({ refresh_token: first })).status).toBe(400);
+    expect((await token({ refresh_token: second })).status).toBe(400);
+    expect(vendor.counts()).toMatchObject({ codes: 1, refreshes: 3, replays: 1 });
+  });
+
+  it("answers nothing but an outage while it has one", async () => {
+    const code = canaryCode("alice");
+    vendor.outage(true);
+    expect((await token({ code })).status).toBe(503);
+    vendor.outage(false);
+    expect((await token({ code })).status).toBe(200);
+  });
+});

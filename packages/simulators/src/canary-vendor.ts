@@ -1,0 +1,154 @@
+/**
+ * A vendor whose tokens name their user, for races and mix-ups: codes need no browser, refresh tokens rotate, one that is used
+ * twice ends the grant, and the account endpoint says whose token came. Not a model of any real server.
+ *
+ * Also a program: `node src/canary-vendor.ts` prints one JSON line with `url` and serves until it is ended.
+ */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "./listen.ts";
+
+export interface CanaryVendor {
+  readonly url: string;
+  counts(): CanaryCounts;
+  /** Makes every answer an outage (503 with Retry-After), or none. */
+  outage(isDown: boolean): void;
+  close(): Promise<void>;
+}
+
+export interface CanaryCounts {
+  /** Requests with a code, whatever became of them. */
+  readonly codes: number;
+  readonly refreshes: number;
+  /** Refresh tokens that came a second time: each ended its grant. */
+  readonly replays: number;
+  readonly accounts: number;
+}
+
+export interface CanaryVendorOptions {
+  /** Of access tokens; default an hour. */
+  readonly lifetimeSeconds?: number;
+  /** How long a refresh takes, so that callers meet there; default 0. */
+  readonly refreshMs?: number;
+}
+
+interface Grant {
+  readonly user: string;
+  refreshToken: string;
+  isOver: boolean;
+}
+
+const HOUR_SECONDS = 3600;
+const KEEP_ALIVE_MS = 60_000;
+
+/** A code is `code.USER.ANYTHING`, good once; an access token `canary.USER.RANDOM`. Clients are not authenticated. */
+export async function startCanaryVendor(options: CanaryVendorOptions = {}): Promise<CanaryVendor> {
+  const { lifetimeSeconds = HOUR_SECONDS, refreshMs = 0 } = options;
+  const { server, url, close } = await listen(0);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const spentCodes = new Set<string>();
+  const grants = new Map<string, Grant>();
+  const users = new Map<string, string>();
+  const counts = { codes: 0, refreshes: 0, replays: 0, accounts: 0 };
+  let isDown = false;
+
+  const issue = (grant: Grant): Reply => {
+    const accessToken = `canary.${grant.user}.${random()}`;
+    grant.refreshToken = `renew.${grant.user}.${random()}`;
+    users.set(accessToken, grant.user);
+    grants.set(grant.refreshToken, grant);
+    return json(200, {
+      access_token: accessToken,
+      token_type: "Bearer",
+      expires_in: lifetimeSeconds,
+      refresh_token: grant.refreshToken,
+      scope: "read",
+    });
+  };
+  const redeem = (code: string): Reply => {
+    counts.codes += 1;
+    const user = /^code\.([^.]+)\./.exec(code)?.[1];
+    if (user === undefined || spentCodes.has(code)) return json(400, { error: "invalid_grant" });
+    spentCodes.add(code);
+    return issue({ user, refreshToken: "", isOver: false });
+  };
+  const refresh = async (refreshToken: string): Promise<Reply> => {
+    counts.refreshes += 1;
+    const grant = grants.get(refreshToken);
+    if (grant !== undefined && grant.refreshToken !== refreshToken) {
+      counts.replays += 1;
+      grant.isOver = true;
+    }
+    if (grant === undefined || grant.isOver) return json(400, { error: "invalid_grant" });
+    const reply = issue(grant);
+    if (refreshMs > 0) await sleep(refreshMs);
+    return reply;
+  };
+  const account = (header: string | undefined): Reply => {
+    counts.accounts += 1;
+    const user = users.get(header?.replace(/^Bearer /, "") ?? "");
+    return user === undefined ? json(401, { error: "invalid_token" }) : json(200, { sub: user });
+  };
+  const answer = async (request: IncomingMessage): Promise<Reply> => {
+    const body = new URLSearchParams(await text(request));
+    if (isDown) return { status: 503, headers: { "Retry-After": "1" }, body: "" };
+    if (request.url === "/account") return account(request.headers.authorization);
+    if (request.url !== "/token") return json(404, {});
+    return body.has("refresh_token") ? refresh(body.get("refresh_token") ?? "") : redeem(body.get("code") ?? "");
+  };
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    answer(request).then(
+      ({ status, headers, body }) =>
+        response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) }).end(body),
+      () => response.destroy(),
+    );
+  });
+  return {
+    url,
+    counts: () => ({ ...counts }),
+    outage: (down) => {
+      isDown = down;
+    },
+    close,
+  };
+}
+
+/** A new code of this user, as if they had just consented. */
+export function canaryCode(user: string): string {
+  return `code.${user}.${random()}`;
+}
+
+/** What a deployed server has to be told to have it as its vendor. */
+export function canaryEnvironment(url: string): Readonly<Record<string, string>> {
+  return {
+    VENDOR: "canary",
+    VENDOR_AUTHORIZATION_URL: `${url}/authorize`,
+    VENDOR_TOKEN_URL: `${url}/token`,
+    VENDOR_USERINFO_URL: `${url}/account`,
+    VENDOR_CLIENT_ID: "our-client",
+    VENDOR_CLIENT_SECRET: "our-secret-at-the-vendor",
+    EGRESS_ALLOW_LOOPBACK: "true",
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function json(status: number, body: object): Reply {
+  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function random(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+// The name as well: in a bundle of one file every module is the main one.
+if (import.meta.main && import.meta.filename.endsWith("canary-vendor.ts")) {
+  const { url } = await startCanaryVendor();
+  process.stdout.write(`${JSON.stringify({ url })}\n`);
+}
