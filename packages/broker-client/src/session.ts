@@ -24,6 +24,8 @@ export interface Session {
   readonly nonce?: string;
   readonly scope?: string;
   readonly resource?: string;
+  /** The vendor's answer must name it, whatever its metadata says by then. */
+  readonly issExpected?: boolean;
   readonly expiresAt: EpochSeconds;
 }
 

@@ -1,12 +1,13 @@
 /** An error of the broker, as JSON or in a redirect, and an error of oauth4webapi: as the one error of this package. */
 import { BrokerClientError, type BrokerClientErrorDetails } from "../error.ts";
+import { parseMembers } from "./members.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** @throws BrokerClientError unless the answer is a success */
 export async function requireSuccess(answer: Response): Promise<Response> {
   if (answer.ok) return answer;
-  const members = await readMembers(answer);
+  const members = parseMembers(await answer.text()) ?? {};
   const retryAfterSeconds = retryAfter(answer);
   if (textOf(members["error"]) !== undefined) throw errorOf(members, retryAfterSeconds);
   const reason = `status_${answer.status}`;
@@ -43,15 +44,6 @@ export function translate(error: unknown): BrokerClientError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (!code.startsWith("OAUTH_")) throw error;
   return new BrokerClientError("answer_refused", "The broker's answer breaks its contract", { reason: "malformed" });
-}
-
-async function readMembers(answer: Response): Promise<Members> {
-  try {
-    const value: unknown = await answer.json();
-    return typeof value === "object" && value !== null ? (value as Members) : {};
-  } catch {
-    return {};
-  }
 }
 
 function retryAfter(answer: Response): number | undefined {

@@ -3,7 +3,9 @@
  * between the two, a proxy that ends TLS or a log of bodies, then sees no token.
  */
 import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
+import type { JsonObject } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
+import { parseMembers } from "./members.ts";
 
 export interface AnswerEncryption {
   /** Its public half is in this client's `jwks` at the broker. */
@@ -32,14 +34,14 @@ const CONTENT_ENCRYPTION = ["A128GCM", "A192GCM", "A256GCM", "A128CBC-HS256", "A
 export async function readTokenMembers(
   answer: Response,
   encryption: AnswerEncryption | undefined,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
   const isEncrypted = /^application\/jwt\s*(;|$)/i.test(answer.headers.get("content-type") ?? "");
   if (encryption !== undefined && !isEncrypted) {
     throw refused("not_encrypted", "The broker's answer is not encrypted, and this client wants it to be");
   }
   const text = await answer.text();
   const json = isEncrypted ? await decrypt(text, encryption) : text;
-  const members = parse(json);
+  const members = parseMembers(json);
   if (members === undefined) throw refused("malformed", "The broker's answer is not a JSON object");
   return members;
 }
@@ -56,16 +58,6 @@ async function decrypt(jwe: string, encryption: AnswerEncryption | undefined): P
     return new TextDecoder().decode(plaintext);
   } catch {
     throw refused("not_decryptable", "The broker's answer cannot be opened with the key of this client");
-  }
-}
-
-function parse(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

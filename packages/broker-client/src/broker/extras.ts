@@ -5,6 +5,7 @@ import { BrokerClientError } from "../error.ts";
 import type { GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { authorizationHeader } from "./authentication.ts";
+import { parseMembers } from "./members.ts";
 import type { BrokerMetadata } from "./metadata.ts";
 import { grantForm, present, startForm } from "./request-form.ts";
 
@@ -57,7 +58,7 @@ export async function explain(
   const headers = new Headers({ accept: "application/json" });
   await authenticate(await metadata(), client, body, headers);
   const answer = await requireSuccess(await fetch(`${issuer}/v1/explain`, { method: "POST", headers, body }));
-  const explained: unknown = await answer.json().catch(() => undefined);
-  if (typeof explained === "object" && explained !== null) return explained as JsonObject;
+  const explained = parseMembers(await answer.text());
+  if (explained !== undefined) return explained;
   throw new BrokerClientError("answer_refused", "The broker's answer is not a JSON object", { reason: "malformed" });
 }

@@ -16,12 +16,15 @@ export function readBrokerCallback(
   { server, client }: { readonly server: BrokerMetadata; readonly client: Client },
 ): URLSearchParams {
   const parameters = new URLSearchParams(queryOfCallback(callbackUrl, session.redirectUri));
-  requireState(session, only(parameters, "state"));
-  requireBrokerIssuer(only(parameters, "iss"), server.issuer);
+  const sent = requireOnce(parameters);
+  requireState(session, sent["state"]);
+  requireBrokerIssuer(sent["iss"], server.issuer);
+  //= bar#CB-11
+  if ((sent["code"] === undefined) === (sent["error"] === undefined)) throw malformed();
   try {
     return validateAuthResponse(server, client, parameters, session.state);
   } catch (error) {
-    throw error instanceof AuthorizationResponseError ? errorOfCallback(parameters) : malformed();
+    throw error instanceof AuthorizationResponseError ? errorOf(sent) : malformed();
   }
 }
 
@@ -34,14 +37,10 @@ function requireBrokerIssuer(iss: string | undefined, issuer: string): void {
 
 /** @throws BrokerClientError for a repeated parameter: which of the two was meant is not for us to choose */
 //= rfc6749#3.1
-function only(parameters: URLSearchParams, name: string): string | undefined {
-  const [value, second] = parameters.getAll(name);
-  if (second !== undefined) throw malformed();
-  return value;
-}
-
-function errorOfCallback(parameters: URLSearchParams): BrokerClientError {
-  return errorOf(Object.fromEntries(parameters));
+function requireOnce(parameters: URLSearchParams): Readonly<Record<string, string | undefined>> {
+  const sent = new Map(parameters);
+  if (sent.size !== parameters.size) throw malformed();
+  return Object.fromEntries(sent);
 }
 
 function malformed(): BrokerClientError {

@@ -3,6 +3,7 @@ import { processRevocationResponse } from "oauth4webapi";
 import { BrokerClientError } from "../error.ts";
 import type { Revoked } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
+import { parseMembers } from "./members.ts";
 
 /** @throws BrokerClientError; oauth4webapi's errors */
 //= rfc7009#2.2
@@ -10,7 +11,7 @@ export async function readRevoked(answer: Response): Promise<Revoked> {
   try {
     const success = await requireSuccess(answer);
     await processRevocationResponse(success.clone());
-    const { revoked }: { revoked?: unknown } = JSON.parse(await success.text());
+    const { revoked } = parseMembers(await success.text()) ?? {};
     if (revoked === "token" || revoked === "grant" || revoked === "already") return { outcome: "revoked", revoked };
   } catch (error) {
     if (!(error instanceof BrokerClientError)) throw error;

@@ -5,11 +5,12 @@ import {
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
 } from "oauth4webapi";
-import type { Clock, JsonObject } from "@oauth-broker/oauth-core";
+import type { Clock } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
 import type { Tokens } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { type AnswerEncryption, readTokenMembers } from "./encrypted-answer.ts";
+import { isMembers } from "./members.ts";
 
 export interface AnswerDeps {
   readonly server: AuthorizationServer;
@@ -28,20 +29,20 @@ export async function readTokens(
 ): Promise<Tokens> {
   const at = now();
   const members = await readTokenMembers(await requireSuccess(answer), encryption);
-  const { token_type: tokenType = "" } = members;
+  const tokenType = typeof members["token_type"] === "string" ? members["token_type"] : "";
   // A vendor may have a word of its own for its tokens; the backend is told, and decides.
-  const recognizedTokenTypes = { [String(tokenType).toLowerCase()]: () => undefined };
+  const recognizedTokenTypes = { [tokenType.toLowerCase()]: () => undefined };
   //= rfc6749#5.1
   const checked = await PROCESS[grant](server, client, Response.json(members), { recognizedTokenTypes });
   const { vendor, connection, vendor_id_token: vendorIdToken, vendor_data: vendorData } = members;
-  if (typeof vendor !== "string" || typeof connection !== "string" || !isObject(vendorData)) {
+  if (typeof vendor !== "string" || typeof connection !== "string" || !isMembers(vendorData)) {
     throw new BrokerClientError("answer_refused", "The broker's answer does not say what it is of", {
       reason: "malformed",
     });
   }
   return {
     accessToken: checked.access_token,
-    tokenType: String(tokenType),
+    tokenType,
     ...(checked.expires_in === undefined ? {} : { expiresAt: at + checked.expires_in }),
     ...(checked.refresh_token === undefined ? {} : { refreshToken: checked.refresh_token }),
     ...(checked.scope === undefined ? {} : { scope: checked.scope }),
@@ -50,8 +51,4 @@ export async function readTokens(
     vendorData,
     ...(typeof vendorIdToken === "string" ? { vendorIdToken } : {}),
   };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

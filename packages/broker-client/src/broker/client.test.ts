@@ -1,0 +1,273 @@
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  callbackOf,
+  createFakeBroker,
+  type FakeBroker,
+  ISSUER,
+  networkFailure,
+  REDIRECT_URI,
+  refusal,
+  TOKEN_ANSWER,
+} from "../testing/fake-broker.ts";
+import { type BrokerClient, type BrokerClientOptions, createBrokerClient } from "./client.ts";
+
+const now = fixedClock(1_700_000_000);
+let broker: FakeBroker;
+let client: BrokerClient;
+
+beforeEach(() => {
+  broker = createFakeBroker();
+  client = make();
+});
+
+function make(options: Partial<BrokerClientOptions> = {}): BrokerClient {
+  const usual = { issuer: ISSUER, clientId: "platform", clientSecret: "client-secret", redirectUri: REDIRECT_URI, now };
+  return createBrokerClient({ ...usual, fetch: broker.fetch, ...options });
+}
+
+const paths = (): string[] => broker.asked.map(({ path }) => path);
+const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);
+
+describe("the options", () => {
+  it.each([
+    ["http://broker.example"],
+    [`${ISSUER}/`],
+    [`${ISSUER}/path`],
+    ["https://user:secret@broker.example"],
+    ["broker.example"],
+    [""],
+  ])("refuse %s as issuer", (issuer) => {
+    expect(() => make({ issuer })).toThrow("issuer must be");
+  });
+
+  it.each([["http://127.0.0.1:8787"], ["http://[::1]:8787"], ["http://localhost:8787"]])("take %s", (issuer) => {
+    expect(() => make({ issuer })).not.toThrow();
+  });
+
+  it("want one kind of credentials", () => {
+    const common = { issuer: ISSUER, clientId: "platform", redirectUri: REDIRECT_URI };
+    expect(() => createBrokerClient(common)).toThrow("either");
+    expect(() => createBrokerClient({ ...common, clientSecret: "" })).toThrow("either");
+  });
+});
+
+describe("the metadata", () => {
+  it("is asked for once, by any number of callers, and again after an hour", async () => {
+    await Promise.all([1, 2, 3].map(() => client.start({ vendor: "github" })));
+    expect(paths().filter((path) => path.startsWith("/.well-known"))).toHaveLength(1);
+    now.advance(3601);
+    await client.start({ vendor: "github" });
+    expect(paths().filter((path) => path.startsWith("/.well-known"))).toHaveLength(2);
+  });
+
+  it("is asked for again after a failure", async () => {
+    broker.answers.set("/.well-known/oauth-authorization-server", networkFailure);
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      details: { reason: "broker_unreachable", retryAfterSeconds: 5 },
+    });
+    broker.answers.set("/.well-known/oauth-authorization-server", () => Response.json(broker.metadata));
+    await client.start({ vendor: "github" });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["rfc8414#3.3 another issuer's", { issuer: "https://other.example" }],
+    ["rfc8414#3.3 the issuer's with a slash", { issuer: `${ISSUER}/` }],
+    ["rfc9126#5 without PAR", { pushed_authorization_request_endpoint: undefined }],
+    ["rfc9126#5 with PAR left to the client", { require_pushed_authorization_requests: false }],
+    ["without iss in answers", { authorization_response_iss_parameter_supported: undefined }],
+    ["with plain PKCE only", { code_challenge_methods_supported: ["plain"] }],
+    ["with a token endpoint elsewhere", { token_endpoint: "https://attacker.example/token" }],
+    ["with an authorization endpoint elsewhere", { authorization_endpoint: "https://attacker.example/authorize" }],
+    ["without revocation", { revocation_endpoint: undefined }],
+  ])("%s is not a broker's", async (_what, members) => {
+    Object.assign(broker.metadata, members);
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+    expect(paths()).toEqual(["/.well-known/oauth-authorization-server"]);
+  });
+
+  it("is not looked for elsewhere when the broker redirects", async () => {
+    const headers = { location: "https://attacker.example/" };
+    broker.answers.set("/.well-known/oauth-authorization-server", () => new Response(null, { status: 302, headers }));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+    expect(broker.asked).toHaveLength(1);
+  });
+});
+
+describe("start", () => {
+  it("rfc9126#2.1 pushes the whole request with Basic credentials, and the URL has the handle alone", async () => {
+    const { url, session } = await client.start({
+      vendor: "github",
+      scope: "repo read:user",
+      loginHint: "someone",
+      prompt: "consent",
+      resource: "https://api.example/",
+      byoc: { clientId: "own-client", clientSecret: "own-secret" },
+      placeholders: { tenant: "one" },
+      vendorParams: { team: "T1" },
+    });
+    const { body, headers } = last("/v1/par")!;
+    expect(Object.fromEntries(body)).toEqual({
+      client_id: "platform",
+      response_type: "code",
+      redirect_uri: REDIRECT_URI,
+      state: session.state,
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+      vendor: "github",
+      scope: "repo read:user",
+      login_hint: "someone",
+      prompt: "consent",
+      resource: "https://api.example/",
+      vendor_client_id: "own-client",
+      vendor_client_secret: "own-secret",
+      placeholders: '{"tenant":"one"}',
+      vendor_params: '{"team":"T1"}',
+    });
+    expect(headers.get("authorization")).toMatch(/^Basic /);
+    const { searchParams, pathname } = new URL(url);
+    expect(pathname).toBe("/v1/authorize");
+    expect(Object.fromEntries(searchParams)).toEqual({
+      client_id: "platform",
+      request_uri: "urn:ietf:params:oauth:request_uri:one",
+    });
+    expect(JSON.stringify(session)).not.toContain("own-secret");
+  });
+
+  it("sends endpoints and issuer of manual mode", async () => {
+    const endpoints = {
+      authorizationEndpoint: "https://v.example/authorize",
+      tokenEndpoint: "https://v.example/token",
+    };
+    await client.start({ endpoints, byoc: { clientId: "own" } });
+    expect(Object.fromEntries(last("/v1/par")!.body)).toMatchObject({
+      authorization_endpoint: "https://v.example/authorize",
+      token_endpoint: "https://v.example/token",
+      vendor_client_id: "own",
+    });
+    await client.start({ issuer: "https://idp.example", byoc: { clientId: "own" } });
+    expect(last("/v1/par")!.body.get("issuer")).toBe("https://idp.example");
+  });
+
+  it("passes the broker's refusal on, with everything that helps", async () => {
+    const members = { error: "unauthorized_client", reason: "not_listed", flow_id: "flow" };
+    broker.answers.set("/v1/par", refusal(400, members));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
+      name: "BrokerClientError",
+      code: "unauthorized_client",
+      description: "In a sentence",
+      details: { reason: "not_listed", flowId: "flow" },
+    });
+    broker.answers.set("/v1/par", refusal(401, { error: "invalid_client" }, { "www-authenticate": 'Basic realm="x"' }));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_client" });
+    broker.answers.set("/v1/par", refusal(429, { error: "slow_down" }, { "retry-after": "30" }));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
+      code: "slow_down",
+      details: { retryAfterSeconds: 30 },
+    });
+  });
+
+  it("tells a proxy's page from the broker's answer", async () => {
+    broker.answers.set("/v1/par", () => new Response("<h1>Bad Gateway</h1>", { status: 502 }));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      details: { reason: "status_502" },
+    });
+    broker.answers.set("/v1/par", () => new Response("<h1>Hello</h1>", { status: 201 }));
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+  });
+});
+
+describe("finish", () => {
+  it("reads every member of the answer", async () => {
+    const { session } = await client.start({ vendor: "github" });
+    expect(await client.finish(callbackOf(session.state), session)).toEqual({
+      accessToken: "vendor-access-token",
+      tokenType: "Bearer",
+      expiresAt: now() + 3600,
+      refreshToken: "vendor-refresh-token",
+      scope: "api:read",
+      vendor: "github",
+      connection: "sealed-connection",
+      vendorData: { instance_url: "https://one.example" },
+    });
+    expect(Object.fromEntries(last("/v1/token")!.body)).toMatchObject({
+      grant_type: "authorization_code",
+      code: "one-time-code",
+      redirect_uri: REDIRECT_URI,
+      code_verifier: session.codeVerifier,
+    });
+  });
+
+  it("hands on a vendor's own word for its tokens, and an unknown lifetime as unknown", async () => {
+    const { expires_in: _expiresIn, ...answer } = TOKEN_ANSWER;
+    broker.answers.set("/v1/token", () => Response.json({ ...answer, token_type: "Shop" }));
+    const { session } = await client.start({ vendor: "github" });
+    const tokens = await client.finish(callbackOf(session.state), session);
+    expect(tokens.tokenType).toBe("Shop");
+    expect(tokens).not.toHaveProperty("expiresAt");
+  });
+
+  it("may be repeated after an outage that spent nothing, and not after one that did", async () => {
+    const { session } = await client.start({ vendor: "github" });
+    broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable" }, { "retry-after": "3" }));
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      details: { retryAfterSeconds: 3 },
+    });
+    broker.answers.set("/v1/token", networkFailure);
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      details: { reason: "broker_unreachable" },
+    });
+    broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable", retry: "restart" }));
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      details: { retry: "restart" },
+    });
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      code: "session_refused",
+      details: { reason: "used" },
+    });
+  });
+
+  it("forgets used sessions when they could not be used anyway", async () => {
+    const { session } = await client.start({ vendor: "github" });
+    await client.finish(callbackOf(session.state), session);
+    now.advance(961);
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      details: { reason: "expired" },
+    });
+  });
+
+  it("passes on what a callback's error says, and nothing that could break a log line", async () => {
+    const { session } = await client.start({ vendor: "github" });
+    const members = {
+      error: "vendor_credentials_rejected",
+      credentials_source: "byoc",
+      vendor_error: "invalid_client",
+    };
+    await expect(client.finish(callbackOf(session.state, members), session)).rejects.toMatchObject({
+      code: "vendor_credentials_rejected",
+      details: { flowId: "flow", credentialsSource: "byoc", vendorError: "invalid_client" },
+    });
+    const strange = { error: "access_denied", error_description: "one\r\ntwo", reason: "\u0000" };
+    await expect(client.finish(callbackOf(session.state, strange), session)).rejects.toMatchObject({
+      code: "access_denied",
+      description: "",
+      details: { flowId: "flow" },
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ["no access token", { ...TOKEN_ANSWER, access_token: undefined }],
+    ["no connection", { ...TOKEN_ANSWER, connection: undefined }],
+    ["no vendor", { ...TOKEN_ANSWER, vendor: undefined }],
+    ["vendor data that is none", { ...TOKEN_ANSWER, vendor_data: [] }],
+    ["a list", [TOKEN_ANSWER]],
+  ])("refuses an answer with %s, and shows none of it", async (_what, answer) => {
+    broker.answers.set("/v1/token", () => Response.json(answer));
+    const { session } = await client.start({ vendor: "github" });
+    const error: unknown = await client.finish(callbackOf(session.state), session).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "answer_refused", details: { reason: "malformed" } });
+    expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain("vendor-access-token");
+  });
+});

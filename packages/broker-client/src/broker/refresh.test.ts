@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import {
+  createFakeBroker,
+  type FakeBroker,
+  ISSUER,
+  networkFailure,
+  REDIRECT_URI,
+  refusal,
+} from "../testing/fake-broker.ts";
+import { type BrokerClient, createBrokerClient } from "./client.ts";
+
+const now = fixedClock(1_700_000_000);
+let broker: FakeBroker;
+let client: BrokerClient;
+
+beforeEach(() => {
+  broker = createFakeBroker();
+  const common = {
+    issuer: ISSUER,
+    clientId: "platform",
+    clientSecret: "client-secret",
+    redirectUri: REDIRECT_URI,
+    now,
+  };
+  client = createBrokerClient({ ...common, fetch: broker.fetch });
+});
+
+const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);
+
+describe("refresh", () => {
+  const request = { refreshToken: "vendor-refresh-token", connection: "sealed-connection" };
+
+  it("sends the connection, BYOC and a narrower scope", async () => {
+    const byoc = { clientId: "own", clientSecret: "own-secret" };
+    expect(await client.refresh({ ...request, byoc, scope: "api:read" })).toMatchObject({ outcome: "ok" });
+    expect(Object.fromEntries(last("/v1/token")!.body)).toEqual({
+      grant_type: "refresh_token",
+      refresh_token: "vendor-refresh-token",
+      connection: "sealed-connection",
+      vendor_client_id: "own",
+      vendor_client_secret: "own-secret",
+      scope: "api:read",
+    });
+  });
+
+  it.each<[string, () => Response, object]>([
+    [
+      "an outage",
+      refusal(503, { error: "temporarily_unavailable" }, { "retry-after": "9" }),
+      { outcome: "retry_later", retryAfterSeconds: 9, reason: "temporarily_unavailable" },
+    ],
+    [
+      "a limit",
+      refusal(429, { error: "slow_down" }, { "retry-after": "30" }),
+      { outcome: "retry_later", retryAfterSeconds: 30, reason: "slow_down" },
+    ],
+    [
+      "a broken vendor",
+      refusal(502, { error: "vendor_response_invalid" }),
+      { outcome: "retry_later", retryAfterSeconds: 60, reason: "vendor_response_invalid" },
+    ],
+    [
+      "a broken broker",
+      refusal(500, { error: "server_error" }),
+      { outcome: "retry_later", retryAfterSeconds: 60, reason: "server_error" },
+    ],
+    [
+      "a page of a proxy",
+      () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }),
+      { outcome: "retry_later", retryAfterSeconds: 5, reason: "status_504" },
+    ],
+    ["nobody", networkFailure, { outcome: "retry_later", retryAfterSeconds: 5, reason: "broker_unreachable" }],
+    [
+      "a lost answer",
+      refusal(503, { error: "temporarily_unavailable", retry: "restart" }),
+      { outcome: "reauthorize", reason: "answer_lost" },
+    ],
+    [
+      "a wrong answer after a rotation",
+      refusal(502, { error: "vendor_response_invalid", retry: "restart", reason: "subject_mismatch" }),
+      { outcome: "reauthorize", reason: "subject_mismatch" },
+    ],
+    ["a dead token", refusal(400, { error: "invalid_grant" }), { outcome: "reauthorize", reason: "invalid_grant" }],
+    [
+      "a moved vendor",
+      refusal(400, { error: "invalid_grant", reason: "connection_endpoint_changed" }),
+      { outcome: "reauthorize", reason: "connection_endpoint_changed" },
+    ],
+    [
+      "credentials",
+      refusal(400, { error: "vendor_credentials_rejected", credentials_source: "byoc" }),
+      { outcome: "credentials_rejected", source: "byoc" },
+    ],
+  ])("says what to do after %s", async (_what, answer, outcome) => {
+    broker.answers.set("/v1/token", answer);
+    expect(await client.refresh(request)).toEqual(outcome);
+  });
+
+  it.each(["invalid_client", "invalid_request", "unauthorized_client", "invalid_scope"])(
+    "throws %s: the caller is wrong, the tokens are not",
+    async (error) => {
+      broker.answers.set("/v1/token", refusal(error === "invalid_client" ? 401 : 400, { error }));
+      await expect(client.refresh(request)).rejects.toMatchObject({ code: error });
+    },
+  );
+});
+
+describe("revoke", () => {
+  it.each(["token", "grant", "already"])("says what the broker did: %s", async (revoked) => {
+    broker.answers.set("/v1/revoke", () => Response.json({ revoked }));
+    expect(await client.revoke({ token: "t", tokenTypeHint: "access_token", connection: "c" })).toEqual({
+      outcome: "revoked",
+      revoked,
+    });
+    expect(Object.fromEntries(last("/v1/revoke")!.body)).toEqual({
+      token: "t",
+      token_type_hint: "access_token",
+      connection: "c",
+    });
+  });
+
+  it("rfc7009#2.2.1 says what the user can do where the vendor has no way", async () => {
+    broker.answers.set("/v1/revoke", refusal(400, { error: "unsupported_token_type", help: "Open the settings" }));
+    expect(await client.revoke({ token: "t", connection: "c" })).toEqual({
+      outcome: "unsupported",
+      help: "Open the settings",
+    });
+  });
+
+  it("rfc7009#2.2 takes no other answer for a success", async () => {
+    broker.answers.set("/v1/revoke", () => Response.json({ revoked: "perhaps" }));
+    await expect(client.revoke({ token: "t", connection: "c" })).rejects.toMatchObject({ code: "answer_refused" });
+    broker.answers.set("/v1/revoke", () => new Response("ok"));
+    await expect(client.revoke({ token: "t", connection: "c" })).rejects.toMatchObject({ code: "answer_refused" });
+  });
+});

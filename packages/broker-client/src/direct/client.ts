@@ -1,0 +1,163 @@
+/**
+ * The same interface without a broker: a deployment that is a client of the vendor itself, with a redirect URI of its own.
+ * Mechanics, dialects and checks are oauth-core's, the ones that the broker uses; the session discipline is that of the broker's client.
+ */
+import {
+  type Clock,
+  connectionContext,
+  createVendorClient,
+  type Fetch,
+  OAuthError,
+  parseScope,
+  type ResolvedVendor,
+} from "@oauth-broker/oauth-core";
+import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
+import { systemClock } from "../clock.ts";
+import { refreshFailure } from "../refresh-outcome.ts";
+import { requireContext, requireSession } from "../session.ts";
+import { createSpentSessions } from "../spent-sessions.ts";
+import type { ConnectClient, Revoked } from "../types.ts";
+import { connectionOf, requireConnection } from "./connection.ts";
+import { readVendorCallback } from "./finish.ts";
+import { problem } from "./problem.ts";
+import { authorizationRequest, newSession, requireTarget } from "./request.ts";
+import { tokensOf } from "./tokens.ts";
+import { directVendor, type DirectVendorOptions } from "./vendor.ts";
+
+export interface DirectOptions extends DirectVendorOptions {
+  /**
+   * Registered at the vendor, byte for byte. A path for each vendor: where a vendor sends no `iss`, the path is what tells its
+   * answers from another's.
+   */
+  readonly redirectUri: string;
+  /** What may be reached. Default: public addresses over https, and nothing else. */
+  readonly egress?: Partial<Pick<EgressOptions, "allowLoopback" | "allowCidrs" | "caPem" | "timeoutMs">>;
+  /** In place of the guarded way out that `egress` describes. */
+  readonly fetch?: Fetch;
+  readonly now?: Clock;
+}
+
+export interface DirectClient extends ConnectClient {
+  /** Waits for running requests, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * A client of one vendor. Asks nobody yet: discovery runs when a user starts.
+ *
+ * @throws Error when an option is malformed, OAuthError when a placeholder is
+ */
+export function direct(options: DirectOptions): DirectClient {
+  const { redirectUri, now = systemClock } = options;
+  const { vendor: entry, credentials } = directVendor(options);
+  const { clientId } = credentials;
+  const { allowLoopback = false, allowCidrs = [] } = options.egress ?? {};
+  const { fetch, close } = options.fetch === undefined ? openEgress(options.egress) : withoutEnd(options.fetch);
+  const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs });
+  const spent = createSpentSessions({ now });
+  const owner = { clientId, redirectUri };
+  const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
+  const contextOf = (vendor: ResolvedVendor): string =>
+    connectionContext({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri }).hash;
+
+  return {
+    start: (request) =>
+      translating(async () => {
+        requireTarget(request, entry.id);
+        const vendor = await resolve();
+        const session = newSession(request, vendor, { ...owner, context: contextOf(vendor) }, now());
+        return { url: vendorClient.authorizationUrl(vendor, authorizationRequest(session, vendor, request)), session };
+      }),
+
+    finish: (callbackUrl, given) =>
+      translating(async () => {
+        const session = requireSession(given, owner, now);
+        const vendor = await resolve();
+        requireContext(session, contextOf(vendor));
+        const { data, ...callback } = readVendorCallback(callbackUrl, session, vendor);
+        const { codeVerifier, nonce, resource, scope } = session;
+        const redeem = {
+          ...callback,
+          redirectUri,
+          scope: scope === undefined ? [] : parseScope(scope),
+          ...(codeVerifier === undefined ? {} : { codeVerifier }),
+          ...(nonce === undefined ? {} : { nonce }),
+          ...(resource === undefined ? {} : { resource }),
+        };
+        return spent.once(
+          session,
+          async () => {
+            const at = now();
+            const tokens = await vendorClient.redeemCode(vendor, credentials, redeem);
+            const connection = connectionOf(vendor, clientId, tokens.idToken);
+            return tokensOf({ ...tokens, vendorData: { ...data, ...tokens.vendorData } }, { vendor, connection, at });
+          },
+          problem,
+        );
+      }),
+
+    refresh: async (request) => {
+      try {
+        requireTarget(request, entry.id);
+        const vendor = await resolve();
+        const { refreshToken, connection, scope } = request;
+        const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
+        const at = now();
+        const fresh = await vendorClient.refreshTokens(vendor, credentials, {
+          refreshToken,
+          ...(scope === undefined ? {} : { scope: parseScope(scope) }),
+          ...(known?.iss === undefined || known.sub === undefined
+            ? {}
+            : { expected: { issuer: known.iss, subject: known.sub } }),
+        });
+        //= rfc6749#6
+        const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
+        const kept = connection ?? connectionOf(vendor, clientId, fresh.idToken);
+        return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: kept, at }) };
+      } catch (error) {
+        return refreshFailure(problem(error));
+      }
+    },
+
+    revoke: (request) =>
+      translating(async (): Promise<Revoked> => {
+        requireTarget(request, entry.id);
+        const vendor = await resolve();
+        const { token, tokenTypeHint, connection } = request;
+        if (connection !== undefined) requireConnection(connection, vendor, clientId);
+        const hint = tokenTypeHint === undefined ? {} : { tokenTypeHint };
+        try {
+          const revoked = await vendorClient.revokeToken(vendor, credentials, { token, ...hint });
+          return { outcome: "revoked", revoked };
+        } catch (error) {
+          if (!(error instanceof OAuthError) || error.code !== "unsupported_token_type") throw error;
+          return { outcome: "unsupported", help: error.extras.help ?? error.description };
+        }
+      }),
+
+    close,
+  };
+}
+
+function openEgress({
+  allowLoopback = false,
+  allowCidrs = [],
+  timeoutMs = TIMEOUT_MS,
+  caPem,
+}: DirectOptions["egress"] = {}): Egress {
+  return createEgress({ allowLoopback, allowCidrs, timeoutMs, ...(caPem === undefined ? {} : { caPem }) });
+}
+
+function withoutEnd(fetch: Fetch): Pick<Egress, "fetch" | "close"> {
+  return { fetch, close: async () => undefined };
+}
+
+async function translating<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw problem(error);
+  }
+}

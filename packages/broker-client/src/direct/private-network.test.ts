@@ -1,0 +1,98 @@
+/**
+ * A deployment inside a private network: no broker can reach it, the user's browser can, and the vendor's token endpoint answers
+ * https inside that network. The network here is inside the loopback range; nothing but it is permitted, and no plain http.
+ */
+import { once } from "node:events";
+import { request } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
+import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defineVendor, direct, type DirectClient, type DirectOptions } from "./index.ts";
+
+const REDIRECT_URI = "https://platform.internal/oauth/callback";
+const credentials = { clientId: "deployment", clientSecret: "a-secret-of-the-deployment" };
+const authority = createTestAuthority();
+const closers: (() => Promise<void>)[] = [];
+let vendor: DirectOptions["vendor"];
+
+beforeAll(async () => {
+  const provider = await startOpenIdProvider({ clients: [{ ...credentials, redirectUris: [REDIRECT_URI] }] });
+  const { port, close } = await startTls(provider.port);
+  closers.push(close, provider.close);
+  vendor = defineVendor({
+    id: "internal",
+    name: "Internal",
+    authorizationEndpoint: `${provider.issuer}/auth`,
+    tokenEndpoint: `https://127.0.0.1:${port}/token`,
+    revocationEndpoint: `https://127.0.0.1:${port}/token/revocation`,
+    defaultScopes: ["api:read"],
+  });
+});
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+/** What ends TLS in front of a server: its own name and certificate, the request passed on. */
+async function startTls(to: number): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const { key, cert } = authority.issue(["127.0.0.1"]);
+  const server = createServer({ key, cert }, (incoming, answer) => {
+    const { method, url, headers } = incoming;
+    const onward = request({ host: "127.0.0.1", port: to, method, path: url, headers }, (inside) => {
+      answer.writeHead(inside.statusCode ?? 502, inside.headers);
+      inside.pipe(answer);
+    });
+    onward.on("error", () => answer.destroy());
+    incoming.pipe(onward);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function deployment(egress: DirectOptions["egress"]): DirectClient {
+  const client = direct({
+    vendor,
+    credentials,
+    redirectUri: REDIRECT_URI,
+    ...(egress === undefined ? {} : { egress }),
+  });
+  closers.unshift(client.close);
+  return client;
+}
+
+async function connect(client: DirectClient) {
+  const { url, session } = await client.start({});
+  const callback = await driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI) });
+  return client.finish(callback, session);
+}
+
+describe("a direct client in a private network", () => {
+  it("connects, refreshes and revokes where the operator permits that network and its authority", async () => {
+    const client = deployment({ allowCidrs: ["127.0.0.0/24"], caPem: authority.caPem });
+    const { refreshToken = "", connection, scope } = await connect(client);
+    expect(scope).toBe("api:read");
+    const refreshed = await client.refresh({ refreshToken, connection });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const { accessToken: token } = refreshed.tokens;
+    expect(await client.revoke({ token, connection })).toEqual({ outcome: "revoked", revoked: "token" });
+  });
+
+  it.each<[string, DirectOptions["egress"]]>([
+    ["by default", undefined],
+    ["with another network permitted", { allowCidrs: ["127.1.0.0/16"], caPem: authority.caPem }],
+    ["without the authority of its certificate", { allowCidrs: ["127.0.0.0/24"] }],
+  ])("reaches nothing there %s, and the code is not spent", async (_what, egress) => {
+    const refusal: unknown = await connect(deployment(egress)).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "temporarily_unavailable" });
+    expect(refusal).not.toHaveProperty("details.retry");
+  });
+});

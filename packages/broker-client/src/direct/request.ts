@@ -1,0 +1,73 @@
+/** A user starts: what waits in their session, and the URL at the vendor that goes with it. */
+import {
+  createCodeVerifier,
+  deriveCodeChallenge,
+  formatScope,
+  hasIdTokens,
+  OAuthError,
+  parseScope,
+  randomToken,
+  type ResolvedVendor,
+  type VendorClient,
+} from "@oauth-broker/oauth-core";
+import { SESSION_SECONDS, type Session } from "../session.ts";
+import type { StartRequest, VendorTarget } from "../types.ts";
+
+const TOKEN_BYTES = 32;
+
+export function newSession(
+  { scope: wished, resource }: StartRequest,
+  vendor: ResolvedVendor,
+  fixed: Pick<Session, "context" | "clientId" | "redirectUri">,
+  at: number,
+): Session {
+  const scope = wished === undefined ? vendor.defaultScopes : parseScope(wished);
+  return {
+    v: 1,
+    ...fixed,
+    state: randomToken(TOKEN_BYTES),
+    //= bar#VR-1
+    ...(vendor.pkce === "none" ? {} : { codeVerifier: createCodeVerifier() }),
+    //= bar#VR-3
+    ...(hasIdTokens(vendor) && scope.includes("openid") ? { nonce: randomToken(TOKEN_BYTES) } : {}),
+    ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(vendor.issExpected ? { issExpected: true } : {}),
+    expiresAt: at + SESSION_SECONDS,
+  };
+}
+
+export function authorizationRequest(
+  { state, codeVerifier, nonce, resource, clientId, redirectUri, scope }: Session,
+  { pkce }: ResolvedVendor,
+  { loginHint, prompt, vendorParams }: StartRequest,
+): Parameters<VendorClient["authorizationUrl"]>[1] {
+  return {
+    clientId,
+    redirectUri,
+    state,
+    scope: scope === undefined ? [] : parseScope(scope),
+    ...(codeVerifier === undefined
+      ? {}
+      : { codeChallenge: pkce === "plain" ? codeVerifier : deriveCodeChallenge(codeVerifier) }),
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(loginHint === undefined ? {} : { loginHint }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(vendorParams === undefined ? {} : { extra: vendorParams }),
+  };
+}
+
+/** Who the vendor is, and as whom, was said when the client was made: a request that says something else is a mistake. */
+/** @throws OAuthError invalid_request */
+export function requireTarget({ vendor, byoc, issuer, endpoints, placeholders }: VendorTarget, id: string): void {
+  if (vendor !== undefined && vendor !== id) {
+    throw new OAuthError("invalid_request", "This client is of another vendor");
+  }
+  if ((byoc ?? issuer ?? endpoints ?? placeholders) !== undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "A direct client has one vendor and one set of credentials: make another client",
+    );
+  }
+}

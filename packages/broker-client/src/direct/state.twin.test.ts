@@ -1,0 +1,53 @@
+/**
+ * Who attacks: somebody who wants a user of the platform to work with his account at a vendor (login CSRF). He starts, keeps the
+ * callback's URL, and has the victim's browser ask for it. What stops him is `requireState`; the vendor here has neither PKCE nor
+ * ID tokens, so that nothing else does.
+ */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Tokens } from "../types.ts";
+import { defineVendor, direct } from "./index.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../session.ts", async (original) => {
+  const actual = await original<typeof import("../session.ts")>();
+  const requireState: typeof actual.requireState = (session, state) =>
+    off.has("requireState") ? undefined : actual.requireState(session, state);
+  return { ...actual, requireState };
+});
+
+const REDIRECT_URI = "https://platform.example/oauth/callback";
+
+async function attack(): Promise<Tokens> {
+  const client = direct({
+    vendor: defineVendor({
+      id: "plain",
+      name: "Plain",
+      authorizationEndpoint: "https://vendor.example/authorize",
+      tokenEndpoint: "https://vendor.example/token",
+      pkce: "none",
+    }),
+    credentials: { clientId: "deployment", clientSecret: "secret" },
+    redirectUri: REDIRECT_URI,
+    fetch: async () => Response.json({ access_token: "token of the attacker", token_type: "bearer" }),
+    now: fixedClock(1_700_000_000),
+  });
+  const attacker = await client.start({});
+  const victim = await client.start({});
+  const callback = new URL(REDIRECT_URI);
+  callback.search = new URLSearchParams({ code: "code of the attacker", state: attacker.session.state }).toString();
+  return client.finish(callback, victim.session);
+}
+
+describe("an attacker's callback in the victim's browser", () => {
+  it("rfc9700#4.7.1 is refused", async () => {
+    await expect(attack()).rejects.toMatchObject({ code: "session_refused", details: { reason: "state_mismatch" } });
+  });
+
+  it("twin: without requireState the victim works with the attacker's account", async () => {
+    off.add("requireState");
+    expect(await attack()).toMatchObject({ accessToken: "token of the attacker" });
+  });
+});

@@ -1,0 +1,112 @@
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import type { StartRequest } from "../types.ts";
+import { defineVendor, direct, type DirectOptions } from "./index.ts";
+
+const credentials = { clientId: "deployment", clientSecret: "secret" };
+const redirectUri = "https://platform.example/oauth/callback";
+const now = fixedClock(1_700_000_000);
+const unreachable = async (): Promise<Response> => {
+  throw new Error("nothing is to be asked");
+};
+
+function make(vendor: DirectOptions["vendor"], more: Partial<DirectOptions> = {}) {
+  return direct({ vendor, credentials, redirectUri, now, fetch: unreachable, ...more });
+}
+
+/** With its endpoints, so that nobody has to be asked for them. */
+const own = defineVendor({
+  id: "own",
+  name: "Own",
+  issuer: "https://vendor.example",
+  authorizationEndpoint: "https://vendor.example/authorize",
+  tokenEndpoint: "https://vendor.example/token",
+  defaultScopes: ["openid", "read"],
+});
+
+async function parametersOf(request: StartRequest, changes: object = {}): Promise<Record<string, string>> {
+  const { url } = await make({ ...own, issuesIdTokens: true, ...changes }).start(request);
+  return Object.fromEntries(new URL(url).searchParams);
+}
+
+describe("the vendor of a direct client", () => {
+  it("is one of the registry, by its id", async () => {
+    const { url, session } = await make("github").start({ vendor: "github", scope: "repo" });
+    const { origin, searchParams } = new URL(url);
+    expect(origin).toBe("https://github.com");
+    expect(searchParams.get("client_id")).toBe("deployment");
+    expect(searchParams.get("redirect_uri")).toBe(redirectUri);
+    expect(searchParams.get("state")).toBe(session.state);
+  });
+
+  it("is none that the registry does not know, has turned off, or that wants secrets signed for each request", () => {
+    expect(() => make("no-such-vendor")).toThrow("is not a vendor of the registry");
+    expect(() => make("zendesk")).toThrow("zendesk is off in the registry: wants more in token requests");
+    const signed = { form: { alg: "ES256" } };
+    expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed anew");
+  });
+
+  it("gets the values that its endpoints want, and none that do not fit", async () => {
+    const { url } = await make("kinde", { placeholders: { subdomain: "one" } }).start({});
+    expect(new URL(url).host).toBe("one.kinde.com");
+    const refused = expect.objectContaining({ code: "invalid_request" });
+    for (const placeholders of [{ subdomain: "a.b" }, { subdomain: "one", no: "such" }, {}]) {
+      expect(() => make("kinde", { placeholders })).toThrow(refused);
+    }
+  });
+
+  it("gets what the caller wishes, and PKCE and nonce of its own", async () => {
+    const sent = await parametersOf({
+      scope: "openid read",
+      loginHint: "someone",
+      prompt: "consent",
+      resource: "https://api.example/",
+      vendorParams: { team: "T1" },
+    });
+    expect(sent).toMatchObject({
+      response_type: "code",
+      scope: "openid read",
+      login_hint: "someone",
+      prompt: "consent",
+      resource: "https://api.example/",
+      team: "T1",
+      code_challenge_method: "S256",
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(await parametersOf({})).toMatchObject({ scope: "openid read" });
+  });
+
+  it("bar#VR-1 has PKCE as it can: S256, plain, or none", async () => {
+    const plain = make({ ...own, pkce: "plain" });
+    const { url, session } = await plain.start({});
+    expect(new URL(url).searchParams.get("code_challenge")).toBe(session.codeVerifier);
+    const none = await make({ ...own, pkce: "none" }).start({});
+    expect(none.session).not.toHaveProperty("codeVerifier");
+    expect(none.url).not.toContain("code_challenge");
+  });
+
+  it("bar#VR-3 gets a nonce where an ID token is due, and only there", async () => {
+    expect(await parametersOf({ scope: "read" })).not.toHaveProperty("nonce");
+    expect(await parametersOf({ scope: "openid" }, { issuesIdTokens: false })).not.toHaveProperty("nonce");
+  });
+
+  it("bar#ST-4 gets no parameter of ours from the caller", async () => {
+    await expect(make(own).start({ vendorParams: { redirect_uri: "https://x.example" } })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
+  it.each<StartRequest>([
+    { vendor: "github" },
+    { byoc: { clientId: "x" } },
+    { issuer: "https://other.example" },
+    { endpoints: { tokenEndpoint: "https://other.example/token" } },
+    { placeholders: { tenant: "x" } },
+  ])("is not changed by a request: %j", async (request) => {
+    await expect(make(own).start(request)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(make(own).refresh({ ...request, refreshToken: "x" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    await expect(make(own).revoke({ ...request, token: "x" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+});
