@@ -154,6 +154,14 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     expect((await postWhoami(server.mcp, tokens.refreshToken)).status).toBe(401);
     await platform.revoke(tokens.refreshToken);
   });
+
+  it("bar#OB-2 the log has every call and no word on who made it", () => {
+    const lines = server.stdout();
+    expect(lines).toContain('"event":"tool_call"');
+    // In any case of letters, and in nothing that was made of it: the second person's name is no other word of the log.
+    expect(lines).not.toMatch(/operator|sandbox\.example|sample/i);
+    expect(lines).not.toMatch(/"(user|sub|login|email|account)":/i);
+  });
 });
 
 describe("a vendor that names itself in its answers", () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { startHeldVendor } from "../support/held-vendor.ts";
-import { postWhoami } from "../support/mcp-client.ts";
+import { postWhoami, postWhoamiAt } from "../support/mcp-client.ts";
 import { createMcpPlatform, errorOf, type McpPlatform, type PlatformTokens } from "../support/mcp-platform.ts";
 import {
   type Environment,
@@ -152,6 +152,26 @@ it("SIGTERM while a call waits for the vendor: it is answered, new connections a
   await draining.stop();
   expect(await draining.exited()).toBe(0);
   await held.close();
+});
+
+it("SIGTERM behind a load balancer: not ready at once, served during the grace, then refused, exit 0", async () => {
+  const port = String(await freePort());
+  const deployed = { ...env, DEPLOYMENT_URL: "https://server.example.com", PORT: port, DATA_DIR: "deployed" };
+  const stopping = await startMcpServer(deployed);
+  const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
+  const statusAt = async (path: string): Promise<number> =>
+    fetch(at(path)).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  expect([stopping.url, await statusAt("/readyz")]).toEqual(["https://server.example.com", 200]);
+  stopping.signal("SIGTERM");
+  await expect.poll(async () => statusAt("/readyz"), { interval: 20 }).toBe(503);
+  const late = await postWhoamiAt(port, stopping, "of-nobody");
+  expect([late.status, await statusAt("/healthz")]).toEqual([401, 200]);
+  await expect.poll(async () => statusAt("/healthz"), { timeout: 5_000 }).toBe(0);
+  await stopping.stop();
+  expect(await stopping.exited()).toBe(0);
 });
 
 describe("a configuration with mistakes", () => {

@@ -6,6 +6,7 @@ import {
   type Clock,
   createVendorClient,
   type Fetch,
+  OAuthError,
   type ResolvedVendor,
   type VendorClient,
 } from "@oauth-broker/oauth-core";
@@ -32,6 +33,8 @@ export interface AppOptions {
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
+  /** From now on /readyz fails: no new work should be sent here. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -64,15 +67,20 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     log,
   });
   const isKnown = createKnownHost(settings);
+  let isDraining = false;
+  const probes = probesOf({ storage, settings, isDraining: () => isDraining });
   const app = new Hono();
-  mount(
-    app,
-    [...probes({ storage, settings }), ...[endpoint.route, ...mode.routes].map((route) => onlyForUs(route, isKnown))],
-    { log, errorPage: errorPageWith(), isHttps: settings.deploymentUrl?.startsWith("https:") === true },
-  );
+  mount(app, [...probes, ...[endpoint.route, ...mode.routes].map((route) => onlyForUs(route, isKnown))], {
+    log,
+    errorPage: errorPageWith(),
+    isHttps: settings.deploymentUrl?.startsWith("https:") === true,
+  });
   return {
     app,
     lateWarning: mode.lateWarning,
+    drain: () => {
+      isDraining = true;
+    },
     close: async () => {
       await endpoint.close();
       await Promise.all([oauth.close(), api.close(), documents.close()]);
@@ -99,8 +107,13 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   return createHosted(settings, { ...deps, storage });
 }
 
+interface ProbeDeps extends Pick<ModeDeps, "storage"> {
+  readonly settings: Settings;
+  readonly isDraining: () => boolean;
+}
+
 /** `/healthz` says that the process runs and how; `/readyz` that it can keep what it must. */
-function probes({ storage, settings }: Pick<ModeDeps, "storage"> & { readonly settings: Settings }): Route[] {
+function probesOf({ storage, settings, isDraining }: ProbeDeps): Route[] {
   const get = (path: string, handle: () => Answer | Promise<Answer>): Route => ({
     method: "GET",
     path,
@@ -117,6 +130,7 @@ function probes({ storage, settings }: Pick<ModeDeps, "storage"> & { readonly se
   return [
     get("/healthz", () => jsonAnswer(200, info)),
     get("/readyz", async () => {
+      if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
       await storage?.ping();
       return jsonAnswer(200, { status: "ok" });
     }),

@@ -19,7 +19,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Load balancers get this long to notice. */
+/** Load balancers get this long to notice that /readyz fails. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 2_000;
 
@@ -93,6 +93,7 @@ export async function startServer(
   return {
     url,
     stop: async () => {
+      server.drain();
       await listening.stop(settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0);
       // Refreshes under way are waited for: an answer of a vendor that rotates must not be lost.
       await storage?.close();

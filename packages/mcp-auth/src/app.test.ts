@@ -1,0 +1,88 @@
+/** The routes there are, as the app itself lists them: who may ask what, in every mode. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp, type McpApp } from "./app.ts";
+import { systemClock } from "./clock.ts";
+import { loadSettings } from "./config.ts";
+import { openStorage, type Storage } from "./storage.ts";
+import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
+
+const PROBES = ["/healthz", "/readyz"];
+const OPEN = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-protected-resource",
+  "/.well-known/oauth-protected-resource/mcp",
+  "/authorize",
+  "/revoke",
+  "/token",
+];
+
+const MODES: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
+  ["pre-registered", { ...PRE_REGISTERED, DEPLOYMENT_URL: HOSTED.DEPLOYMENT_URL }, []],
+  ["hosted with the platform's callback", HOSTED, [...OPEN, "/register"]],
+  ["hosted with its own callback", SERVER, [...OPEN, "/callback"]],
+];
+
+describe.each(MODES)("%s", (_, environment, open) => {
+  let folder: string;
+  let storage: Storage | undefined;
+  let server: McpApp;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
+    const settings = loadSettings({ ...environment, DATA_DIR: folder });
+    const log = createLog({ write: () => undefined });
+    if (settings.mode === "hosted")
+      storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+  });
+  afterAll(async () => {
+    await server.close();
+    await storage?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Method and path of each, but for the catch-alls that say 404 and 405. */
+  const routes = () => server.app.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
+  const ask = async (
+    { method, path }: { readonly method: string; readonly path: string },
+    headers: Readonly<Record<string, string>> = {},
+    origin: string = HOSTED.DEPLOYMENT_URL,
+  ): Promise<Response> =>
+    server.app.request(`${origin}${path}`, { method, headers: { host: new URL(origin).host, ...headers } });
+
+  it("has these paths and no others", () => {
+    const paths = new Set(routes().map(({ path }) => path));
+    expect([...paths].toSorted()).toEqual([...PROBES, ...open, "/mcp"].toSorted());
+  });
+
+  it("bar#RS-1 wants a bearer token at /mcp alone", async () => {
+    const wanting: string[] = [];
+    for (const route of routes()) {
+      for (const headers of [{}, { authorization: "Bearer of-nobody" }]) {
+        const challenge = (await ask(route, headers)).headers.get("www-authenticate") ?? "";
+        if (challenge.startsWith("Bearer")) wanting.push(`${route.method} ${route.path}`);
+      }
+    }
+    expect(new Set(wanting)).toEqual(new Set(["POST /mcp"]));
+  });
+
+  it("bar#RS-7 turns foreign names and pages away everywhere but at the probes", async () => {
+    for (const route of routes()) {
+      const expected = PROBES.includes(route.path) ? 200 : 403;
+      const rebound = await ask(route, {}, "https://evil.example");
+      const posted = await ask(route, { origin: "https://evil.example" });
+      expect([route.path, rebound.status, posted.status]).toEqual([route.path, expected, expected]);
+    }
+  });
+
+  it("is not ready once it drains, and still serves", async () => {
+    server.drain();
+    expect((await ask({ method: "GET", path: "/readyz" })).status).toBe(503);
+    expect((await ask({ method: "GET", path: "/healthz" })).status).toBe(200);
+    expect((await ask({ method: "POST", path: "/mcp" })).status).toBe(401);
+  });
+});
