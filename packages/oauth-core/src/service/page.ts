@@ -6,7 +6,7 @@ const STYLE = `
 @media(prefers-color-scheme:dark){:root{--ink:#e8ecf3;--quiet:#a3adbd;--paper:#1a2029;--ground:#11151b;--line:#303947;--accent:#8ab4f8}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-main{max-width:42rem;margin:6vh auto;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:12px}
+main{overflow-wrap:anywhere;max-width:42rem;margin:6vh auto;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:12px}
 @media(max-width:44rem){main{margin:0;min-height:100vh;border:0;border-radius:0;padding:1.25rem}}
 h1{font-size:1.4rem;line-height:1.3;margin:0 0 .75rem}h2{font-size:1.05rem;margin:1.75rem 0 .5rem}
 p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regular,Menlo,monospace;overflow-wrap:anywhere}

@@ -32,7 +32,7 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>)
   const { host } = new URL(uri);
   const vendor = escapeHtml(vendorName);
   const content = [
-    `<p>${escapeHtml(name)} asks to use your ${vendor} account through <strong>${escapeHtml(serverHost)}</strong>. Continue only if you came from there and want this.</p>`,
+    `<p>${escapeHtml(name)} asks to use your ${vendor} account through <strong>${escapeHtml(serverHost)}</strong>. Continue only if you came from this application and want it.</p>`,
     ...warnings(client, host),
     "<dl>",
     fact("Application", escapeHtml(name)),

@@ -1,0 +1,58 @@
+/** The template in hosted mode with its own callback, at the OpenID provider: for tests by browsers and by stock clients. */
+import { randomBytes } from "node:crypto";
+import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { freePort } from "./free-port.ts";
+import { type Environment, type McpServer, startMcpServer } from "./mcp-process.ts";
+import { OUR_CLIENT } from "./mcp-vendor.ts";
+import { challengeOf } from "./platform.ts";
+import { plantSecret } from "./secrets.ts";
+
+export interface ServerCallbackStage {
+  readonly server: McpServer;
+  readonly provider: OpenIdProvider;
+  /** Where a client sends its user. */
+  authorizeUrl(wishes: Readonly<Record<string, string>>): string;
+  /** Ends the process. @throws Error as ServiceProcess.stop */
+  close(): Promise<void>;
+}
+
+/** @param env given the server's base URL: who may come */
+export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackStage> {
+  const port = String(await freePort());
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;
+  plantSecret("client secret at the vendor", clientSecret);
+  const provider = await startOpenIdProvider({
+    clients: [{ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${baseUrl}/callback`], clientName: "MCP server" }],
+  });
+  const server = await startMcpServer({
+    OAUTH_MODE: "hosted",
+    OAUTH_CALLBACK: "server",
+    DEPLOYMENT_URL: baseUrl,
+    PORT: port,
+    VENDOR: "sandbox-op",
+    VENDOR_ISSUER: provider.issuer,
+    VENDOR_CLIENT_ID: OUR_CLIENT,
+    VENDOR_CLIENT_SECRET: clientSecret,
+    VENDOR_SCOPES: "openid profile offline_access",
+    EGRESS_ALLOW_LOOPBACK: "true",
+    ...env(baseUrl),
+  });
+  return {
+    server,
+    provider,
+    authorizeUrl: (wishes) => {
+      const asked = new URLSearchParams({
+        response_type: "code",
+        code_challenge: challengeOf("v".repeat(43)),
+        code_challenge_method: "S256",
+        state: "of-the-client",
+        ...wishes,
+      });
+      return `${baseUrl}/authorize?${asked.toString()}`;
+    },
+    close: async () => {
+      await server.stop().finally(() => provider.close());
+    },
+  };
+}
