@@ -1,0 +1,107 @@
+/**
+ * Projects as authors make them: outside the repository, with the published command, and plain npm on whatever Node.js came
+ * with it. The only tests that use the npm registry.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { ROOT } from "./paths.ts";
+
+const FOLDER = join(ROOT, "packages", "create-server");
+/** The published command; turbo builds it first. */
+export const CREATE_SERVER: string = join(FOLDER, "dist", "main.js");
+const SOURCES =
+  "{packages/{create-server,mcp-auth,oauth-core,simulators,token-store},apps/mcp-template}/src/**/*.{ts,json}";
+const COMMAND_MS = 180_000;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** For `vitest` called by hand, where the command is missing or older than a source it is made of. */
+export function buildCreateServer(): void {
+  const builtAt = existsSync(CREATE_SERVER) ? statSync(CREATE_SERVER).mtimeMs : 0;
+  const changed = globSync(SOURCES, { cwd: ROOT, exclude: ["**/*.test.ts"] }).some(
+    (path) => statSync(join(ROOT, path)).mtimeMs > builtAt,
+  );
+  if (!changed) return;
+  const { status, stdout, stderr } = spawnSync("pnpm", ["run", "build"], { cwd: FOLDER, encoding: "utf8" });
+  if (status !== 0) throw new Error(`create-server could not be built:\n${stdout}${stderr}`);
+}
+
+/** @returns the tarball of the published command */
+export async function packCreateServer(folder: string): Promise<string> {
+  await mustRun("pnpm", ["pack", "--pack-destination", folder], FOLDER, process.env);
+  const [name = ""] = globSync("oauth-broker-create-server-*.tgz", { cwd: folder });
+  return join(folder, name);
+}
+
+/** A person's shell: nothing of this repository on PATH, nothing of the script that runs the tests in the environment. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(?:npm_|pnpm_|turbo_|vitest|node_|init_cwd$|ci$|test$)/i.test(name),
+  );
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  return { ...Object.fromEntries(own), PATH: path.join(delimiter), npm_config_prefer_offline: "true" };
+}
+
+/** @throws Error with all it said when it does not end with 0 */
+export async function mustRun(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env = plainEnvironment(),
+): Promise<Ran> {
+  const ran = await run(command, args, cwd, env);
+  if (ran.code !== 0)
+    throw new Error(`${command} ${args.join(" ")} ended with ${ran.code}:\n${ran.stdout}${ran.stderr}`);
+  return ran;
+}
+
+export async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env = plainEnvironment(),
+): Promise<Ran> {
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: COMMAND_MS });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => void (texts[name] += text));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...texts };
+}
+
+/** Packs the core of a project anew as the next release: the version in every package, a word in `/healthz`. */
+export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
+  const names = ["oauth-core", "token-store", "mcp-auth", "simulators"];
+  for (const name of names) {
+    const folder = join(scratch, name);
+    mkdirSync(folder, { recursive: true });
+    await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`), "--strip-components=1"], folder);
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
+    const dependencies = manifest["dependencies"] as Record<string, string>;
+    for (const other of names) {
+      if (dependencies[`@oauth-broker/${other}`] !== undefined) dependencies[`@oauth-broker/${other}`] = version;
+    }
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version }));
+  }
+  const app = join(scratch, "mcp-auth", "dist", "app.js");
+  const text = readFileSync(app, "utf8");
+  const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
+  if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
+  writeFileSync(app, changed);
+  await Promise.all(
+    names.map((name) =>
+      mustRun(
+        "tar",
+        ["-czf", join(packed, `${name}.tgz`), "-C", scratch, "--transform", `s,^${name},package,`, name],
+        scratch,
+      ),
+    ),
+  );
+}
