@@ -1,5 +1,5 @@
 /** Whether each thing a project is made of is a good one. A check answers a sentence for people, or nothing. */
-import { parseScope, REGISTRY } from "@oauth-broker/oauth-core";
+import { parseScope, REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core";
 import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
 
 export const MODES = ["hosted", "pre-registered"] as const;
@@ -69,12 +69,26 @@ export function checkScopes(scopes: string): string | undefined {
   return problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
 }
 
-/** What can be chosen, by name. */
-export function vendorChoices(): readonly { readonly id: string; readonly name: string }[] {
+export interface VendorChoice {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * What can be chosen: vendors with a file of their own first, then by name.
+ *
+ * @param search part of an id or a name; what begins with it comes first
+ */
+export function vendorChoices(search = ""): readonly VendorChoice[] {
+  const wanted = search.trim().toLowerCase();
+  const rank = ({ vendor: { id, name }, verification }: RegistryEntry): number => {
+    const begins = [id, name].some((text) => text.toLowerCase().startsWith(wanted));
+    return (begins ? 0 : 2) + (verification.status === "first-class" ? 0 : 1);
+  };
   return [...REGISTRY.values()]
-    .filter(({ vendor }) => vendor.enabled)
-    .map(({ vendor: { id, name } }) => ({ id, name }))
-    .toSorted((a, b) => a.name.localeCompare(b.name));
+    .filter(({ vendor }) => vendor.enabled && `${vendor.id} ${vendor.name}`.toLowerCase().includes(wanted))
+    .toSorted((a, b) => rank(a) - rank(b) || a.vendor.name.localeCompare(b.vendor.name))
+    .map(({ vendor: { id, name } }) => ({ id, name }));
 }
 
 export function defaultScopes(vendor: string): readonly string[] {

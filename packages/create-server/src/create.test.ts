@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { REGISTRY } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { vendorChoices } from "./choices.ts";
 import type { Prompts } from "./choose.ts";
 import { create, type CreateDeps } from "./create.ts";
 import { ROOT } from "./make-materials.ts";
@@ -136,7 +138,6 @@ describe("what cannot be", () => {
   });
 
   it("a vendor that is off, with the reason", async () => {
-    const { REGISTRY } = await import("@oauth-broker/oauth-core");
     const off = [...REGISTRY.values()].find(({ vendor }) => !vendor.enabled);
     expect(await refused(["x", "--mode", "hosted", "--vendor", off?.vendor.id ?? ""])).toContain(
       off?.verification.reasonsOff?.[0],
@@ -209,5 +210,20 @@ describe("help and version", () => {
     const { code, printed } = await run(args);
     expect(code).toBe(0);
     expect(printed).toMatch(text);
+  });
+});
+
+describe("the search for a vendor", () => {
+  const ids = (search?: string): string[] => vendorChoices(search).map(({ id }) => id);
+
+  it("begins with the vendors that have a file of their own, and has none that is off", () => {
+    expect(ids()[0]).toBe("atlassian");
+    expect(ids().every((id) => REGISTRY.get(id)?.vendor.enabled === true)).toBe(true);
+  });
+
+  it("puts what begins with the words before what has them somewhere", () => {
+    expect(ids("Git")[0]).toBe("github");
+    expect(ids("git")).toContain("digitalocean");
+    expect(ids("no such vendor")).toEqual([]);
   });
 });

@@ -42,7 +42,9 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
           message: "Whose accounts does it work with?",
           placeholder: "Type to search",
           maxItems: 8,
-          options: vendorChoices().map(({ id, name }) => ({ value: id, label: name, hint: id })),
+          options() {
+            return vendorChoices(this.userInput).map(({ id, name }) => ({ value: id, label: name, hint: id }));
+          },
         }),
       ),
     scopes: async (usual) =>
