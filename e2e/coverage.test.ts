@@ -6,7 +6,7 @@ import type { Requirement } from "./requirement.ts";
 import { REQUIREMENTS } from "./requirements.ts";
 import { ROOT } from "./support/paths.ts";
 
-/** How many rows of each kind the bar has for a broker and a token store. */
+/** How many rows of each kind the bar has for a broker, a token store and an MCP server. */
 const FAMILIES = {
   ST: 10,
   CB: 17,
@@ -22,6 +22,8 @@ const FAMILIES = {
   RV: 4,
   DC: 9,
   BY: 5,
+  AS: 22,
+  RS: 9,
 };
 
 /** Tests, and the contracts that adapters' tests call. */
@@ -62,7 +64,7 @@ describe("the rows of the bar", () => {
   it("that are not theirs say why, and claim no test", () => {
     const others = REQUIREMENTS.filter(({ outOfScope }) => outOfScope !== undefined);
     expect(others.filter(({ outOfScope = "", testedIn }) => outOfScope.length < 20 || testedIn.length > 0)).toEqual([]);
-    expect(others.length).toBeLessThan(15);
+    expect(others.length).toBeLessThan(17);
   });
 
   it.each(ours.map((one) => [one.id, one] as const))(

@@ -1,4 +1,4 @@
-/** One row of the security bar, and how the lists of rows name them. requirements.ts and requirements-token-store.ts fill them in. */
+/** One row of the security bar, and how the lists of rows name them. requirements.ts and those beside it fill them in. */
 
 export interface Requirement {
   readonly id: string;

@@ -1,11 +1,12 @@
 /**
- * What the broker and the token store owe of the security bar: one line per row in our own words, and where it is tested. coverage.test.ts holds
+ * What the broker, the token store and the MCP server owe of the security bar: one line per row in our own words, and where it is tested. coverage.test.ts holds
  * this against the tests: each row that is ours stands in a test title of each file it names, as `bar#ID`, as the name of its
  * attack (`X-1`), or, for the lab of misbehaving vendors, by its numbers there (`V-1`). Rows that are not theirs say why.
  */
 
 import { elsewhere, type Requirement, row, twin } from "./requirement.ts";
 import { BYOC } from "./requirements-byoc.ts";
+import { MCP_SERVER } from "./requirements-mcp.ts";
 import { REGISTRATION } from "./requirements-registration.ts";
 import { TOKEN_STORE } from "./requirements-token-store.ts";
 
@@ -265,4 +266,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...BYOC,
   ...REGISTRATION,
   ...TOKEN_STORE,
+  ...MCP_SERVER,
 ];

@@ -110,6 +110,18 @@ describe("POST /mcp with a good token", () => {
     expect(status).toBe(401);
   });
 
+  it("bar#RS-5 a session id says nothing of who calls, and opens nothing by itself", async () => {
+    const other = await stage().platform.connect("operator");
+    const first = await postWhoami(stage().server.mcp, other.accessToken);
+    expect(first.headers.has("mcp-session-id")).toBe(false);
+    for (const id of ["1", other.accessToken, "operator"]) {
+      const headers = { "mcp-session-id": id };
+      expect((await postWhoami(stage().server.mcp, undefined, { headers })).status).toBe(401);
+      const mine = await postWhoami(stage().server.mcp, stage().tokens.accessToken, { headers });
+      expect([mine.text.includes("sample-user"), mine.text.includes("sample-operator")]).toEqual([true, false]);
+    }
+  });
+
   it("two Authorization headers are one wrong one, in either order", async () => {
     const { host, port } = new URL(stage().server.url);
     for (const [first, second] of [

@@ -27,6 +27,14 @@ describe("with a defence off", () => {
     expect(await sessions.identify(second.accessToken)).toBeUndefined();
   });
 
+  it("without the tag another server's access token, on the same table, is good here (twin of bar#RS-2)", async () => {
+    const { testSessions, WHO } = await withDefenceOff(TAG, { isTokenTag: () => true });
+    const { sessions, again } = testSessions();
+    const elsewhere = again({ audience: "https://other.example/mcp" });
+    const { tokens } = await elsewhere.start(WHO);
+    expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+  });
+
   it("without the comparison of generations a spent refresh token works for ever (twin of rfc9700#4.14.2)", async () => {
     const { testSessions, WHO, SAME } = await withDefenceOff(RECORD, { standingOf: () => "current" });
     const { sessions, clock } = testSessions();

@@ -153,7 +153,7 @@ describe("without a good token", () => {
 });
 
 describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
-  it("lists and calls tools as the caller of each request", async () => {
+  it("bar#RS-6 lists and calls tools as the caller of each request", async () => {
     const [alice, writer] = await Promise.all([connect("alice", mode), connect("writer", mode)]);
     expect((await alice.listTools()).tools.map(({ name }) => name)).toEqual(["who", "spell", "write", "fail"]);
     const [first, second] = await Promise.all(

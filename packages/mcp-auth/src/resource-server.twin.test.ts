@@ -1,0 +1,47 @@
+/** The twins of app.test.ts and of the gates' tests: one defence of `/mcp` taken out each, and the attack works. */
+import type * as Core from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { loadSettings } from "./config.ts";
+import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
+
+const CORE = "@oauth-broker/oauth-core";
+const KNOWN_HOST = "./mcp/known-host.ts";
+
+beforeEach(() => {
+  vi.resetModules();
+});
+afterEach(() => {
+  vi.doUnmock(CORE);
+  vi.doUnmock(KNOWN_HOST);
+});
+
+describe("with a defence off", () => {
+  it("a page of another name reaches the server in the user's browser (twin of bar#RS-7)", async () => {
+    vi.doMock(KNOWN_HOST, async (original) => ({ ...(await original<object>()), createKnownHost: () => () => true }));
+    const { createApp } = await import("./app.ts");
+    const settings = loadSettings({ ...PRE_REGISTERED, DEPLOYMENT_URL: HOSTED.DEPLOYMENT_URL });
+    const log = createLog({ write: () => undefined });
+    const definition = { name: "test", version: "1.0.0", tools: [] };
+    const server = createApp(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
+    const headers = { host: "evil.example", origin: "https://evil.example" };
+    const { status } = await server.app.request("https://evil.example/mcp", { method: "POST", headers });
+    expect(status).toBe(401);
+    await server.close();
+  });
+
+  it("one user is answered as another where verdicts are not kept by token (twin of bar#RS-8)", async () => {
+    vi.doMock(CORE, async (original) => ({ ...(await original<typeof Core>()), hashOf: () => "one for all" }));
+    const { createPreRegisteredGate } = await import("./pre-registered/gate.ts");
+    const gate = createPreRegisteredGate({
+      settings: { credentials: undefined },
+      vendor: async () => ({ id: "example" }) as ResolvedVendor,
+      vendorClient: { judgeToken: async (_, token) => ({ active: true, user: `user of ${token}` }) },
+      now: fixedClock(1_700_000_000),
+    });
+    await gate.identify("alice's");
+    expect(await gate.identify("bob's")).toMatchObject({ user: "user of alice's" });
+  });
+});
