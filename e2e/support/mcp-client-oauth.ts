@@ -11,6 +11,17 @@ type Tokens = Parameters<OAuthClientProvider["saveTokens"]>[0];
 type Discovered = Parameters<NonNullable<OAuthClientProvider["saveDiscoveryState"]>>[0];
 type Registered = Parameters<NonNullable<OAuthClientProvider["saveClientInformation"]>>[0];
 
+export interface StockClient {
+  readonly era: Era;
+  readonly account: AccountId;
+  readonly vendorIssuer?: string;
+  /** Its redirect URI; default the platform's. */
+  readonly callback?: string;
+  /** What it knows beforehand, or describes itself at. */
+  readonly known?: Pick<OAuthClientProvider, "clientMetadataUrl"> & { readonly registered?: Registered };
+  readonly fetch?: typeof fetch;
+}
+
 /**
  * Connects, is told 401, discovers, registers, sends the user to the vendor, redeems and connects again: all of it the SDK's.
  *
@@ -19,18 +30,30 @@ type Registered = Parameters<NonNullable<OAuthClientProvider["saveClientInformat
  */
 export async function authorizeClient(
   mcp: string,
-  { era, account, vendorIssuer }: { readonly era: Era; readonly account: AccountId; readonly vendorIssuer?: string },
-): Promise<{ readonly client: Client; readonly tokens: Pick<PlatformTokens, "accessToken" | "refreshToken"> }> {
+  {
+    era,
+    account,
+    vendorIssuer,
+    callback = PLATFORM_CALLBACK,
+    known: { registered, ...known } = {},
+    ...options
+  }: StockClient,
+): Promise<{
+  readonly client: Client;
+  readonly tokens: Pick<PlatformTokens, "accessToken" | "refreshToken">;
+  readonly clientId: string | undefined;
+}> {
   const kept: {
     discovered?: Discovered;
     tokens?: Tokens;
     registered?: Registered;
     codeVerifier?: string;
     sentTo?: URL;
-  } = {};
+  } = registered === undefined ? {} : { registered };
   const authProvider: OAuthClientProvider = {
-    redirectUrl: PLATFORM_CALLBACK,
-    clientMetadata: { client_name: "Stock client", redirect_uris: [PLATFORM_CALLBACK] },
+    ...known,
+    redirectUrl: callback,
+    clientMetadata: { client_name: "Stock client", redirect_uris: [callback] },
     discoveryState: () => kept.discovered,
     saveDiscoveryState: (discovered) => void (kept.discovered = discovered),
     clientInformation: () => kept.registered,
@@ -45,7 +68,7 @@ export async function authorizeClient(
     codeVerifier: () => kept.codeVerifier ?? "",
     state: () => "state-of-the-stock-client",
   };
-  const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider });
+  const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider, ...options });
   const connect = async (transport: StreamableHTTPClientTransport): Promise<Client> => {
     const client = createClient(era);
     await client.connect(transport);
@@ -54,12 +77,16 @@ export async function authorizeClient(
   const refused = open();
   await connect(refused).catch(() => undefined);
   if (kept.sentTo === undefined) throw new Error("the client was not sent to an authorization server");
-  const back = await consent(kept.sentTo, { account });
+  const back = await consent(kept.sentTo, { account, stopAt: (url) => url.href.startsWith(callback) });
   plantSecret("code", back.searchParams.get("code"));
   if (vendorIssuer !== undefined && back.searchParams.get("iss") === vendorIssuer) back.searchParams.delete("iss");
   await refused.finishAuth(back.searchParams);
   const { access_token: accessToken = "", refresh_token: refreshToken = "" } = kept.tokens ?? {};
   plantSecret("stock client's access token", accessToken);
   plantSecret("stock client's refresh token", refreshToken);
-  return { client: await connect(open()), tokens: { accessToken, refreshToken } };
+  return {
+    client: await connect(open()),
+    tokens: { accessToken, refreshToken },
+    clientId: kept.registered?.client_id,
+  };
 }

@@ -52,7 +52,11 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
       return `${baseUrl}/authorize?${asked.toString()}`;
     },
     close: async () => {
-      await server.stop().finally(() => provider.close());
+      try {
+        await server.stop();
+      } finally {
+        await provider.close();
+      }
     },
   };
 }
