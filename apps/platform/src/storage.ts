@@ -1,6 +1,6 @@
 /** The platform's data folder: one SQLite file for everything it keeps, and the key file that opens the secrets in it. */
 import { join } from "node:path";
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import type { SettingsRules } from "./connectors/settings.ts";
 import { createConnectorStore } from "./connectors/store-on-records.ts";
@@ -8,8 +8,10 @@ import type { ConnectorStore } from "./connectors/store.ts";
 
 export interface Storage {
   readonly connectors: ConnectorStore;
-  /** Of the deploy command: who deploys, which tables there are. */
+  /** Of the deploy command, of users' sessions and their connections. */
   readonly records: RecordStore;
+  /** The key file: what is secret in `records` is sealed under it. */
+  readonly keys: KeyWrapper;
   close(): Promise<void>;
 }
 
@@ -19,5 +21,5 @@ export async function openStorage(dataDir: string, now: Clock, rules: SettingsRu
   const records = sqliteRecordStore({ path: join(dataDir, "platform.sqlite"), now });
   const keys = localKeyWrapper({ path: join(dataDir, "platform.key") });
   const connectors = createConnectorStore({ records, keys, now, rules });
-  return { connectors, records, close: () => connectors.close() };
+  return { connectors, records, keys, close: () => connectors.close() };
 }

@@ -1,0 +1,108 @@
+/**
+ * The token that goes with a user's call to a server, whatever the mode: the user's vendor token, the server's own token, or the
+ * platform's where the server wants no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
+ */
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import { clientOfConnector } from "./client-of-connector.ts";
+import type { ConnectDeps } from "./connect.ts";
+import type { OpenConnection } from "./connection.ts";
+
+export interface Bearer {
+  readonly token: string;
+  /** Of the connection it is from; absent for the platform's own token, which nobody can authorize again. */
+  readonly revision?: string;
+}
+
+export interface Bearers {
+  /**
+   * @param refused a bearer the server did not take: another one is wanted
+   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, where only the user can help;
+   *   temporarily_unavailable; vendor_credentials_rejected
+   */
+  bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
+  /** The server does not take a fresh one either: only the user can mend that. @throws OAuthError invalid_grant, reason `reauthorize` */
+  giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
+}
+
+export interface BearerDeps extends ConnectDeps {
+  readonly platformToken: (connectorId: string) => Promise<Secret>;
+}
+
+/** A token that ends while it is on its way is of no use. */
+const MARGIN_SECONDS = 30;
+
+export function createBearers(deps: BearerDeps): Bearers {
+  const { connections, now, platformToken } = deps;
+  const underWay = new Map<string, Promise<Bearer>>();
+
+  const refresh = async (
+    connector: Connector,
+    userId: string,
+    { tokens, revision }: OpenConnection,
+  ): Promise<Bearer> => {
+    if (tokens.refreshToken === undefined) return reauthorize(connector, userId, "expired", revision);
+    const refreshed = await (await clientOfConnector(connector, deps)).refresh(tokens);
+    switch (refreshed.outcome) {
+      case "ok": {
+        await connections.save(connector, userId, refreshed.tokens, revision);
+        const kept = await connections.open(connector, userId);
+        return kept === undefined ? notConnected() : bearerOf(kept);
+      }
+      case "retry_later": {
+        const { retryAfterSeconds, reason } = refreshed;
+        throw new OAuthError("temporarily_unavailable", "The token cannot be refreshed now", {
+          reason,
+          retryAfterSeconds,
+        });
+      }
+      case "reauthorize":
+        return reauthorize(connector, userId, refreshed.reason, revision);
+      case "credentials_rejected":
+        throw new OAuthError(
+          "vendor_credentials_rejected",
+          "The client credentials were refused: an administrator updates them",
+        );
+    }
+  };
+
+  const reauthorize = async (connector: Connector, userId: string, reason: string, used: string): Promise<never> => {
+    await connections.markForReauthorization(connector, userId, reason, used);
+    throw new OAuthError("invalid_grant", "The connection has ended: connect again", { reason: "reauthorize" });
+  };
+
+  /** A second caller waits for the first one's refresh: of two at once a vendor that rotates would end the grant. */
+  const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> => {
+    const key = JSON.stringify([connector.id, userId]);
+    const running = underWay.get(key) ?? refresh(connector, userId, open).finally(() => underWay.delete(key));
+    underWay.set(key, running);
+    return running;
+  };
+
+  return {
+    bearerFor: async (connector, userId, refused) => {
+      if (connector.settings.registration === "none") {
+        return { token: (await platformToken(connector.id)).reveal() };
+      }
+      const open = await connections.open(connector, userId);
+      if (open === undefined) return notConnected();
+      const isRefused = refused !== undefined && refused.revision === open.revision;
+      if (isRefused && open.tokens.refreshToken === undefined) {
+        return reauthorize(connector, userId, "refused_by_server", open.revision);
+      }
+      const { expiresAt = Number.POSITIVE_INFINITY } = open.tokens;
+      if (!isRefused && expiresAt - MARGIN_SECONDS > now()) return bearerOf(open);
+      return refreshOnce(connector, userId, open);
+    },
+    giveUp: async (connector, userId, { revision }) => {
+      if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
+      throw new OAuthError("server_error", "The server did not take the token of the platform");
+    },
+  };
+}
+
+const bearerOf = ({ tokens: { accessToken: token }, revision }: OpenConnection): Bearer => ({ token, revision });
+
+function notConnected(): never {
+  throw new OAuthError("invalid_grant", "You are not connected: connect first", { reason: "not_connected" });
+}

@@ -1,0 +1,200 @@
+/**
+ * The OAuth client of a connector, whoever answers: a deployed server, a vendor, or the broker; one interface for all of them.
+ * Made anew for each operation from the settings as they are now. Before it: flows.ts, tokens.ts.
+ */
+import {
+  type ConnectClient,
+  createBrokerClient,
+  type StartRequest,
+  type Tokens,
+  type VendorTarget,
+} from "@oauth-broker/broker-client";
+import { defineVendor, direct, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
+import {
+  type Clock,
+  expandTemplate,
+  type Fetch,
+  OAuthError,
+  randomToken,
+  type RecordStore,
+  REGISTRY,
+  type Secret,
+} from "@oauth-broker/oauth-core";
+import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
+import { NEVER } from "../connectors/connector-record.ts";
+import type { ConnectorStore } from "../connectors/store.ts";
+import { recipientOf } from "./recipient.ts";
+import { discoverServer, type HostedServer, registerAt } from "./hosted-server.ts";
+
+export interface BrokerAccess {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+}
+
+export interface ClientDeps {
+  readonly connectors: Pick<ConnectorStore, "clientSecret">;
+  readonly records: RecordStore;
+  readonly fetch: Fetch;
+  readonly now: Clock;
+  /** `…/oauth/callback`, registered with every vendor, every deployed server and the broker. */
+  readonly redirectUri: string;
+  readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
+  /** Absent: this deployment has none, and broker connectors cannot be used. */
+  readonly broker?: BrokerAccess;
+}
+
+/** ConnectClient for one connector: the target of each call is the connector's. */
+export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
+  start(): ReturnType<ConnectClient["start"]>;
+  refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
+  revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;
+}
+
+/** @throws OAuthError invalid_request for settings that lack something, reason `client_missing`, `broker_missing`, …; as discoverServer */
+export async function clientOfConnector(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { registration } = connector.settings;
+  if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
+  if (registration === "pre_registered_client") return clientOfVendor(connector, deps);
+  if (registration === "broker") return clientOfBroker(connector, deps);
+  throw new OAuthError("invalid_request", "This connector wants no connection", { reason: "nothing_to_connect" });
+}
+
+async function clientOfHostedServer(
+  { id, serverUrl, settings }: Connector,
+  deps: ClientDeps,
+): Promise<ConnectorClient> {
+  if (serverUrl === undefined) throw notDeployed();
+  const server = await discoverServer(serverUrl, deps.fetch);
+  const secret = await deps.connectors.clientSecret(id);
+  const clientId = settings.clientId ?? (await registeredClientId(id, server, deps));
+  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, responseIssuer } = server;
+  const vendor = defineVendor({
+    id: "deployed-server",
+    name: "Deployed server",
+    issuer: responseIssuer ?? server.issuer,
+    issRequired: responseIssuer !== undefined,
+    // Its tokens are for its resource: whoever the user is stays between server and vendor.
+    issuesIdTokens: false,
+    authorizationEndpoint,
+    tokenEndpoint,
+    ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
+    tokenEndpointAuthMethod: secret === undefined ? "none" : "client_secret_basic",
+  });
+  //= rfc8707#2
+  return onDirect(
+    { vendor, credentials: credentialsOf(clientId, secret) },
+    { resource: serverUrl, ...scopeOf(settings) },
+    deps,
+  );
+}
+
+async function clientOfVendor({ id, settings }: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { clientId, placeholders } = settings;
+  if (clientId === undefined) throw noClient();
+  const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
+  return onDirect({ vendor: vendorOf(settings), placeholders, credentials }, scopeOf(settings), deps);
+}
+
+/** An empty URL is the one of the vendor's entry, or the one its issuer's metadata names. */
+function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSettings): DirectVendorOptions["vendor"] {
+  const urls = {
+    ...(authorizationUrl === undefined ? {} : { authorizationEndpoint: authorizationUrl }),
+    ...(tokenUrl === undefined ? {} : { tokenEndpoint: tokenUrl }),
+  };
+  if (vendorOrIssuer === undefined) {
+    if (authorizationUrl !== undefined && tokenUrl !== undefined) return defineVendor({ ...CUSTOM, ...urls });
+    throw new OAuthError("invalid_request", "Enter both URLs, or a vendor or issuer to discover them from", {
+      reason: "endpoints_missing",
+    });
+  }
+  const known = REGISTRY.get(vendorOrIssuer)?.vendor;
+  if (known === undefined) return defineVendor({ ...CUSTOM, issuer: vendorOrIssuer, ...urls });
+  return Object.keys(urls).length === 0 ? vendorOrIssuer : { ...known, ...urls };
+}
+
+const CUSTOM = { id: "custom", name: "Custom vendor" } as const;
+
+function onDirect(
+  options: DirectVendorOptions,
+  request: StartRequest,
+  { redirectUri, fetch, egress, now }: ClientDeps,
+): ConnectorClient {
+  const client = direct({ ...options, redirectUri, fetch, egress, now });
+  return onClient(client, {}, request);
+}
+
+async function clientOfBroker({ id, settings }: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { broker, redirectUri, fetch, now } = deps;
+  if (broker === undefined) {
+    throw new OAuthError("invalid_request", "This deployment has no broker: use a pre-registered client", {
+      reason: "broker_missing",
+    });
+  }
+  const { issuer, clientId } = broker;
+  const clientSecret = broker.clientSecret.reveal();
+  const client = createBrokerClient({ issuer, clientId, clientSecret, redirectUri, fetch, now });
+  return onClient(client, brokerTarget(settings, await deps.connectors.clientSecret(id)), scopeOf(settings));
+}
+
+/** A client id of the connector's own means BYOC; none means the broker's shared credentials. */
+function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): VendorTarget {
+  const { clientId, vendorOrIssuer, authorizationUrl, tokenUrl, placeholders } = settings;
+  const isVendor = vendorOrIssuer !== undefined && REGISTRY.has(vendorOrIssuer);
+  const endpoints = {
+    ...(authorizationUrl === undefined ? {} : { authorizationEndpoint: authorizationUrl }),
+    ...(tokenUrl === undefined ? {} : { tokenEndpoint: tokenUrl }),
+  };
+  return {
+    ...(isVendor ? { vendor: vendorOrIssuer } : {}),
+    ...(isVendor || vendorOrIssuer === undefined ? {} : { issuer: expandTemplate(vendorOrIssuer, placeholders, {}) }),
+    ...(Object.keys(endpoints).length === 0 ? {} : { endpoints }),
+    ...(Object.keys(placeholders).length === 0 ? {} : { placeholders }),
+    ...(clientId === undefined ? {} : { byoc: credentialsOf(clientId, secret) }),
+  };
+}
+
+function onClient(client: ConnectClient, target: VendorTarget, request: StartRequest): ConnectorClient {
+  // Refresh and revoke go by `connection`, which names everything but the caller's own credentials.
+  const own = target.byoc === undefined ? {} : { byoc: target.byoc };
+  return {
+    start: () => client.start({ ...target, ...request }),
+    finish: (callbackUrl, session) => client.finish(callbackUrl, session),
+    refresh: ({ refreshToken = "", connection }) => client.refresh({ refreshToken, connection, ...own }),
+    revoke: ({ refreshToken, accessToken, connection }) =>
+      refreshToken === undefined
+        ? client.revoke({ token: accessToken, tokenTypeHint: "access_token", connection, ...own })
+        : client.revoke({ token: refreshToken, tokenTypeHint: "refresh_token", connection, ...own }),
+  };
+}
+
+/** Registered once per connector and issuer: every user of it is there under the same client. */
+async function registeredClientId(connectorId: string, server: HostedServer, deps: ClientDeps): Promise<string> {
+  const { records, redirectUri, fetch } = deps;
+  const key = { kind: "registered-client", id: recipientOf([connectorId, server.issuer, redirectUri]) };
+  const known = await records.get(key);
+  if (known !== undefined) return known.data["clientId"] as string;
+  if (server.registrationEndpoint === undefined) throw noClient();
+  const clientId = await registerAt(server, redirectUri, fetch);
+  const data = { v: 1, clientId, attempt: randomToken(8) };
+  const created = await records.create({ key, stage: "registered", data, expiresAt: NEVER });
+  // Somebody else was quicker: theirs is the client.
+  if (created === "created") return clientId;
+  return ((await records.get(key))?.data["clientId"] as string | undefined) ?? clientId;
+}
+
+function credentialsOf(clientId: string, secret: Secret | undefined): { clientId: string; clientSecret?: string } {
+  return { clientId, ...(secret === undefined ? {} : { clientSecret: secret.reveal() }) };
+}
+
+function scopeOf({ scopes }: ConnectorSettings): { readonly scope?: string } {
+  return scopes === undefined ? {} : { scope: scopes };
+}
+
+const noClient = (): OAuthError =>
+  new OAuthError("invalid_request", "This connector has no OAuth client: an administrator enters one under Settings", {
+    reason: "client_missing",
+  });
+
+export const notDeployed = (): OAuthError =>
+  new OAuthError("invalid_request", "The server of this connector is not deployed yet", { reason: "not_deployed" });

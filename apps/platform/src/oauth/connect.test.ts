@@ -1,0 +1,241 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import {
+  driveConsent,
+  type DriveConsentOptions,
+  type OpenIdProvider,
+  startOpenIdProvider,
+} from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Connector } from "../connectors/connector.ts";
+import type { SettingsChange } from "../connectors/store.ts";
+import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "../testing/test-connect.ts";
+import { createBearers } from "./bearer.ts";
+import { finishConnect, type Finished, startConnect } from "./connect.ts";
+import { disconnect } from "./disconnect.ts";
+
+let provider: OpenIdProvider;
+let platform: TestConnect;
+let settings: SettingsChange;
+const first = signedIn("first-user");
+const second = signedIn("second-user");
+let made = 0;
+
+beforeAll(async () => {
+  const clients = ["ours", "other"].map((clientId) => ({
+    clientId,
+    clientSecret: `secret-of-${clientId}-canary`,
+    redirectUris: [REDIRECT_URI],
+  }));
+  provider = await startOpenIdProvider({ clients });
+  platform = await openTestConnect();
+  settings = {
+    authentication: "oauth_2_1",
+    registration: "pre_registered_client",
+    clientId: "ours",
+    clientSecret: new Secret("secret-of-ours-canary"),
+    vendorOrIssuer: provider.issuer,
+    scopes: "openid profile offline_access",
+  };
+});
+afterAll(async () => {
+  await platform.close();
+  await provider.close();
+});
+
+async function addConnector(over: SettingsChange = {}): Promise<Connector> {
+  made += 1;
+  return platform.addConnector(`connector-${made}`, { ...settings, ...over });
+}
+
+async function goToVendor(
+  connector: Connector,
+  by = first,
+  options: Partial<DriveConsentOptions> = {},
+): Promise<string> {
+  const url = await startConnect(connector, by, platform);
+  return (await driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI), ...options })).href;
+}
+
+async function connect(
+  connector: Connector,
+  by = first,
+  options: Partial<DriveConsentOptions> = {},
+): Promise<Finished> {
+  return finishConnect(await goToVendor(connector, by, options), by, platform);
+}
+
+function createBearer() {
+  return createBearers({ ...platform, platformToken: (id) => platform.connectors.platformToken(id) });
+}
+
+describe("a pre-registered client", () => {
+  it("connects a user, and only that one", async () => {
+    const connector = await addConnector();
+    expect(await connect(connector)).toEqual({ connectorId: connector.id });
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({ state: "connected" });
+    expect(await platform.connections.status(connector, second.user.id)).toEqual({ state: "none" });
+    const { token } = await createBearer().bearerFor(connector, first.user.id);
+    expect(token.length).toBeGreaterThan(10);
+    await expect(createBearer().bearerFor(connector, second.user.id)).rejects.toMatchObject({
+      extras: { reason: "not_connected" },
+    });
+  });
+
+  it("keeps tokens, secret and verifier sealed in the data folder", async () => {
+    const connector = await addConnector();
+    const back = await goToVendor(connector);
+    const text = platform.folderText();
+    for (const open of ["secret-of-ours-canary", "codeVerifier"]) expect(text).not.toContain(open);
+    expect(text).toContain(connector.id);
+    await finishConnect(back, first, platform);
+    const open = await platform.connections.open(connector, first.user.id);
+    const { accessToken = "", refreshToken = "" } = open?.tokens ?? {};
+    expect(accessToken).not.toBe("");
+    expect(refreshToken).not.toBe("");
+    for (const token of [accessToken, refreshToken]) expect(platform.folderText()).not.toContain(token);
+  });
+
+  it("finds its URLs at the issuer, or takes those that were entered", async () => {
+    const discovered = await startConnect(await addConnector(), first, platform);
+    const { origin, pathname } = new URL(discovered);
+    const entered = await addConnector({
+      vendorOrIssuer: "",
+      authorizationUrl: `${origin}/{path}`,
+      tokenUrl: `${origin}/token`,
+      placeholders: { path: pathname.slice(1) },
+      scopes: "profile",
+    });
+    const url = new URL(await startConnect(entered, first, platform));
+    expect(url.origin + url.pathname).toBe(origin + pathname);
+    expect(url.searchParams.get("redirect_uri")).toBe(REDIRECT_URI);
+    expect(url.searchParams.get("code_challenge_method")).toBe("S256");
+  });
+
+  it("tells a cancel in the standardized word, and it stays until the next attempt", async () => {
+    const connector = await addConnector();
+    const { failure } = await connect(connector, first, { decision: "cancel" });
+    expect(failure).toMatchObject({ error: "access_denied" });
+    expect(await platform.connections.status(connector, first.user.id)).toEqual({ state: "none", failure });
+    await connect(connector);
+    expect((await platform.connections.status(connector, first.user.id)).failure).toBeUndefined();
+  });
+
+  it("leaves the connection there is alone when another attempt fails", async () => {
+    const connector = await addConnector();
+    await connect(connector);
+    await connect(connector, first, { decision: "cancel" });
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({
+      state: "connected",
+      failure: { error: "access_denied" },
+    });
+  });
+});
+
+describe("the answer to a flow", () => {
+  it("rfc9700#4.7.1 is taken in the browser session that started it, once", async () => {
+    const connector = await addConnector();
+    const back = await goToVendor(connector);
+    await expect(finishConnect(back, second, platform)).rejects.toMatchObject({ extras: { reason: "state_mismatch" } });
+    // The stranger spent nothing.
+    expect(await finishConnect(back, first, platform)).toEqual({ connectorId: connector.id });
+    await expect(finishConnect(back, first, platform)).rejects.toMatchObject({ extras: { reason: "state_replayed" } });
+    expect(await platform.connections.status(connector, second.user.id)).toEqual({ state: "none" });
+  });
+
+  it.each(["", "?code=x", "?code=x&state=", "?code=x&state=a&state=b"])("wants one state: %j", async (query) => {
+    await expect(finishConnect(REDIRECT_URI + query, first, platform)).rejects.toMatchObject({
+      extras: { reason: "state_missing" },
+    });
+  });
+
+  it("fails when the settings changed meanwhile", async () => {
+    const connector = await addConnector();
+    const back = await goToVendor(connector);
+    await platform.connectors.changeSettings(connector.id, {
+      clientId: "other",
+      clientSecret: new Secret("secret-of-other-canary"),
+    });
+    expect((await finishConnect(back, first, platform)).failure).toMatchObject({ error: "invalid_grant" });
+  });
+});
+
+describe("a connection", () => {
+  it("is to be authorized again once the connector has another client", async () => {
+    const connector = await addConnector();
+    await connect(connector);
+    const changed = await platform.connectors.changeSettings(connector.id, {
+      clientId: "other",
+      clientSecret: new Secret("secret-of-other-canary"),
+    });
+    expect(await platform.connections.status(changed, first.user.id)).toMatchObject({
+      state: "reauthorize",
+      reason: "credentials_changed",
+    });
+    await expect(createBearer().bearerFor(changed, first.user.id)).rejects.toMatchObject({ code: "invalid_grant" });
+    await connect(changed);
+    expect(await platform.connections.status(changed, first.user.id)).toMatchObject({ state: "connected" });
+  });
+
+  it("is refreshed before its token ends, once for callers at the same time", async () => {
+    const connector = await addConnector();
+    await connect(connector);
+    const bearers = createBearer();
+    const before = await bearers.bearerFor(connector, first.user.id);
+    expect(await bearers.bearerFor(connector, first.user.id)).toEqual(before);
+    platform.advance(3600);
+    const after = await Promise.all([1, 2, 3].map(() => bearers.bearerFor(connector, first.user.id)));
+    expect(after[0]?.token).not.toBe(before.token);
+    expect(new Set(after.map(({ token }) => token)).size).toBe(1);
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({ state: "connected" });
+  });
+
+  it("is tried with another token when the server refuses one, and ends when it refuses that too", async () => {
+    const connector = await addConnector();
+    await connect(connector);
+    const bearers = createBearer();
+    const refused = await bearers.bearerFor(connector, first.user.id);
+    const another = await bearers.bearerFor(connector, first.user.id, refused);
+    expect(another.token).not.toBe(refused.token);
+    // Of a connection that is newer than what was refused nothing is ended.
+    await expect(bearers.giveUp(connector, first.user.id, refused)).rejects.toMatchObject({ code: "invalid_grant" });
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({ state: "connected" });
+    await expect(bearers.giveUp(connector, first.user.id, another)).rejects.toMatchObject({ code: "invalid_grant" });
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({
+      state: "reauthorize",
+      reason: "refused_by_server",
+    });
+  });
+
+  it("is revoked and forgotten when the user disconnects", async () => {
+    const connector = await addConnector();
+    await connect(connector);
+    const open = await platform.connections.open(connector, first.user.id);
+    expect(await disconnect(connector, first.user.id, platform)).toEqual({ revoked: true });
+    expect(await platform.connections.status(connector, first.user.id)).toEqual({ state: "none" });
+    await platform.connections.save(connector, first.user.id, open?.tokens ?? expect.fail("no tokens"));
+    await expect(
+      createBearer().bearerFor(connector, first.user.id, {
+        token: "x",
+        revision: (await platform.connections.open(connector, first.user.id))?.revision ?? "",
+      }),
+    ).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+});
+
+describe("a connector that cannot be connected", () => {
+  it("says why", async () => {
+    const reasonOf = async (connector: Connector): Promise<unknown> =>
+      startConnect(connector, first, platform).catch((error: { extras?: { reason?: string } }) => error.extras?.reason);
+    const draft = await platform.connectors.create({ id: "a-draft", name: "Draft", settings });
+    expect(await reasonOf(draft)).toBe("not_deployed");
+    expect(await reasonOf({ ...(await addConnector()), state: "draft" })).toBe("draft");
+    expect(await reasonOf(await addConnector({ clientId: "", clientSecret: null }))).toBe("client_missing");
+    expect(await reasonOf(await addConnector({ vendorOrIssuer: "" }))).toBe("endpoints_missing");
+    expect(await reasonOf(await addConnector({ registration: "broker" }))).toBe("broker_missing");
+    const none = await platform.addConnector("wants-none", { authentication: "none", registration: "none" });
+    expect(await reasonOf(none)).toBe("nothing_to_connect");
+    expect((await createBearer().bearerFor(none, first.user.id)).token).toBe(
+      (await platform.connectors.platformToken(none.id)).reveal(),
+    );
+  });
+});

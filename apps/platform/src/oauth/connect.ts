@@ -1,0 +1,156 @@
+/**
+ * A user connects: start() and the way to the vendor, the callback and finish(). What waits meanwhile is a record that only the
+ * browser session it was started in can use, and once. Before it: routes/connect.ts. After it: connections.ts.
+ */
+import { BrokerClientError } from "@oauth-broker/broker-client";
+import { hashOf, type JsonObject, type KeyWrapper, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
+import type { ConnectorStore } from "../connectors/store.ts";
+import type { SignedIn } from "../users/session.ts";
+import { type ClientDeps, clientOfConnector, notDeployed } from "./client-of-connector.ts";
+import type { ConnectFailure } from "./connection.ts";
+import type { Connections } from "./connections.ts";
+import { recipientOfConnector } from "./recipient.ts";
+
+export interface ConnectDeps extends ClientDeps {
+  readonly connectors: ConnectorStore;
+  readonly connections: Connections;
+  readonly keys: KeyWrapper;
+}
+
+export interface Finished {
+  readonly connectorId: string;
+  /** Absent: connected. Kept with the connection, for its page. */
+  readonly failure?: ConnectFailure;
+}
+
+const KIND = "connect-flow";
+
+/**
+ * @returns where the browser goes
+ * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and BrokerClientError otherwise
+ */
+export async function startConnect(
+  connector: Connector,
+  { user, sessionId }: SignedIn,
+  deps: ConnectDeps,
+): Promise<string> {
+  requireConnectable(connector);
+  const { url, session } = await (await clientOfConnector(connector, deps)).start();
+  const id = hashOf(session.state);
+  const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, sessionId));
+  const data = {
+    v: 1,
+    session: sessionId,
+    user: user.id,
+    connector: connector.id,
+    recipient: recipientOfConnector(connector),
+    sealed,
+  };
+  await deps.records.create({ key: { kind: KIND, id }, stage: "started", data, expiresAt: session.expiresAt });
+  return url;
+}
+
+/**
+ * @param callbackUrl as the browser asked for it
+ * @returns also where the vendor said no: that is kept with the connection and told on its page
+ * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`, for the answer to a flow that
+ *   this browser's user did not start, or finished already; nothing is asked of anybody then
+ */
+export async function finishConnect(
+  callbackUrl: string,
+  { user, sessionId }: SignedIn,
+  deps: ConnectDeps,
+): Promise<Finished> {
+  const flow = await takeFlow(stateOf(callbackUrl), sessionId, deps);
+  const connector = await deps.connectors.find(flow.connectorId);
+  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector");
+  try {
+    requireSameRecipient(flow, connector);
+    const client = await clientOfConnector(connector, deps);
+    await deps.connections.save(connector, user.id, await client.finish(callbackUrl, flow.session));
+    return { connectorId: connector.id };
+  } catch (error) {
+    const failure = { ...describeFailure(error), at: deps.now() };
+    await deps.connections.recordFailure(connector, user.id, failure);
+    return { connectorId: connector.id, failure };
+  }
+}
+
+/** The standardized error, for whoever reads the page. @throws the error itself where it is a bug */
+export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
+  if (error instanceof OAuthError) return { error: error.code, description: error.description };
+  if (!(error instanceof BrokerClientError)) throw error;
+  const { flowId } = error.details;
+  return { error: error.code, description: error.description, ...(flowId === undefined ? {} : { flowId }) };
+}
+
+function requireConnectable({ state, serverUrl, settings }: Connector): void {
+  if (settings.authentication === "none") {
+    throw new OAuthError("invalid_request", "This connector wants no connection", { reason: "nothing_to_connect" });
+  }
+  if (serverUrl === undefined) throw notDeployed();
+  if (state === "active") return;
+  throw new OAuthError("invalid_request", "This connector is a draft: it can be connected once a deploy activated it", {
+    reason: "draft",
+  });
+}
+
+/** Tokens of a client that is no longer the connector's would pass for those of the new one. */
+function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector: Connector): void {
+  if (recipient === recipientOfConnector(connector)) return;
+  throw new OAuthError("invalid_grant", "The settings of this connector changed meanwhile: connect again", {
+    reason: "settings_changed",
+  });
+}
+
+interface Flow {
+  readonly connectorId: string;
+  readonly recipient: string;
+  readonly session: unknown;
+}
+
+function stateOf(callbackUrl: string): string {
+  const [state, second] = new URL(callbackUrl).searchParams.getAll("state");
+  if (state === undefined || state === "" || second !== undefined) {
+    throw new OAuthError("invalid_request", "The answer does not say what it answers", { reason: "state_missing" });
+  }
+  return state;
+}
+
+/** Before anything is sent: the flow is this session's, and is spent by this call alone. */
+//= rfc9700#4.7.1
+async function takeFlow(
+  state: string,
+  sessionId: string,
+  { records, keys }: Pick<ConnectDeps, "records" | "keys">,
+): Promise<Flow> {
+  const id = hashOf(state);
+  const key = { kind: KIND, id };
+  const found = await records.get(key);
+  // Of a foreign session nothing matches, so that it cannot spend what it does not own.
+  const from = { stage: "started", expect: { session: sessionId } };
+  const { outcome } = await records.advance(key, from, { stage: "spent", set: {}, remove: ["sealed"] });
+  if (outcome === "replayed") {
+    throw new OAuthError("invalid_request", "This connection was already finished", { reason: "state_replayed" });
+  }
+  if (outcome === "absent" || found === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "This is not the answer to anything you started here, or it took too long",
+      {
+        reason: "state_mismatch",
+      },
+    );
+  }
+  const { connector, recipient, sealed } = found.data;
+  const opened = await openSecret(keys, sealed as JsonObject, placeOf(id, sessionId));
+  return {
+    connectorId: connector as string,
+    recipient: recipient as string,
+    session: JSON.parse(opened.reveal()) as unknown,
+  };
+}
+
+const placeOf = (id: string, sessionId: string): readonly string[] => ["session of a connect flow", id, sessionId];

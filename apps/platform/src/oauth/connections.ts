@@ -1,0 +1,160 @@
+/**
+ * Users' connections on any RecordStore, the tokens sealed under the key file of the data folder and bound to user, connector and
+ * recipient. A connection made with other credentials than the settings name now is one to authorize again: nothing uses it.
+ */
+import type { Tokens } from "@oauth-broker/broker-client";
+import {
+  type Clock,
+  type JsonObject,
+  type KeyWrapper,
+  OAuthError,
+  randomToken,
+  type RecordStore,
+  Secret,
+} from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import { NEVER } from "../connectors/connector-record.ts";
+import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
+import type {
+  ConnectFailure,
+  ConnectionData,
+  ConnectionState,
+  ConnectionStatus,
+  OpenConnection,
+} from "./connection.ts";
+import { recipientOfConnector } from "./recipient.ts";
+
+export interface Connections {
+  status(connector: Connector, userId: string): Promise<ConnectionStatus>;
+  /** @returns undefined where there is none that may be used */
+  open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
+  /** @param replacing the revision these tokens came from by a refresh: of a connection that changed meanwhile nothing is replaced */
+  save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
+  /** The tokens are forgotten. @param used the revision that did not work: a newer connection is left alone */
+  markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
+  /** An attempt that failed changes nothing of a connection there is. */
+  recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;
+  forget(connector: Connector, userId: string): Promise<void>;
+}
+
+export interface ConnectionsDeps {
+  readonly records: RecordStore;
+  readonly keys: KeyWrapper;
+  readonly now: Clock;
+}
+
+const TRIES = 8;
+
+interface Kept {
+  readonly state: ConnectionState;
+  readonly data: ConnectionData;
+}
+type Next = { readonly state: ConnectionState } & Omit<ConnectionData, "v" | "revision">;
+
+export function createConnections({ records, keys, now }: ConnectionsDeps): Connections {
+  const keyOf = (connector: Connector, userId: string) => ({
+    kind: "connection",
+    id: JSON.stringify([connector.id, userId]),
+  });
+
+  const read = async (connector: Connector, userId: string): Promise<Kept | undefined> => {
+    const record = await records.get(keyOf(connector, userId));
+    if (record === undefined) return undefined;
+    if (record.data["v"] !== 1) throw new TypeError("a connection of a later release");
+    return { state: record.stage as ConnectionState, data: record.data as unknown as ConnectionData };
+  };
+
+  /** Reads, decides, writes; `undefined` leaves things as they are. */
+  const change = async (
+    connector: Connector,
+    userId: string,
+    decide: (kept: Kept | undefined) => Next | undefined,
+  ): Promise<void> => {
+    const key = keyOf(connector, userId);
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      // Each try waits for the one before: it has to see what the other writer left.
+      // oxlint-disable-next-line no-await-in-loop
+      const kept = await read(connector, userId);
+      const next = decide(kept);
+      if (next === undefined) return;
+      const { state, ...rest } = next;
+      const data = { ...rest, v: 1, revision: randomToken(16) } as unknown as JsonObject;
+      if (kept === undefined) {
+        // oxlint-disable-next-line no-await-in-loop
+        if ((await records.create({ key, stage: state, data, expiresAt: NEVER })) === "created") return;
+        continue;
+      }
+      const from = { stage: kept.state, expect: { revision: kept.data.revision } };
+      const remove = Object.keys(kept.data).filter((name) => !Object.hasOwn(data, name));
+      // oxlint-disable-next-line no-await-in-loop
+      if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return;
+    }
+    throw new OAuthError("temporarily_unavailable", "Others are changing this connection: try again");
+  };
+
+  return {
+    status: async (connector, userId) => {
+      const kept = await read(connector, userId);
+      if (kept === undefined) return { state: "none" };
+      const { connectedAt, scope, reason, failure } = kept.data;
+      const told = {
+        ...(connectedAt === undefined ? {} : { connectedAt }),
+        ...(scope === undefined ? {} : { scope }),
+        ...(failure === undefined ? {} : { failure }),
+      };
+      if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...told };
+      return { state: kept.state, ...(reason === undefined ? {} : { reason }), ...told };
+    },
+
+    open: async (connector, userId) => {
+      const kept = await read(connector, userId);
+      if (kept?.state !== "connected" || isOfOthers(kept, connector)) return undefined;
+      const { tokens, revision } = kept.data;
+      if (tokens === undefined) return undefined;
+      const opened = await openSecret(keys, tokens, placeOf(connector, userId));
+      return { tokens: JSON.parse(opened.reveal()) as Tokens, revision };
+    },
+
+    save: async (connector, userId, tokens, replacing) => {
+      const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
+      await change(connector, userId, (kept) => {
+        if (replacing !== undefined && kept?.data.revision !== replacing) return undefined;
+        return {
+          state: "connected",
+          recipient: recipientOfConnector(connector),
+          tokens: sealed,
+          connectedAt: replacing === undefined ? now() : (kept?.data.connectedAt ?? now()),
+          ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+        };
+      });
+    },
+
+    markForReauthorization: async (connector, userId, reason, used) =>
+      change(connector, userId, (kept) => {
+        if (kept?.data.revision !== used) return undefined;
+        const { connectedAt } = kept.data;
+        return { state: "reauthorize", reason, ...(connectedAt === undefined ? {} : { connectedAt }) };
+      }),
+
+    recordFailure: async (connector, userId, failure) =>
+      change(connector, userId, (kept) => {
+        if (kept === undefined) return { state: "none", failure };
+        const { v: _, revision: __, ...rest } = kept.data;
+        return { ...rest, state: kept.state, failure };
+      }),
+
+    forget: async (connector, userId) => records.delete(keyOf(connector, userId)),
+  };
+}
+
+/** Shared credentials for brought ones, another client, another token endpoint: the tokens are of somebody else. */
+function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
+  return state === "connected" && recipient !== recipientOfConnector(connector);
+}
+
+const placeOf = (connector: Connector, userId: string): readonly string[] => [
+  "tokens of a connection",
+  connector.id,
+  userId,
+  recipientOfConnector(connector),
+];

@@ -1,0 +1,31 @@
+/** A user disconnects: the tokens end at whoever issued them, best effort, and are forgotten here in any case. */
+import { BrokerClientError } from "@oauth-broker/broker-client";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import { clientOfConnector } from "./client-of-connector.ts";
+import type { ConnectDeps } from "./connect.ts";
+import type { OpenConnection } from "./connection.ts";
+
+/** `help`: what the user can do by hand where the grant may still stand. */
+export type Disconnected = { readonly revoked: true } | { readonly revoked: false; readonly help: string };
+
+const BY_HAND = "The grant may still stand at the vendor. Open your account settings there and remove the app.";
+
+export async function disconnect(connector: Connector, userId: string, deps: ConnectDeps): Promise<Disconnected> {
+  const { state } = await deps.connections.status(connector, userId);
+  const open = await deps.connections.open(connector, userId);
+  const outcome = open === undefined ? undefined : await revoke(connector, open, deps);
+  await deps.connections.forget(connector, userId);
+  // Tokens that may not be used any more cannot be revoked with today's credentials either.
+  return outcome ?? (state === "none" ? { revoked: true } : { revoked: false, help: BY_HAND });
+}
+
+async function revoke(connector: Connector, { tokens }: OpenConnection, deps: ConnectDeps): Promise<Disconnected> {
+  try {
+    const revoked = await (await clientOfConnector(connector, deps)).revoke(tokens);
+    return revoked.outcome === "revoked" ? { revoked: true } : { revoked: false, help: revoked.help };
+  } catch (error) {
+    if (error instanceof OAuthError || error instanceof BrokerClientError) return { revoked: false, help: BY_HAND };
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/** The OAuth half of the platform without pages: a data folder of its own, the machine's clock set forward at will, loopback allowed. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hashOf, type RecordStore } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { systemClock } from "../clock.ts";
+import type { Connector } from "../connectors/connector.ts";
+import type { SettingsChange } from "../connectors/store.ts";
+import type { ConnectDeps } from "../oauth/connect.ts";
+import { createConnections } from "../oauth/connections.ts";
+import { openStorage } from "../storage.ts";
+import type { SignedIn } from "../users/session.ts";
+import { findUser } from "../users/users.ts";
+
+export const REDIRECT_URI = "https://platform.example/oauth/callback";
+
+export interface TestConnect extends ConnectDeps {
+  readonly records: RecordStore;
+  advance(seconds: number): void;
+  /** An active connector whose server is said to be at `serverUrl`. */
+  addConnector(id: string, settings: SettingsChange, serverUrl?: string): Promise<Connector>;
+  /** Everything in the data folder, as bytes read as text. */
+  folderText(): string;
+  close(): Promise<void>;
+}
+
+export function signedIn(userId: string, browser = userId): SignedIn {
+  const user = findUser(userId);
+  if (user === undefined) throw new Error("no such sample user");
+  const value = `cookie of ${browser}`;
+  return { user, sessionId: hashOf(value), cookie: { value, hash: hashOf(value) } };
+}
+
+export async function openTestConnect(): Promise<TestConnect> {
+  const folder = mkdtempSync(join(tmpdir(), "platform-test-"));
+  let offset = 0;
+  const now = (): number => systemClock() + offset;
+  const storage = await openStorage(folder, now, { allowCidrs: [] });
+  const { connectors, records, keys } = storage;
+  const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
+  return {
+    connectors,
+    records,
+    keys,
+    now,
+    connections: createConnections({ records, keys, now }),
+    fetch: egress.fetch,
+    redirectUri: REDIRECT_URI,
+    egress: { allowLoopback: true, allowCidrs: [] },
+    advance: (seconds) => void (offset += seconds),
+    addConnector: async (id, settings, serverUrl = "http://127.0.0.1:9/mcp") => {
+      await connectors.create({ id, name: `Connector ${id}`, settings });
+      await connectors.claimServerUrl(id, serverUrl);
+      const { port } = new URL(serverUrl);
+      const target = { host: "127.0.0.1", port: Number(port) };
+      const mode = settings.registration === "hosted_server" ? "hosted" : "pre-registered";
+      const deployment = {
+        connectorId: id,
+        mode,
+        enableDb: false,
+        expose: [],
+        target,
+        pid: 0,
+        deployedAt: now(),
+      } as const;
+      return connectors.recordDeployment(deployment, "active", serverUrl);
+    },
+    folderText: () =>
+      readdirSync(folder)
+        .map((name) => readFileSync(join(folder, name), "latin1"))
+        .join("\n"),
+    close: async () => {
+      await storage.close();
+      await egress.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
