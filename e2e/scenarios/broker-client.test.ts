@@ -1,39 +1,42 @@
 /** An MCP backend on @oauth-broker/broker-client, against the broker and a real OpenID provider: the whole life of a connection. */
-import { type BrokerClient, createBrokerClient, type Session, type Tokens } from "@oauth-broker/broker-client";
-import { driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
-import { decodeJwt } from "jose";
+import { type BrokerClient, createBrokerClient, type Tokens } from "@oauth-broker/broker-client";
+import { decodeJwt, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys } from "../support/client-keys.ts";
 import { REDIRECT_URI, SCOPE } from "../support/configuration.ts";
+import { consent, plantTokens } from "../support/connect-contract.ts";
 import { type Scene, startScene } from "../support/scene.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 let scene: Scene;
 let keys: ClientKeys;
+let opening: Awaited<ReturnType<typeof generateKeyPair>>;
 let client: BrokerClient;
 let keyed: BrokerClient;
 
+const request = { vendor: "op", scope: SCOPE };
+const common = () => ({ issuer: scene.baseUrl, redirectUri: REDIRECT_URI, now: scene.now });
+
 beforeAll(async () => {
   keys = await createClientKeys("first");
-  scene = await startScene({
-    clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }`,
-  });
-  const common = { issuer: scene.baseUrl, redirectUri: REDIRECT_URI, now: scene.now };
-  client = createBrokerClient({ ...common, clientId: "platform", clientSecret: scene.secrets.platform });
-  keyed = createBrokerClient({ ...common, clientId: "keyed", privateKey: { key: keys.privateKey, kid: keys.kid } });
+  opening = await generateKeyPair("ECDH-ES", { extractable: true });
+  const encryptionKeys = JSON.stringify({ keys: [{ ...(await exportJWK(opening.publicKey)), use: "enc" }] });
+  scene = await startScene(
+    (_issuer, secrets) => ({
+      clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }
+  - { client_id: sealed, client_secret: ${secrets.other}, redirect_uris: [${REDIRECT_URI}], token_encrypted_response_alg: ECDH-ES, jwks: ${encryptionKeys} }`,
+    }),
+    { registration: {} },
+  );
+  client = createBrokerClient({ ...common(), clientId: "platform", clientSecret: scene.secrets.platform });
+  keyed = createBrokerClient({ ...common(), clientId: "keyed", privateKey: { key: keys.privateKey, kid: keys.kid } });
 });
 afterAll(() => scene.close());
-
-const request = { vendor: "op", scope: SCOPE };
-
-async function consent(url: string, options: Partial<DriveConsentOptions> = {}): Promise<URL> {
-  return driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI), ...options });
-}
 
 async function connect(by: BrokerClient): Promise<Tokens> {
   const { url, session } = await by.start(request);
   plantSecret("verifier in the session", session.codeVerifier);
-  return by.finish(await consent(url), session);
+  return plantTokens(await by.finish(await consent(url), session));
 }
 
 describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (method) => {
@@ -67,9 +70,70 @@ describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (
   });
 });
 
-it("keeps the session plain: what JSON makes of it finishes the flow", async () => {
-  const { url, session } = await client.start(request);
-  const kept = JSON.parse(JSON.stringify(session)) as Session;
-  expect(kept).toEqual(session);
-  expect(await client.finish(await consent(url), kept)).toMatchObject({ vendor: "op" });
+describe("a client of the user's own at the vendor", () => {
+  it("is registered through the broker and then used as BYOC, through the whole life of a connection", async () => {
+    const { status, contentType, body } = await client.register("op");
+    expect([status, contentType]).toEqual([201, expect.stringContaining("application/json")]);
+    const registered = JSON.parse(new TextDecoder().decode(body)) as { client_id: string; client_secret: string };
+    plantSecret("registered secret", registered.client_secret);
+    const byoc = { clientId: registered.client_id, clientSecret: registered.client_secret };
+
+    const { url, session } = await client.start({ ...request, scope: "openid api:read", byoc });
+    const { refreshToken = "", connection } = plantTokens(await client.finish(await consent(url), session));
+    // The secret is the caller's to bring: nothing kept it.
+    await expect(client.refresh({ refreshToken, connection })).rejects.toMatchObject({ code: "invalid_request" });
+    const refreshed = await client.refresh({ refreshToken, connection, byoc });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const { accessToken: token, connection: newer, refreshToken: next = "" } = plantTokens(refreshed.tokens);
+    // As after the owner has changed the secret at the vendor and forgotten to say so here.
+    const stale = { clientId: byoc.clientId, clientSecret: "a-secret-from-last-year" };
+    expect(await client.refresh({ refreshToken: next, connection: newer, byoc: stale })).toEqual({
+      outcome: "credentials_rejected",
+      source: "byoc",
+    });
+    expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
+  });
+
+  it("hands on a vendor's refusal to register, and tells the broker's own apart by nothing but its words", async () => {
+    const { status, body } = await client.register("no-such-vendor");
+    expect(status).toBe(400);
+    expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ error: "invalid_request" });
+  });
+});
+
+describe("answers that only this client can open", () => {
+  const encryption = () => ({ privateKey: opening.privateKey });
+
+  it("are asked for in the broker's configuration, and opened", async () => {
+    const sealed = createBrokerClient({
+      ...common(),
+      clientId: "sealed",
+      clientSecret: scene.secrets.other,
+      encryption: encryption(),
+    });
+    const { refreshToken = "", connection } = await connect(sealed);
+    const refreshed = await sealed.refresh({ refreshToken, connection });
+    expect(refreshed.outcome).toBe("ok");
+    if (refreshed.outcome === "ok") plantTokens(refreshed.tokens);
+  });
+
+  it("are not taken in plain, and not opened without the key", async () => {
+    const wants = { ...common(), encryption: encryption() };
+    const plain = createBrokerClient({ ...wants, clientId: "platform", clientSecret: scene.secrets.platform });
+    await expect(connect(plain)).rejects.toMatchObject({
+      code: "answer_refused",
+      details: { reason: "not_encrypted" },
+    });
+    const keyless = createBrokerClient({ ...common(), clientId: "sealed", clientSecret: scene.secrets.other });
+    await expect(connect(keyless)).rejects.toMatchObject({ details: { reason: "not_decryptable" } });
+  });
+});
+
+describe("explain", () => {
+  it("takes what start takes, and a connection", async () => {
+    expect(await client.explain(request)).toMatchObject({ vendor: "op", tier: 1 });
+    const { connection } = await connect(client);
+    expect(await client.explain({ connection })).toMatchObject({ vendor: "op", credentials: { source: "shared" } });
+    await expect(client.explain({ vendor: "no-such-vendor" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
 });

@@ -11,6 +11,8 @@ export interface VendorStage<Simulator extends VendorSimulator> {
   readonly platform: Platform;
   readonly broker: InProcessBroker;
   readonly baseUrl: string;
+  /** Of the platform at the broker. */
+  readonly clientSecret: string;
   /** Our client at the vendor. */
   readonly client: SimulatedClient;
   /** What each pushed request holds beside the usual. */
@@ -81,6 +83,7 @@ ${fields.join("\n")}
     platform,
     broker,
     baseUrl,
+    clientSecret: secrets.platform,
     client: app,
     form,
     connect: async (options = {}) => {

@@ -12,18 +12,10 @@ export interface AnswerEncryption {
   readonly privateKey: CryptoKey | KeyObject | JWK;
 }
 
-/** Public-key algorithms only: with `dir`, or a password, anybody could choose the key. */
+/** What the broker offers. Public-key algorithms alone: with `dir`, or a password, whoever answers could choose the key. */
 //= rfc8725#3.1
-const KEY_MANAGEMENT = [
-  "ECDH-ES",
-  "ECDH-ES+A128KW",
-  "ECDH-ES+A192KW",
-  "ECDH-ES+A256KW",
-  "RSA-OAEP-256",
-  "RSA-OAEP-384",
-  "RSA-OAEP-512",
-];
-const CONTENT_ENCRYPTION = ["A128GCM", "A192GCM", "A256GCM", "A128CBC-HS256", "A192CBC-HS384", "A256CBC-HS512"];
+const KEY_MANAGEMENT = ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"];
+const CONTENT_ENCRYPTION = ["A256GCM", "A256CBC-HS512"];
 
 /**
  * @param answer a success of the token endpoint

@@ -1,0 +1,37 @@
+/**
+ * The oldest Node.js of this machine that is 20 or newer: the one a platform's backend may still have. Tests themselves run on the
+ * pinned one, which stands first on PATH. `NODE_20_PATH` names another.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+export interface OldNode {
+  readonly path: string;
+  /** e.g. `20.20.2` */
+  readonly version: string;
+}
+
+const MAJOR = 20;
+const USUAL = ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"];
+
+/** There is always one: the pinned one, where the machine has nothing older. */
+export function oldestNode(): OldNode {
+  const named = process.env["NODE_20_PATH"] ?? "";
+  const onPath = [...(process.env["PATH"] ?? "").split(delimiter), ...USUAL].map((folder) => join(folder, "node"));
+  const paths = named === "" ? [...onPath, process.execPath] : [named];
+  const found = [...new Set(paths)].filter((path) => path !== "" && existsSync(path)).flatMap(versionOf);
+  const [oldest] = found.toSorted((one, other) => majorOf(one) - majorOf(other));
+  return oldest ?? { path: process.execPath, version: process.versions.node };
+}
+
+export function majorOf({ version }: OldNode): number {
+  return Number(version.split(".", 1)[0]);
+}
+
+function versionOf(path: string): OldNode[] {
+  const { stdout, status } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  const version = stdout?.trim().replace(/^v/, "") ?? "";
+  const one = { path, version };
+  return status === 0 && majorOf(one) >= MAJOR ? [one] : [];
+}
