@@ -1,0 +1,49 @@
+/** The twin of mixed-calls.test.ts: with one of these shared between requests, users get what is another's, and it shows. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { crossed, openMixedCalls } from "./testing/mixed-calls.ts";
+import type { createVendorApi } from "./mcp/vendor-api.ts";
+import type { freshTokens } from "./hosted/vendor-link.ts";
+
+const shared = vi.hoisted(() => ({ what: "" }));
+
+vi.mock("./mcp/vendor-api.ts", async (original) => {
+  const real: { readonly createVendorApi: typeof createVendorApi } = await original();
+  let first: ReturnType<typeof createVendorApi> | undefined;
+  return {
+    ...real,
+    createVendorApi: (...args: Parameters<typeof createVendorApi>) => {
+      if (shared.what !== "vendor") return real.createVendorApi(...args);
+      return (first ??= real.createVendorApi(...args));
+    },
+  };
+});
+vi.mock("./hosted/vendor-link.ts", async (original) => {
+  const real: { readonly freshTokens: typeof freshTokens } = await original();
+  let reading: ReturnType<typeof freshTokens> | undefined;
+  return {
+    ...real,
+    freshTokens: (...args: Parameters<typeof freshTokens>) => {
+      if (shared.what !== "read") return real.freshTokens(...args);
+      // Whoever comes while one is read shares it, whosever it is.
+      return (reading ??= real.freshTokens(...args).finally(() => (reading = undefined)));
+    },
+  };
+});
+
+afterEach(() => {
+  shared.what = "";
+});
+
+describe("calls cross (twin of bar#RS-8)", () => {
+  it.each([
+    ["vendor", "the vendor as the first caller serves all"],
+    ["read", "a read under way serves who comes next"],
+  ])("where %s is shared: %s", async (what) => {
+    const mixed = await openMixedCalls(20);
+    shared.what = what;
+    const found = crossed(await mixed.run(200));
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.every(({ answered }) => typeof answered !== "string")).toBe(true);
+    await mixed.close();
+  });
+});

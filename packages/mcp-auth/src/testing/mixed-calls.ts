@@ -1,0 +1,155 @@
+/**
+ * Calls of many users at once at one server, each with a canary: the vendor says whose token it was sent, the tool says for
+ * whom it ran. The whole app in hosted mode on an SQLite file; only the socket in front of it is left out.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { canaryCode, canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
+import { z } from "zod";
+import { createApp } from "../app.ts";
+import { systemClock } from "../clock.ts";
+import { loadSettings } from "../config.ts";
+import { openStorage } from "../storage.ts";
+import { defineTool } from "../tool.ts";
+
+const SERVER = "https://server.example";
+const CALLBACK = "https://platform.example/oauth/callback";
+/** One flow's PKCE #1: rfc7636 appendix B. */
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+/** Of the vendor's tokens, so that some are renewed among the calls. */
+const LIFETIME_SECONDS = 4;
+
+const account = defineTool({
+  name: "account",
+  description: "Whose token the vendor was sent, and for whom",
+  input: z.object({}),
+  run: async (_, { vendor, user }) => {
+    const { sub } = await vendor.account();
+    return JSON.stringify({ user, sub });
+  },
+});
+
+export interface MixedCalls {
+  /** Answers of this server as they came, of `calls` calls, as many at a time as there are users. */
+  run(calls: number): Promise<readonly MixedAnswer[]>;
+  /** At the vendor so far. */
+  refreshes(): number;
+  close(): Promise<void>;
+}
+
+export interface MixedAnswer {
+  readonly caller: string;
+  /** For whom the tool ran, and whose token the vendor was sent; a text where the call failed. */
+  readonly answered: { readonly user: string; readonly sub: string } | string;
+}
+
+/** @returns those answers that hold what is another's, or nothing at all */
+export function crossed(answers: readonly MixedAnswer[]): readonly MixedAnswer[] {
+  return answers.filter(
+    ({ caller, answered }) => typeof answered === "string" || answered.user !== caller || answered.sub !== caller,
+  );
+}
+
+/** Connects so many users. */
+export async function openMixedCalls(users: number): Promise<MixedCalls> {
+  const folder = mkdtempSync(join(tmpdir(), "mcp-auth-mixed-"));
+  const provider = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS });
+  const environment = {
+    ...canaryEnvironment(provider.url),
+    OAUTH_MODE: "hosted",
+    DEPLOYMENT_URL: SERVER,
+    PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
+    DATA_DIR: folder,
+  };
+  const log = createLog({ write: () => undefined });
+  const storage = await openStorage({ now: systemClock, log, environment });
+  const definition = { name: "mixed", version: "1.0.0", tools: [account] };
+  const server = createApp(definition, loadSettings(environment), { now: systemClock, log, storage });
+  const send = async (path: string, init: RequestInit): Promise<Response> =>
+    server.app.request(`${SERVER}${path}`, {
+      ...init,
+      headers: { ...(init.headers as Record<string, string>), host: new URL(SERVER).host },
+    });
+  const connect = async (user: string): Promise<string> => {
+    const body = new URLSearchParams({
+      client_id: "platform",
+      grant_type: "authorization_code",
+      code: canaryCode(user),
+      code_verifier: VERIFIER,
+      redirect_uri: CALLBACK,
+    });
+    const answer = await send("/token", { method: "POST", body });
+    return ((await answer.json()) as { readonly access_token: string }).access_token;
+  };
+  const call = async (caller: string, token: string, number: number): Promise<MixedAnswer> => {
+    // A client of 2025 and one of 2026 in turn.
+    const answer = await send("/mcp", number % 2 === 0 ? modernCall(token, number) : legacyCall(token, number));
+    return { caller, answered: readAnswer(await answer.text(), number) };
+  };
+  const names = Array.from({ length: users }, (_, number) => `user-${number}`);
+  const tokens = await Promise.all(names.map(connect));
+  return {
+    run: async (calls) => {
+      const answers: MixedAnswer[] = [];
+      let made = 0;
+      await Promise.all(
+        names.map(async (name, at) => {
+          while (made < calls) answers.push(await call(name, tokens[at] ?? "", (made += 1)));
+        }),
+      );
+      return answers;
+    },
+    refreshes: () => provider.counts().refreshes,
+    close: async () => {
+      await server.close();
+      await storage.close();
+      await provider.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "mixed", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+function modernCall(token: string, id: number): RequestInit {
+  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "account" };
+  return callWith(token, headers, { id, params: { name: "account", arguments: {}, _meta: META } });
+}
+
+function legacyCall(token: string, id: number): RequestInit {
+  return callWith(token, { "mcp-protocol-version": "2025-11-25" }, { id, params: { name: "account", arguments: {} } });
+}
+
+function callWith(token: string, headers: Readonly<Record<string, string>>, request: object): RequestInit {
+  return {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${token}`,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", method: "tools/call", ...request }),
+  };
+}
+
+/** @param text JSON, or one server-sent event that holds it */
+function readAnswer(text: string, id: number): MixedAnswer["answered"] {
+  const json = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  try {
+    const parsed = JSON.parse(json) as {
+      readonly id: number;
+      readonly result: { readonly content: readonly [{ readonly text: string }] };
+    };
+    if (parsed.id !== id) return `the answer to request ${parsed.id}`;
+    return JSON.parse(parsed.result.content[0].text) as { readonly user: string; readonly sub: string };
+  } catch {
+    return text;
+  }
+}
