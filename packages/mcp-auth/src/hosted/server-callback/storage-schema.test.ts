@@ -1,0 +1,47 @@
+/** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
+import { readFile } from "node:fs/promises";
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { expect, it } from "vitest";
+import { openStubServerBench } from "../../testing/server-bench.ts";
+
+const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
+
+/** Names in the first column of a kind's section. */
+function documented(kind: string): Set<string> {
+  const section = page.split(`\n## \`${kind}\``)[1]?.split("\n## ")[0] ?? "";
+  const firstCells = section.split("\n").map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? "");
+  return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)));
+}
+
+it("lists every field of an authorization and of a registered client", async () => {
+  const seen = new Map<string, Set<string>>();
+  const note = (kind: string, data: object): void => {
+    seen.set(kind, new Set([...(seen.get(kind) ?? []), ...Object.keys(data)]));
+  };
+  const watched = (store: RecordStore): RecordStore => ({
+    ...store,
+    create: (record) => {
+      note(record.key.kind, record.data);
+      return store.create(record);
+    },
+    advance: (key, from, patch) => {
+      note(key.kind, patch.set);
+      return store.advance(key, from, patch);
+    },
+  });
+  const bench = await openStubServerBench({
+    records: (now) => watched(memoryRecordStore({ now })),
+    callback: { registration: { hosts: [] } },
+  });
+  try {
+    const redirect_uri = "https://app.example/back";
+    const { body } = await bench.register({ redirect_uris: [redirect_uri] });
+    const client = { client_id: String(body["client_id"]), redirect_uri };
+    const back = await bench.browser().connect(client);
+    expect((await bench.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
+    for (const kind of ["authorization", "client"]) expect(seen.get(kind)).toEqual(documented(kind));
+  } finally {
+    await bench.close();
+  }
+});
