@@ -1,1 +1,70 @@
-export {};
+/**
+ * The platform's entry: command line and settings in, one command run, signals heard. stdout carries results, stderr what is meant
+ * for people.
+ */
+import { fileURLToPath } from "node:url";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { type Command, EXIT, HELP, parseCommand } from "./cli.ts";
+import { systemClock } from "./clock.ts";
+import { loadPlatformConfig, readEnvironment, startFolder } from "./config.ts";
+import type { CommandContext } from "./deploy/context.ts";
+import { initConnector } from "./deploy/init.ts";
+import { keep } from "./deploy/keeper.ts";
+import { runDeploy } from "./deploy/run.ts";
+import { showLogs, showStatus } from "./deploy/status.ts";
+import { openStorage } from "./storage.ts";
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function main(command: Command): Promise<number> {
+  switch (command.name) {
+    case "help":
+      print(HELP);
+      return EXIT.done;
+    case "invalid":
+      say(command.message);
+      return EXIT.usage;
+    case "keep":
+      return keep(command.command);
+    case "init":
+    case "run":
+    case "status":
+    case "logs":
+      return inContext(command, (context) => {
+        if (command.name === "init") return initConnector(command.folder, context);
+        if (command.name === "status") return showStatus(command.folder, command, context);
+        if (command.name === "logs") return showLogs(command.folder, command, context);
+        return run(command.folder, context);
+      });
+  }
+}
+
+async function inContext(
+  { dataDir }: { readonly dataDir: string | undefined },
+  act: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const environment = readEnvironment();
+  const start = startFolder(environment);
+  const config = loadPlatformConfig(environment, start, dataDir);
+  const storage = await openStorage(config.dataDir, systemClock, config);
+  try {
+    return await act({ config, storage, now: systemClock, environment, start, say, print });
+  } finally {
+    await storage.close();
+  }
+}
+
+function run(folder: string, context: CommandContext): Promise<number> {
+  const stopped = Promise.withResolvers<void>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopped.resolve());
+  const keeper = { file: fileURLToPath(import.meta.url) };
+  return runDeploy(folder, { ...context, log: createLog(), keeper, stopped: stopped.promise });
+}
+
+try {
+  process.exit(await main(parseCommand(process.argv.slice(2))));
+} catch (error) {
+  say(error instanceof Error ? error.message : "The platform could not do this.");
+  process.exit(EXIT.failed);
+}

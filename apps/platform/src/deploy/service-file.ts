@@ -27,10 +27,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * @param source the file's path, for messages
- * @param given of the deploying process: what `env:NAME` refers to
+ * @param given of the deploying process: what `env:NAME` refers to; absent: references are left as they are
  * @throws ConfigError
  */
-export function parseServiceFile(text: string, source: string, given: Variables): ServiceFile {
+export function parseServiceFile(text: string, source: string, given?: Variables): ServiceFile {
   const problems: Problem[] = [];
   const fields = readFields(text, problems);
   const file = fields && readFile(fields, given, problems);
@@ -55,7 +55,7 @@ function readFields(text: string, problems: Problem[]): Fields | undefined {
   return undefined;
 }
 
-function readFile(fields: Fields, given: Variables, problems: Problem[]): ServiceFile {
+function readFile(fields: Fields, given: Variables | undefined, problems: Problem[]): ServiceFile {
   requireKnownKeys(fields, KEYS, "", problems);
   const { name, mode, enable_db: enableDb = false } = fields;
   if (typeof name !== "string" || !isConnectorId(name)) {

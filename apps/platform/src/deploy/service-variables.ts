@@ -7,8 +7,8 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface VariablesContext {
   readonly mode: Deployment["mode"] | undefined;
   readonly enableDb: boolean;
-  /** What `env:NAME` refers to. */
-  readonly given: Variables;
+  /** What `env:NAME` refers to; undefined: nobody asks yet. */
+  readonly given: Variables | undefined;
 }
 
 /** What the platform injects (design §6), and what would take the server elsewhere than the ingress looks for it. */
@@ -59,7 +59,7 @@ function readValue(name: string, written: unknown, { mode, enableDb, given }: Va
     if (text !== "bridge" && text !== "encrypted") return { problem: "must be a mode", expected: "bridge | encrypted" };
   }
   const [, reference] = REFERENCE.exec(text) ?? [];
-  return reference === undefined ? checked(text) : referred(reference, given);
+  return reference === undefined || given === undefined ? checked(text) : referred(reference, given);
 }
 
 function referred(name: string, given: Variables): Value {

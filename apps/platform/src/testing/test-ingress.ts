@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen } from "@oauth-broker/oauth-core/service";
-import { createIngress } from "../app.ts";
+import { createIngress } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
 import type { Upstream } from "../ingress/gate.ts";
 

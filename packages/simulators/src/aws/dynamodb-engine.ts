@@ -22,9 +22,10 @@ export interface DynamoDbEngine {
    * A table with `pk` (S) and `sk` (S), on demand, ready for use.
    *
    * @param name default: one that no other test has
+   * @param definition another input of CreateTable
    * @returns its name
    */
-  createTable(name?: string): Promise<string>;
+  createTable(name?: string, definition?: object): Promise<string>;
   /** Returns when the table is gone. @throws Error named ResourceNotFoundException */
   deleteTable(name: string): Promise<void>;
   /** Every item as it lies in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must find no plaintext. */
@@ -54,8 +55,8 @@ export async function startDynamoDb(options: { readonly sharedEndpoint?: string 
     name: dynalite === undefined ? "DynamoDB Local" : "dynalite",
     endpoint,
     region: REGION,
-    async createTable(name = `test-${randomUUID()}`) {
-      await call("CreateTable", { TableName: name, ...SCHEMA });
+    async createTable(name = `test-${randomUUID()}`, definition: object = SCHEMA) {
+      await call("CreateTable", { ...definition, TableName: name });
       tables.add(name);
       await poll(async () => (await tableStatus(call, name)) === "ACTIVE");
       return name;

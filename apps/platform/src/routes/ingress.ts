@@ -1,9 +1,9 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
 import type { Answer } from "@oauth-broker/oauth-core/hono";
-import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
+import { errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
-import { DEFAULT_LIMITS, forward, type ForwardLimits } from "./ingress/forward.ts";
-import { keepsAuthorization, refusalOf, type Upstream } from "./ingress/gate.ts";
+import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
+import { keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
 
 export interface IngressOptions {
   readonly log: Log;
@@ -38,4 +38,11 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
 function toResponse(answer: Answer | Response): Response {
   if (answer instanceof Response) return answer;
   return new Response(answer.body, { status: answer.status, headers: answer.headers });
+}
+
+/** @returns a port of loopback that nobody listens on just now */
+export async function freePort(): Promise<number> {
+  const listening = await listen(new Hono(), { host: "127.0.0.1", port: 0 });
+  await listening.stop(0);
+  return listening.port;
 }

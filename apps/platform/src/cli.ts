@@ -1,0 +1,92 @@
+/** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
+import { parseArgs } from "node:util";
+
+export type Command =
+  | { readonly name: "init" | "run"; readonly folder: string; readonly dataDir: string | undefined }
+  | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
+  | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
+  /** Not for people: how a deploy runs a server. See deploy/keeper.ts. */
+  | { readonly name: "keep"; readonly command: string }
+  | { readonly name: "help" }
+  /** The message goes to stderr, the exit code is `EXIT.usage`. */
+  | { readonly name: "invalid"; readonly message: string };
+
+export const EXIT = { done: 0, failed: 1, usage: 2, draft: 3 } as const;
+
+const DEFAULT_LINES = 100;
+
+export const HELP = `Usage: platform deploy COMMAND [FOLDER]
+
+FOLDER is a server's project, with its service.yaml; default: where this is called.
+
+Commands
+  deploy init      create the connector, as a draft
+  deploy run       start the server behind the ingress, test the connection, activate the connector; runs until it is stopped
+  deploy status    the connector's state, and what to do next
+  deploy logs      what the server wrote
+
+Options
+  --data DIR       the platform's own data; default ./platform-data, or PLATFORM_DATA_DIR
+  --lines N        with logs: how many lines, default ${DEFAULT_LINES}
+  --json           with status: as JSON
+  -h, --help       this text
+
+Environment
+  PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789; /oauth/callback below it is the
+                         redirect URI to register with vendors
+  EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
+
+Exit codes: 0 stopped or done, 1 failed, 2 not understood, 3 left as a draft: the OAuth client is missing.`;
+
+const DEPLOY = ["init", "run", "status", "logs"] as const;
+
+/** @param args without the program and the script */
+export function parseCommand(args: readonly string[]): Command {
+  if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
+  const read = readArguments(args);
+  if ("problem" in read) return invalid(read.problem);
+  const { words, help, data: dataDir, json, lines } = read;
+  const [first, action, folder = ".", ...rest] = words;
+  if (help || first === undefined || first === "help") return { name: "help" };
+  const name = DEPLOY.find((one) => one === action);
+  if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("there is no such command");
+  if (json && name !== "status") return invalid("--json goes with status only");
+  if (lines !== undefined && name !== "logs") return invalid("--lines goes with logs only");
+  if (name === "status") return { name, folder, dataDir, json };
+  if (name !== "logs") return { name, folder, dataDir };
+  const count = Number(lines ?? DEFAULT_LINES);
+  if (!Number.isInteger(count) || count < 1 || count > 10_000) return invalid("--lines takes a number from 1 to 10000");
+  return { name, folder, dataDir, lines: count };
+}
+
+interface Arguments {
+  readonly words: readonly string[];
+  readonly help: boolean;
+  readonly data: string | undefined;
+  readonly json: boolean;
+  readonly lines: string | undefined;
+}
+
+function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        data: { type: "string" },
+        json: { type: "boolean", default: false },
+        lines: { type: "string" },
+      },
+    });
+    return { words: positionals, help: values.help, data: values.data, json: values.json, lines: values.lines };
+  } catch (error) {
+    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    return { problem: sentence };
+  }
+}
+
+const invalid = (problem: string): Command => ({
+  name: "invalid",
+  message: `platform: ${problem}.\nRun 'platform --help' for the commands.`,
+});

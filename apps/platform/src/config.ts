@@ -1,0 +1,67 @@
+/** The platform's settings from the environment. The only reader of process.env. */
+import { resolve } from "node:path";
+import { checkCidr, configError, parseOrigin, type Problem } from "@oauth-broker/oauth-core/service";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface PlatformConfig {
+  /** Where the platform is reached, without path and trailing slash. */
+  readonly platformUrl: string;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Private networks in which vendors' endpoints may lie. */
+  readonly allowCidrs: readonly string[];
+}
+
+const DEFAULT_URL = "http://127.0.0.1:8789";
+const DEFAULT_DATA = "platform-data";
+/** What programs need to run, and what says nothing about anybody. */
+const SYSTEM = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"];
+
+/** @throws ConfigError */
+export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {
+  const problems: Problem[] = [];
+  const url = parseOrigin(valueOf(environment, "PLATFORM_URL") ?? DEFAULT_URL);
+  if ("problem" in url) {
+    problems.push({ path: "PLATFORM_URL", problem: url.problem, example: "PLATFORM_URL=https://platform.example.com" });
+  }
+  const allowCidrs = (valueOf(environment, "EGRESS_ALLOW_CIDRS") ?? "").split(",").filter((cidr) => cidr.trim() !== "");
+  for (const cidr of allowCidrs) {
+    const problem = checkCidr(cidr.trim());
+    if (problem !== undefined) problems.push({ path: "EGRESS_ALLOW_CIDRS", problem });
+  }
+  if ("problem" in url || problems.length > 0) {
+    throw configError(problems, {
+      service: "The platform",
+      source: "the environment",
+      next: "Set them and try again.",
+    });
+  }
+  return {
+    platformUrl: url.value,
+    dataDir: resolve(start, dataDir ?? valueOf(environment, "PLATFORM_DATA_DIR") ?? DEFAULT_DATA),
+    allowCidrs: allowCidrs.map((cidr) => cidr.trim()),
+  };
+}
+
+/** Of the process. Nothing else touches process.env. */
+export function readEnvironment(): Environment {
+  return process.env;
+}
+
+/** Where the command was typed: npm starts its scripts at the root of the repository and says where it came from. */
+export function startFolder(environment: Environment): string {
+  return valueOf(environment, "INIT_CWD") ?? process.cwd();
+}
+
+export function systemVariables(environment: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    SYSTEM.flatMap((name): [string, string][] => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+const valueOf = (environment: Environment, name: string): string | undefined =>
+  environment[name] === "" ? undefined : environment[name];

@@ -1,0 +1,79 @@
+/** Registration at a hosted server, and its authorization endpoint as far as the vendor's door: nobody signs in, nothing is stored. */
+import { createCodeVerifier, deriveCodeChallenge, errorText, type Fetch, randomToken } from "@oauth-broker/oauth-core";
+import * as oauth from "oauth4webapi";
+import { ask, fault, isBlocked, type Subject } from "./check.ts";
+
+/** The client an administrator entered, else the one the server gives. @throws Fault client_missing where there is neither */
+export async function requireClient(
+  { settings, callbackUrl, deploymentUrl }: Subject,
+  metadata: oauth.AuthorizationServer,
+  fetch: Fetch,
+): Promise<{ said: string; value: oauth.Client }> {
+  const { clientId } = settings;
+  if (clientId !== undefined)
+    return { said: "A client is entered on the Settings tab.", value: { client_id: clientId } };
+  if (metadata.registration_endpoint === undefined) {
+    throw fault(
+      "The server registers no clients, and no OAuth client is configured.",
+      "Enter the client it knows on the connector's Settings tab, and deploy again.",
+      "client_missing",
+    );
+  }
+  const wanted = {
+    client_name: "Platform",
+    redirect_uris: [callbackUrl],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: "web",
+  };
+  const answer = await ask(fetch, metadata.registration_endpoint, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify(wanted),
+  });
+  const { status } = answer;
+  try {
+    const client = await oauth.processDynamicClientRegistrationResponse(answer);
+    return { said: "The server registers the platform.", value: client };
+  } catch {
+    const mend = isBlocked(status)
+      ? "The auth middleware must protect POST /mcp only."
+      : `The redirect URI is PLATFORM_OAUTH_CALLBACK_URL; ${deploymentUrl}/register must answer 201 with a client_id.`;
+    throw fault(`Registration answers ${status}, without a client.`, mend);
+  }
+}
+
+export async function requireAuthorization(
+  { callbackUrl, deploymentUrl }: Subject,
+  metadata: oauth.AuthorizationServer,
+  { client_id }: oauth.Client,
+  fetch: Fetch,
+): Promise<{ said: string }> {
+  const url = new URL(metadata.authorization_endpoint ?? "");
+  const parameters = {
+    response_type: "code",
+    client_id,
+    redirect_uri: callbackUrl,
+    state: randomToken(16),
+    code_challenge: deriveCodeChallenge(createCodeVerifier()),
+    code_challenge_method: "S256",
+    resource: `${deploymentUrl}/mcp`,
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const answer = await ask(fetch, url.href, { headers: { accept: "text/html" } });
+  // With a callback of its own the server asks the user itself, before it leaves for the vendor.
+  const isPage = answer.status === 200 && (answer.headers.get("content-type") ?? "").startsWith("text/html");
+  if (isPage) return { said: "The authorization endpoint asks the user for consent." };
+  const location = URL.parse(answer.headers.get("location") ?? "");
+  const mend = "See what the server says: deploy logs. Is its vendor client set, and is the vendor reachable?";
+  if (answer.status < 300 || answer.status > 399 || location === null) {
+    throw fault(`The authorization endpoint answers ${answer.status} and does not lead to the vendor.`, mend);
+  }
+  const error = location.searchParams.get("error");
+  if (error !== null) throw fault(`The authorization endpoint refuses: ${errorText(error)}.`, mend);
+  if (location.origin === deploymentUrl || location.href.startsWith(callbackUrl)) {
+    throw fault("The authorization endpoint leads back here, not to the vendor.", mend);
+  }
+  return { said: `The authorization endpoint leads to the vendor (${location.host}).` };
+}

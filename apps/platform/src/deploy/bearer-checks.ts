@@ -1,0 +1,74 @@
+/** POST /mcp, as anybody may call it: without a token, with one that is none, and for a server without OAuth with the platform's. */
+import { type Fetch, randomToken } from "@oauth-broker/oauth-core";
+import { ask, fault, isBlocked, type Subject } from "./check.ts";
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "connection test", version: "1" } },
+};
+const ONLY_MCP = "Answer POST /mcp without a valid token by 401 and the header WWW-Authenticate: Bearer.";
+
+export interface Challenge {
+  readonly resourceMetadata?: string;
+}
+
+export async function requireChallenge(subject: Subject, fetch: Fetch): Promise<{ said: string; value: Challenge }> {
+  const answer = await postMcp(subject, fetch);
+  if (answer.status !== 401 || !isBearerChallenge(answer)) {
+    throw fault(`POST /mcp without a token answers ${answer.status}, not 401 with WWW-Authenticate: Bearer.`, ONLY_MCP);
+  }
+  const [, resourceMetadata] = /resource_metadata="([^"]*)"/.exec(answer.headers.get("www-authenticate") ?? "") ?? [];
+  return {
+    said: "POST /mcp without a token is refused: 401, WWW-Authenticate: Bearer.",
+    value: resourceMetadata === undefined ? {} : { resourceMetadata },
+  };
+}
+
+/** The ingress lets any bearer token through: this one the server itself has to refuse. */
+export async function requireTokenJudged(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
+  const answer = await postMcp(subject, fetch, `connection-test-${randomToken(16)}`);
+  if (answer.status === 401 && isBearerChallenge(answer)) return { said: "The server refuses a token that is none." };
+  if (answer.status === 503) {
+    throw fault(
+      "The server cannot judge tokens now: it answers 503.",
+      "Its vendor, table or key service is out of its reach. See what it says: deploy logs.",
+    );
+  }
+  const who = answer.ok ? "lets anybody in" : `answers ${answer.status}`;
+  throw fault(`The server ${who} who brings a token that is none; it must answer 401.`, ONLY_MCP);
+}
+
+export async function requireInitialize(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
+  const answer = await postMcp(subject, fetch, subject.platformToken.reveal());
+  if (isBlocked(answer.status)) {
+    throw fault(
+      `The server answers ${answer.status}: it wants OAuth, and no OAuth client is configured.`,
+      "Set `mode` in service.yaml to hosted or pre-registered, and enter the client on the connector's Settings tab.",
+      "client_missing",
+    );
+  }
+  if (!answer.ok || !/"result"\s*:/.test(await answer.text())) {
+    throw fault(
+      `POST /mcp answers initialize by ${answer.status}, without a result.`,
+      "See what it says: deploy logs.",
+    );
+  }
+  return { said: "The server answers initialize." };
+}
+
+function postMcp({ deploymentUrl }: Subject, fetch: Fetch, token?: string): Promise<Response> {
+  return ask(fetch, `${deploymentUrl}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(INITIALIZE),
+  });
+}
+
+const isBearerChallenge = (answer: Response): boolean =>
+  /^Bearer(?:\s|$)/i.test(answer.headers.get("www-authenticate") ?? "");

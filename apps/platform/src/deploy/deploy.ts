@@ -1,0 +1,184 @@
+/**
+ * One deploy: the server runs, the ingress stands in front of it, the connection test asks, and the connector's state is written
+ * with what was deployed, in one write at the end. Until then nothing of the connector has changed but the address it claimed.
+ * Before it: cli/run.ts. After it: whoever keeps it running and calls `stop`.
+ */
+import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import type { Connector, Deployment } from "../connectors/connector.ts";
+import type { Upstream } from "../ingress/gate.ts";
+import { createIngress, freePort } from "../routes/ingress.ts";
+import type { Storage } from "../storage.ts";
+import type { Check } from "./check.ts";
+import { type ConnectionTest, testConnection } from "./connection-test.ts";
+import { serverEnvironment } from "./server-environment.ts";
+import { type Keeper, type ServerProcess, startServerProcess } from "./server-process.ts";
+import type { ServiceFile } from "./service-file.ts";
+import { commandPath, startCommand } from "./start-command.ts";
+import { provideTable, type Table } from "./table.ts";
+import { keepTableMode } from "./table-mode.ts";
+
+export interface DeployRequest {
+  /** The server's project. */
+  readonly folder: string;
+  readonly service: ServiceFile;
+}
+
+export interface DeployDeps {
+  readonly storage: Storage;
+  readonly now: Clock;
+  readonly log: Log;
+  readonly fetch: Fetch;
+  readonly keeper: Keeper;
+  /** Where the platform is: `https://platform.example.com`. */
+  readonly platformUrl: string;
+  readonly logFile: string;
+  /** What programs need to run: PATH and the like. */
+  readonly system: Readonly<Record<string, string>>;
+  readonly onStep?: (step: string) => void;
+  readonly onCheck?: (check: Check) => void;
+}
+
+export interface Deployed {
+  /** As it now stands. */
+  readonly connector: Connector;
+  readonly test: ConnectionTest;
+  /** Settles when the server ends by itself. */
+  readonly ended: Promise<number>;
+  /** Ends the server, its ingress and its table. */
+  stop(): Promise<void>;
+}
+
+/**
+ * @throws Error for people: no such connector, nothing to start, a server that does not start, a port that is taken
+ */
+export async function deploy({ folder, service }: DeployRequest, deps: DeployDeps): Promise<Deployed> {
+  const { storage, onStep = () => undefined } = deps;
+  const { connectors } = storage;
+  const connector = await connectors.find(service.name);
+  if (connector === undefined) throw new Error(`There is no connector ${service.name} yet: run deploy init first.`);
+  const command = startCommand(folder);
+  const opened: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of opened.splice(0).toReversed()) {
+      // In the reverse order of their start: nothing is taken away from what still runs.
+      // oxlint-disable-next-line no-await-in-loop
+      await close();
+    }
+  };
+  try {
+    const table = service.enableDb ? await provideTable(service, storage) : undefined;
+    if (table !== undefined) {
+      opened.push(table.close);
+      onStep(`Table ${table.name}, ${table.mode}`);
+    }
+    const deploymentUrl = await claimUrl(connector, storage);
+    const port = await freePort();
+    onStep(`Starting ${service.name}: ${command}`);
+    const server = await startServer({ folder, service, command, deploymentUrl, port, table }, deps);
+    opened.push(server.stop);
+    const upstream = await upstreamOf(service, { deploymentUrl, port }, storage);
+    const ingress = await openIngress(upstream, deps);
+    opened.push(() => ingress.stop(0));
+    onStep(`Testing ${deploymentUrl}/mcp`);
+    const test = await testOf(connector, upstream, deps);
+    const deployment = deploymentOf(service, { port, pid: server.pid }, deps);
+    const state = await settle(connector, test, { deployment, table, serverUrl: `${deploymentUrl}/mcp` }, deps);
+    return { connector: state, test, ended: server.ended, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The specification's table of states: passed → active; a missing client → what it was, and the deploy is kept; else nothing. */
+async function settle(
+  connector: Connector,
+  { verdict }: ConnectionTest,
+  { deployment, table, serverUrl }: { deployment: Deployment; table: Table | undefined; serverUrl: string },
+  { storage }: Pick<DeployDeps, "storage">,
+): Promise<Connector> {
+  const isKept = verdict === "passed" || (verdict === "client_missing" && connector.state === "draft");
+  if (!isKept) return connector;
+  if (table !== undefined) await keepTableMode(deployment.connectorId, table.mode, storage);
+  return storage.connectors.recordDeployment(deployment, verdict === "passed" ? "active" : "draft", serverUrl);
+}
+
+/** Where the server is reached, now and at every later deploy: it is the issuer its users' clients know. */
+async function claimUrl({ id }: Connector, { connectors }: Storage): Promise<string> {
+  const offered = `http://127.0.0.1:${await freePort()}/mcp`;
+  return new URL(await connectors.claimServerUrl(id, offered)).origin;
+}
+
+interface Starting {
+  readonly folder: string;
+  readonly service: ServiceFile;
+  readonly command: string;
+  readonly deploymentUrl: string;
+  readonly port: number;
+  readonly table: Table | undefined;
+}
+
+function startServer(
+  { folder, service, command, deploymentUrl, port, table }: Starting,
+  { platformUrl, keeper, logFile, system }: DeployDeps,
+): Promise<ServerProcess> {
+  const environment = serverEnvironment(service, {
+    deploymentUrl,
+    callbackUrl: callbackOf(platformUrl),
+    port,
+    table,
+    system: { ...system, PATH: commandPath(folder, system["PATH"]) },
+  });
+  return startServerProcess({ command, folder, environment, logFile }, { keeper });
+}
+
+const callbackOf = (platformUrl: string): string => `${platformUrl}/oauth/callback`;
+
+async function upstreamOf(
+  { name, mode, expose }: ServiceFile,
+  { deploymentUrl, port }: Pick<Starting, "deploymentUrl" | "port">,
+  { connectors }: Storage,
+): Promise<Upstream> {
+  const platformToken = await connectors.platformToken(name);
+  return { mode, expose, deploymentUrl, target: { host: "127.0.0.1", port }, platformToken };
+}
+
+async function openIngress(upstream: Upstream, { log }: Pick<DeployDeps, "log">): Promise<Listening> {
+  const port = Number(new URL(upstream.deploymentUrl).port);
+  try {
+    return await listen(createIngress(upstream, { log }), { host: "127.0.0.1", port });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EADDRINUSE") throw cause;
+    const text = `Port ${port}, where users reach this server, is in use: end what listens there. It cannot change: it is in the issuer.`;
+    throw new Error(text, { cause });
+  }
+}
+
+async function testOf(
+  { id }: Connector,
+  upstream: Upstream,
+  { storage, fetch, platformUrl, onCheck }: DeployDeps,
+): Promise<ConnectionTest> {
+  // As they are now: an administrator may have entered the client while the server started.
+  const settings = (await storage.connectors.find(id))?.settings;
+  if (settings === undefined) throw new OAuthError("not_found", "There is no such connector any more");
+  const subject = { ...upstream, settings, callbackUrl: callbackOf(platformUrl) };
+  return testConnection(subject, { fetch, ...(onCheck === undefined ? {} : { onCheck }) });
+}
+
+function deploymentOf(
+  { name, mode, enableDb, expose }: ServiceFile,
+  { port, pid }: { readonly port: number; readonly pid: number },
+  { now }: Pick<DeployDeps, "now">,
+): Deployment {
+  return {
+    connectorId: name,
+    mode,
+    enableDb,
+    expose,
+    target: { host: "127.0.0.1", port },
+    pid,
+    deployedAt: now(),
+  };
+}

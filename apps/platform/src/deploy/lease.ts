@@ -1,0 +1,100 @@
+/**
+ * One deploy of a connector at a time, over all processes that share the data folder. Held while the deploy runs its server, renewed
+ * in between; one whose process is gone, or that was not renewed, is free.
+ */
+import { type Clock, type EpochSeconds, randomToken, type RecordStore } from "@oauth-broker/oauth-core";
+
+export interface LeaseDeps {
+  readonly records: RecordStore;
+  readonly now: Clock;
+  /** Whether a process of this machine lives. */
+  readonly isAlive: (pid: number) => boolean;
+}
+
+export interface Holder {
+  readonly pid: number;
+  readonly since: EpochSeconds;
+}
+
+export interface Lease {
+  /** Settles when the lease is lost to another: then this deploy must end. */
+  readonly lost: Promise<void>;
+  release(): Promise<void>;
+}
+
+const LIFETIME_SECONDS = 45;
+const RENEW_MS = 10_000;
+const HELD = "held";
+const keyOf = (connectorId: string) => ({ kind: "deploy", id: connectorId });
+
+/** @returns the lease, or who holds it */
+export async function takeLease(
+  connectorId: string,
+  pid: number,
+  deps: LeaseDeps,
+): Promise<{ readonly lease: Lease } | { readonly holder: Holder }> {
+  const { records, now, isAlive } = deps;
+  const key = keyOf(connectorId);
+  const holder = randomToken(16);
+  const expiresAt = now() + LIFETIME_SECONDS;
+  const data = { v: 1, holder, pid, since: now() };
+  if ((await records.create({ key, stage: HELD, data, expiresAt })) === "created")
+    return { lease: hold(key, holder, deps) };
+  const found = await records.get(key);
+  if (found === undefined) return takeLease(connectorId, pid, deps);
+  const other: Holder = { pid: Number(found.data["pid"]), since: Number(found.data["since"]) };
+  if (isAlive(other.pid)) return { holder: other };
+  // Its process is gone: of several who see that, one takes it over.
+  const expect = { holder: found.data["holder"] as string };
+  const { outcome } = await records.advance(key, { stage: HELD, expect }, { stage: HELD, set: data, expiresAt });
+  return outcome === "moved" ? { lease: hold(key, holder, deps) } : takeLease(connectorId, pid, deps);
+}
+
+/** @returns who deploys a connector now, if anybody does */
+export async function holderOf(
+  connectorId: string,
+  { records, isAlive }: Omit<LeaseDeps, "now">,
+): Promise<Holder | undefined> {
+  const found = await records.get(keyOf(connectorId));
+  const pid = Number(found?.data["pid"]);
+  return found !== undefined && isAlive(pid) ? { pid, since: Number(found.data["since"]) } : undefined;
+}
+
+/** On this machine, whoever it belongs to. */
+export function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: LeaseDeps): Lease {
+  const lost = Promise.withResolvers<void>();
+  let holder = first;
+  let writing = Promise.resolve();
+  const write = async (expiresAt: EpochSeconds): Promise<void> => {
+    const next = randomToken(16);
+    const advanced = await records
+      .advance(key, { stage: HELD, expect: { holder } }, { stage: HELD, set: { holder: next }, expiresAt })
+      // A store that is down now: the lease lasts a few tries longer.
+      .catch(() => undefined);
+    if (advanced === undefined) return;
+    if (advanced.outcome === "moved") holder = next;
+    else lost.resolve();
+  };
+  const renewing = setInterval(() => {
+    writing = writing.then(() => write(now() + LIFETIME_SECONDS));
+  }, RENEW_MS);
+  renewing.unref();
+  return {
+    lost: lost.promise,
+    release: async () => {
+      clearInterval(renewing);
+      await writing;
+      // An expired record is none.
+      await write(now());
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** What a deployed server wrote, from its end. */
+import { open } from "node:fs/promises";
+
+/** Of a long file only the end is read. */
+const TAIL_BYTES = 256 * 1024;
+
+/** @returns at most `count` lines; none where there is no file */
+export async function lastLines(path: string, count: number): Promise<readonly string[]> {
+  const handle = await open(path, "r").catch(() => undefined);
+  if (handle === undefined) return [];
+  try {
+    const { size } = await handle.stat();
+    const length = Math.min(size, TAIL_BYTES);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+    const lines = buffer.subarray(0, bytesRead).toString("utf8").split("\n");
+    if (lines.at(-1) === "") lines.pop();
+    // The first line of a part of a file is a part of a line.
+    return (size > length ? lines.slice(1) : lines).slice(-count);
+  } finally {
+    await handle.close();
+  }
+}

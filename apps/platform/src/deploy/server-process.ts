@@ -1,0 +1,114 @@
+/**
+ * A deployed server as a process of this machine: started by its own command with the environment of its deployment and no other,
+ * its output kept in a file, ready when it says where it listens. Before it: deploy.ts. Beside it: keeper.ts.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { mkdir, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { lastLines } from "./log-file.ts";
+
+/** How `platform keep` is run. */
+export interface Keeper {
+  /** The platform's entry, for Node. */
+  readonly file: string;
+}
+
+export interface ServerCommand {
+  readonly command: string;
+  /** The server's project. */
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Settles when the server has ended, however it did. */
+  readonly ended: Promise<number>;
+  stop(): Promise<void>;
+}
+
+const START_MS = 60_000;
+const SHOWN_LINES = 15;
+
+/**
+ * @throws Error that shows the end of the server's output, when it ends or stays silent before it listens
+ */
+export async function startServerProcess(
+  { command, folder, environment, logFile }: ServerCommand,
+  { keeper, startMs = START_MS }: { readonly keeper: Keeper; readonly startMs?: number },
+): Promise<ServerProcess> {
+  const log = await openLog(logFile);
+  const child = spawn(process.execPath, [keeper.file, "keep", command], {
+    cwd: folder,
+    env: { ...environment },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stderr.pipe(log, { end: false });
+  child.stdout.pipe(log, { end: false });
+  const ended = once(child, "close").then(async ([code]) => {
+    log.end();
+    await once(log, "close");
+    return (code as number | null) ?? 1;
+  });
+  const started = await firstUrl(child, ended, startMs);
+  if (started !== "listens") {
+    child.stdin.end();
+    await ended;
+    const shown = await lastLines(logFile, SHOWN_LINES);
+    throw new Error(
+      [`The server did not start: ${started}. Its last lines:`, ...shown.map((line) => `  ${line}`)].join("\n"),
+    );
+  }
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** The one of the deploy before is kept beside it. */
+async function openLog(path: string): Promise<WriteStream> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rename(path, `${path}.1`).catch(() => undefined);
+  const log = createWriteStream(path, { mode: 0o600 });
+  await once(log, "open");
+  return log;
+}
+
+async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: number): Promise<string> {
+  const deadline = new AbortController();
+  const listens = new Promise<string>((resolve) => {
+    if (child.stdout === null) return;
+    const lines = createInterface({ input: child.stdout });
+    lines.on("line", (line) => {
+      if (!hasUrl(line)) return;
+      lines.close();
+      resolve("listens");
+    });
+  });
+  const late = once(AbortSignal.any([AbortSignal.timeout(startMs), deadline.signal]), "abort").then(
+    () => `it said no "url" within ${startMs / 1000} s`,
+  );
+  try {
+    return await Promise.race([listens, ended.then((code) => `it ended with code ${code}`), late]);
+  } finally {
+    deadline.abort();
+  }
+}
+
+/** A JSON line with `url`: what a server says when it listens. */
+function hasUrl(line: string): boolean {
+  try {
+    const said: unknown = JSON.parse(line);
+    return typeof said === "object" && said !== null && "url" in said && typeof said.url === "string";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * In which mode a connector's table is read and written. A new table starts `encrypted`; one that there was before keeps its mode,
+ * until its author sets `encrypted` once `token-store audit` counts no plaintext-only rows.
+ */
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { NEVER } from "../connectors/connector-record.ts";
+
+export type TableMode = "bridge" | "encrypted";
+
+const STAGE = "provisioned";
+const keyOf = (connectorId: string) => ({ kind: "table", id: connectorId });
+
+/**
+ * @param asked TOKEN_ENCRYPTION_MODE of service.yaml
+ * @throws OAuthError invalid_request for a way back to `bridge`
+ */
+export async function tableMode(
+  connectorId: string,
+  asked: string | undefined,
+  { records }: { readonly records: RecordStore },
+): Promise<TableMode> {
+  const known = (await records.get(keyOf(connectorId)))?.data["mode"];
+  const mode = asked ?? known ?? "encrypted";
+  if (mode === "encrypted") return mode;
+  if (known === "bridge") return "bridge";
+  throw new OAuthError(
+    "invalid_request",
+    "TOKEN_ENCRYPTION_MODE in service.yaml is bridge, and this table is encrypted: leave it out",
+  );
+}
+
+/** Once the table is there and the deploy with it has come through. */
+export async function keepTableMode(
+  connectorId: string,
+  mode: TableMode,
+  { records }: { readonly records: RecordStore },
+): Promise<void> {
+  const key = keyOf(connectorId);
+  const data = { v: 1, mode };
+  if ((await records.create({ key, stage: STAGE, data, expiresAt: NEVER })) === "created") return;
+  if (mode === "encrypted")
+    await records.advance(key, { stage: STAGE, expect: { mode: "bridge" } }, { stage: STAGE, set: data });
+}

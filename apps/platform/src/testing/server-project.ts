@@ -1,0 +1,32 @@
+/** A server's project in a folder of its own, as `deploy` is pointed at one: the fixture of fixture-server.ts, or any command. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const FIXTURE = join(import.meta.dirname, "fixture-server.ts");
+
+export const HOSTED_YAML = `
+name: notes
+mode: hosted
+enable_db: true
+service: { expose: [/.well-known/*, /authorize, /token, /register] }
+`;
+export const PRE_REGISTERED_YAML = "name: notes\nmode: pre-registered\n";
+export const NONE_YAML = "name: notes\nmode: none\n";
+
+/** @param yaml service.yaml @param fault FAULT of the fixture's environment @param start its `start` script */
+export function serverProject(yaml: string, fault = "", start = `node ${JSON.stringify(FIXTURE)}`): string {
+  const folder = mkdtempSync(join(tmpdir(), "server-project-"));
+  writeProject(folder, yaml, fault, start);
+  return folder;
+}
+
+export function writeProject(
+  folder: string,
+  yaml: string,
+  fault = "",
+  start = `node ${JSON.stringify(FIXTURE)}`,
+): void {
+  writeFileSync(join(folder, "service.yaml"), `${yaml}environment: { FAULT: "${fault}" }\n`);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));
+}
