@@ -18,13 +18,13 @@ export const listPages = defineTool({
   }),
   annotations: { readOnlyHint: true, openWorldHint: true },
   run: async ({ url, pages }, { vendor, signal, progress }) => {
-    const items: unknown[] = [];
+    let items: unknown[] = [];
     let next: string | undefined = url;
     for (let page = 1; next !== undefined && page <= pages; page += 1) {
       signal.throwIfAborted();
       const answer = await vendor.fetch(next, { headers: { accept: "application/json" } });
       if (!answer.ok) throw new ToolError(`${vendor.name} answered ${answer.status} to page ${page}`);
-      items.push(...(await listOf(answer, vendor.name)));
+      items = items.concat(await listOf(answer, vendor.name));
       next = nextPage(answer.headers.get("link"), next);
       await progress(page, pages, `${items.length} items so far`);
     }
@@ -41,7 +41,7 @@ async function listOf(answer: Response, name: string): Promise<unknown[]> {
 /** RFC 8288: `<https://api.example.com/things?page=2>; rel="next"` */
 function nextPage(link: string | null, current: string): string | undefined {
   for (const [, target = "", parameters = ""] of (link ?? "").matchAll(/<([^>]*)>([^,]*)/g)) {
-    if (/;\s*rel="?next"?(\s|;|$)/.test(parameters)) return new URL(target, current).href;
+    if (/;\s*rel="?next"?(\s|;|$)/.test(parameters)) return URL.parse(target, current)?.href;
   }
   return undefined;
 }

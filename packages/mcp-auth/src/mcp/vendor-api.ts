@@ -101,7 +101,9 @@ async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promi
     (endpoint) => URL.parse(endpoint ?? "")?.origin,
   );
   if (isOpen && own.includes(url.origin)) return url;
-  throw new ToolError(`${url.host} is no host of ${names.name} that this server may send a token to`);
+  throw new ToolError(
+    `${url.host === "" ? url.protocol : url.host} is no host of ${names.name} that this server may send a token to`,
+  );
 }
 
 /** `.example.com` is every host below it, `api.example.com` that one. */
