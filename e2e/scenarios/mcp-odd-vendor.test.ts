@@ -111,7 +111,7 @@ it("a client that leaves while the vendor is silent disturbs nobody", async () =
   const { server, vendor, tokens } = stage();
   vendor.github.faultNext("/user", { kind: "hang" });
   const signal = AbortSignal.timeout(200);
-  await expect(postWhoami(server.mcp, tokens.accessToken, { signal })).rejects.toThrow();
+  await expect(postWhoami(server.mcp, tokens.accessToken, { signal })).rejects.toThrow("abort");
   await setTimeout(100);
   expect((await postWhoami(server.mcp, tokens.accessToken)).status).toBe(200);
 });
