@@ -4,11 +4,13 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
+import { callTool, connectClient } from "../support/mcp-client.ts";
+import { authorizeClient } from "../support/mcp-client-oauth.ts";
 import { startGitHubVendor, type GitHubVendor } from "../support/mcp-vendor.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import {
@@ -34,6 +36,8 @@ const OAUTH_PATHS = [
   "/revoke",
 ];
 const INSTALL_MS = 180_000;
+/** Of an MCP client on the same machine. */
+const DESK_CALLBACK = "http://127.0.0.1:9/callback";
 /** From the command to a served /mcp, on a machine that does nothing else. Twice that here, where others work too. */
 const AIM_MS = 60_000;
 
@@ -144,6 +148,13 @@ describe("hosted mode, by the packed command", () => {
       try {
         await expectServed(new URL(server.endpoint).origin);
         expect(server.said()).toContain("my-hosted-server runs in hosted mode, on a practice copy of GitHub");
+        const { client } = await authorizeClient(server.endpoint, {
+          era: "modern",
+          account: "user",
+          callback: DESK_CALLBACK,
+        });
+        expect((await callTool(client, "whoami")).value).toMatchObject({ login: expect.any(String) });
+        await client.close();
       } finally {
         await server.stop();
       }
@@ -215,8 +226,7 @@ describe("pre-registered mode, by the built command", () => {
     const server = await built(preRegistered, { OAUTH_MODE: "pre-registered" });
     await expectServed(server.url);
     expect(await openPaths(server.url)).toEqual([]);
-    const call = await callWhoami(`${server.url}/mcp`, await vendor.obtainToken());
-    expect(call).toContain("login");
+    expect(await whoami(`${server.url}/mcp`, await vendor.obtainToken())).toEqual(expect.any(String));
     await server.stop();
   });
 
@@ -228,7 +238,17 @@ describe("pre-registered mode, by the built command", () => {
       try {
         await expect.poll(() => server.said(), { timeout: 5_000 }).toContain("Ctrl-C ends it");
         const [, token = ""] = /Authorization: Bearer ([^'\s]+)/.exec(server.said()) ?? [];
-        expect(await callWhoami(server.endpoint, token)).toContain("login");
+        expect(await whoami(server.endpoint, token)).toEqual(expect.any(String));
+        // A new tool is one new file.
+        const tool = readFileSync(join(preRegistered, "src/tools/whoami.ts"), "utf8").replaceAll("whoami", "hello");
+        writeFileSync(join(preRegistered, "src/tools/hello.ts"), tool);
+        const tools = async (): Promise<string[]> => {
+          const client = await connectClient(server.endpoint, token);
+          const listed = await client.listTools();
+          await client.close();
+          return listed.tools.map(({ name }) => name);
+        };
+        await expect.poll(() => tools().catch(() => []), { timeout: 10_000, interval: 200 }).toContain("hello");
       } finally {
         await server.stop();
       }
@@ -246,16 +266,11 @@ describe("pre-registered mode, by the built command", () => {
   });
 });
 
-async function callWhoami(endpoint: string, token: string): Promise<string> {
-  const answer = await fetch(endpoint, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } }),
-  });
-  expect(answer.status).toBe(200);
-  return answer.text();
+async function whoami(endpoint: string, token: string): Promise<unknown> {
+  const client = await connectClient(endpoint, token);
+  try {
+    return (await callTool(client, "whoami")).value["login"];
+  } finally {
+    await client.close();
+  }
 }

@@ -80,7 +80,7 @@ export async function run(
 export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
   const names = ["oauth-core", "token-store", "mcp-auth", "simulators"];
   for (const name of names) {
-    const folder = join(scratch, name);
+    const folder = join(scratch, name, "package");
     mkdirSync(folder, { recursive: true });
     await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`), "--strip-components=1"], folder);
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
@@ -90,18 +90,14 @@ export async function packNextRelease(packed: string, scratch: string, version: 
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version }));
   }
-  const app = join(scratch, "mcp-auth", "dist", "app.js");
+  const app = join(scratch, "mcp-auth", "package", "dist", "app.js");
   const text = readFileSync(app, "utf8");
   const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
   if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
   writeFileSync(app, changed);
   await Promise.all(
     names.map((name) =>
-      mustRun(
-        "tar",
-        ["-czf", join(packed, `${name}.tgz`), "-C", scratch, "--transform", `s,^${name},package,`, name],
-        scratch,
-      ),
+      mustRun("tar", ["-czf", join(packed, `${name}.tgz`), "-C", join(scratch, name), "package"], scratch),
     ),
   );
 }

@@ -1,22 +1,37 @@
 #!/usr/bin/env node
 /** `mcp-dev`: a server under development, on a practice vendor. See run-dev.ts. */
-import { environmentOfProcess } from "../config.ts";
-import { runDev } from "./run-dev.ts";
+
+const OLDEST_NODE = [24, 15] as const;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-if (process.argv.length > 2) {
-  say("Usage: mcp-dev\nRuns src/main.ts with service.yaml's environment on a practice vendor, anew after each change.");
-  process.exitCode = 2;
-} else {
-  try {
-    process.exitCode = await runDev({
-      environment: environmentOfProcess(),
-      print: (line) => void process.stdout.write(`${line}\n`),
-      say,
-    });
-  } catch (error) {
-    say(error instanceof Error ? error.message : "The server could not be started.");
-    process.exitCode = 1;
+async function main(): Promise<number> {
+  if (process.argv.length > 2) {
+    say(
+      "Usage: mcp-dev\nRuns src/main.ts with service.yaml's environment on a practice vendor, anew after each change.",
+    );
+    return 2;
   }
+  if (isTooOld(process.versions.node)) {
+    say(
+      `mcp-dev needs Node.js >= ${OLDEST_NODE.join(".")}; this is ${process.versions.node}. npm install brings one, where optional dependencies are not left out.`,
+    );
+    return 1;
+  }
+  // Only now: what they stand on does not load on an old Node.js.
+  const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  return runDev({ environment: environmentOfProcess(), print, say });
+}
+
+function isTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(error instanceof Error ? error.message : "The server could not be started.");
+  process.exitCode = 1;
 }

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "mcp dev "));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function dev(args: readonly string[] = [], node: readonly string[] = []) {
+  const command = [...node, join(import.meta.dirname, "main.ts"), ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: "utf8" });
+  expect(stdout).toBe("");
+  return { status, stderr };
+}
+
+describe("mcp-dev tells in words what keeps it from starting", () => {
+  it("no service.yaml, and one that is none", () => {
+    expect(dev()).toEqual({ status: 1, stderr: expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/) });
+    writeFileSync(join(folder, "service.yaml"), "mode: hosted\n");
+    expect(dev()).toEqual({ status: 1, stderr: "service.yaml needs a name\n" });
+  });
+
+  it("settings that a server refuses, all at once", () => {
+    writeFileSync(join(folder, "service.yaml"), "name: a\nenvironment: { OAUTH_MODE: both, VENDOR: github }\n");
+    expect(dev()).toEqual({ status: 1, stderr: expect.stringContaining("OAUTH_MODE") });
+  });
+
+  it("an old Node.js, before anything is loaded that needs a newer one", () => {
+    const old = `Object.defineProperty(process.versions, "node", { value: "20.20.2" });`;
+    const { status, stderr } = dev([], ["--import", `data:text/javascript,${encodeURIComponent(old)}`]);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^mcp-dev needs Node.js >= 24.15; this is 20.20.2\. npm install brings one/),
+    });
+  });
+
+  it("arguments it does not have", () => {
+    expect(dev(["--watch"])).toEqual({ status: 2, stderr: expect.stringMatching(/^Usage: mcp-dev/) });
+  });
+});
