@@ -130,6 +130,8 @@ const ACROSS: readonly Requirement[] = [
     "Tokens need the verifier of the session that started",
     attack("session-fixation"),
     `${FLOWS}/finish-legs.test.ts`,
+    // The platform's part: the verifier lies in the session of the user who started.
+    "packages/broker-client/src/session.test.ts",
   ),
   twin(
     "XA-8",
