@@ -15,10 +15,16 @@ const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "An unknown client or redirect URI is a page, never a redirect",
     `${HOSTED}/hosted.twin.test.ts`,
     `${HOSTED}/authorize.test.ts`,
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${SCENARIOS}/mcp-bad-authorize.test.ts`,
   ),
-  row("AS-2", "PKCE #1 is there and S256, or the client hears of it", `${SCENARIOS}/mcp-bad-authorize.test.ts`),
+  row(
+    "AS-2",
+    "PKCE #1 is there and S256, or the client hears of it",
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+  ),
   twin(
     "AS-3",
     "A code is worth nothing without its verifier",
@@ -48,12 +54,14 @@ const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${OWN_CALLBACK}/consent-page.test.ts`,
+    `${SCENARIOS}/mcp-consent.test.ts`,
   ),
   twin(
     "AS-8",
     "Only the browser that agreed comes back from the vendor",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
+    `${SCENARIOS}/mcp-consent.test.ts`,
   ),
   twin(
     "AS-9",
@@ -79,6 +87,7 @@ const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A client's document is fetched from where it may be, and believed only where it says what it must",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/client-metadata-document.test.ts`,
+    `${OWN_CALLBACK}/client-metadata-network.test.ts`,
   ),
   twin(
     "AS-14",
@@ -106,8 +115,18 @@ const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${HOSTED}/metadata.test.ts`,
     `${SCENARIOS}/mcp-hosted.test.ts`,
   ),
-  row("AS-18", "Every answer of ours to a client names us, once", `${OWN_CALLBACK}/connect.test.ts`),
-  row("AS-19", "What is not spoken here is refused by its name", `${SCENARIOS}/mcp-bad-authorize.test.ts`),
+  row(
+    "AS-18",
+    "Every answer of ours to a client names us, once",
+    `${OWN_CALLBACK}/connect.test.ts`,
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+  ),
+  row(
+    "AS-19",
+    "What is not spoken here is refused by its name",
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+  ),
   row(
     "AS-20",
     "A token request is one form, of one client, said once",
