@@ -74,7 +74,13 @@ function exportsName(text: string, name: string): boolean {
   const lists = [...text.matchAll(/^export\s*\{([^}]*)\}/gm)].flatMap(([, list = ""]) => list.split(","));
   return (
     new RegExp(`^export\\s+(?:const|let|var)\\s+${name}\\b`, "m").test(text) ||
-    lists.some((entry) => entry.trim().split(/\s+as\s+/).at(-1) === name)
+    lists.some(
+      (entry) =>
+        entry
+          .trim()
+          .split(/\s+as\s+/)
+          .at(-1) === name,
+    )
   );
 }
 
