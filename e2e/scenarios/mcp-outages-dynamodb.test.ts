@@ -155,7 +155,7 @@ describe("a key service that is down", () => {
   });
 });
 
-describe("bar#TS-7 a record that cannot be read", () => {
+describe("bar#TS-3 bar#TS-7 a record that cannot be read", () => {
   it.each<[string, string, (value: string) => string]>([
     ["flipped", "sealed_access_token", (value) => `${value.slice(0, -3)}${value.endsWith("AAA") ? "BBB" : "AAA"}`],
     ["cut short", "sealed_access_token", (value) => value.slice(0, 20)],
@@ -168,5 +168,17 @@ describe("bar#TS-7 a record that cannot be read", () => {
     expectOutage(await whoami(), "token_unreadable");
     await table.put(whole);
     expect((await whoami()).status).toBe(200);
+  });
+
+  it("(another user's) is 503 token_unreadable, and nobody's account", async () => {
+    const other = await platform.connect("operator");
+    const [whole, theirs] = [await table.tokensOf("1"), await table.tokensOf("2")];
+    for (const attribute of ["sealed_access_token", "sealed_details", "data_key"]) {
+      await table.change(await table.tokensOf("1"), attribute, () => theirs[attribute]?.S ?? "");
+    }
+    expectOutage(await whoami(), "token_unreadable");
+    expect((await postWhoami(server.mcp, other.accessToken)).text).toContain("sample-operator");
+    await table.put(whole);
+    expect((await whoami()).text).toContain("sample-user");
   });
 });

@@ -2,10 +2,13 @@
  * Every path of a running server, in both modes: `/mcp` alone wants a bearer token, the open paths are open, nothing else is
  * there, and requests under a foreign name or from a foreign page are turned away everywhere but at the probes.
  */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
 import { startGitHubVendor, type GitHubVendor } from "../support/mcp-vendor.ts";
+import { MCP_SOURCE } from "../support/paths.ts";
 import { send } from "../support/platform.ts";
 import { exchange } from "../support/raw-http.ts";
 
@@ -143,4 +146,14 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
       expect([spelling, [400, 401, 403, 404].includes(status)], `${spelling}: ${status}`).toEqual([spelling, true]);
     }
   });
+});
+
+it("service.yaml of the template exposes exactly the open paths of its mode", () => {
+  const yaml = readFileSync(join(dirname(MCP_SOURCE), "..", "service.yaml"), "utf8");
+  const exposed = [...yaml.matchAll(/^ +- (\/\S+)$/gm)].map(([, path = ""]) => path);
+  const open = Object.keys(MODES["hosted"]?.routes ?? {}).filter(
+    (route) => !(route in PROBES) && route !== "POST /mcp",
+  );
+  expect(yaml).toMatch(/^mode: hosted$/m);
+  expect(exposed.toSorted()).toEqual(open.map((route) => route.replace(/^\w+ /, "")).toSorted());
 });
