@@ -283,6 +283,17 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         expect(refused).toEqual({ outcome: "credentials_rejected", source: expect.stringMatching(/^\w+$/) });
       });
 
+      it("asks nobody where the vendor gave no refresh token", async () => {
+        const { connection } = await connectWith(stage.client);
+        const before = redeemed();
+        for (const refreshToken of [undefined, ""]) {
+          const refreshed = await stage.client.refresh({ refreshToken, connection });
+          expect(refreshed).toEqual({ outcome: "reauthorize", reason: "no_refresh_token" });
+        }
+        await expect(stage.client.revoke({ token: "", connection })).rejects.toMatchObject({ code: "invalid_request" });
+        expect(redeemed()).toBe(before);
+      });
+
       it("throws for a connection that is none", async () => {
         await expect(stage.client.refresh({ refreshToken: "x", connection: "none" })).rejects.toMatchObject({
           code: "invalid_request",

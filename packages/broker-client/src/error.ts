@@ -49,3 +49,9 @@ export class BrokerClientError extends Error {
 export function isOutage({ code, details }: BrokerClientError): boolean {
   return (code === "temporarily_unavailable" || code === "slow_down") && details.retry !== "restart";
 }
+
+/** @throws BrokerClientError invalid_request for a token that is none, so that nobody is asked about it */
+export function requireToken(token: string): void {
+  if (typeof token === "string" && token !== "") return;
+  throw new BrokerClientError("invalid_request", "There is no token to revoke");
+}

@@ -9,6 +9,9 @@ const BROKEN_RETRY_SECONDS = 60;
 /** The vendor or the broker does not do what it should: the refresh token was not spent, or `retry` would say so. */
 const BROKEN: ReadonlySet<string> = new Set(["vendor_response_invalid", "server_error"]);
 
+/** There is nothing to refresh with: the vendor gives no refresh tokens, or gave none to this app. */
+export const NOTHING_TO_REFRESH: Refreshed = { outcome: "reauthorize", reason: "no_refresh_token" };
+
 /** @throws the error where no outcome is: the request itself was wrong */
 export function refreshFailure(error: BrokerClientError): Exclude<Refreshed, { readonly outcome: "ok" }> {
   const { code, details } = error;

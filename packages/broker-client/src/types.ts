@@ -64,7 +64,8 @@ export interface Tokens {
 export type GrantTarget = VendorTarget & { readonly connection?: string };
 
 export type RefreshRequest = GrantTarget & {
-  readonly refreshToken: string;
+  /** As the tokens have it: without one the outcome is `reauthorize`, reason `no_refresh_token`. */
+  readonly refreshToken: string | undefined;
   /** Narrower than granted. */
   readonly scope?: string;
 };

@@ -17,8 +17,8 @@ import {
 } from "oauth4webapi";
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { systemClock } from "../clock.ts";
-import { BrokerClientError } from "../error.ts";
-import { refreshFailure } from "../refresh-outcome.ts";
+import { BrokerClientError, requireToken } from "../error.ts";
+import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, GrantTarget, StartRequest } from "../types.ts";
@@ -113,12 +113,13 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
         );
       }),
 
-    refresh: async (request) => {
+    refresh: async ({ refreshToken = "", ...request }) => {
+      if (refreshToken === "") return NOTHING_TO_REFRESH;
       try {
         const server = await metadata();
         const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };
         const more = { ...http, additionalParameters };
-        const answer = await refreshTokenGrantRequest(server, client, authenticate, request.refreshToken, more);
+        const answer = await refreshTokenGrantRequest(server, client, authenticate, refreshToken, more);
         return { outcome: "ok", tokens: await readTokens(answer, "refresh", { ...answered, server }) };
       } catch (error) {
         return refreshFailure(translate(error));
@@ -127,6 +128,7 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 
     revoke: (request) =>
       translating(async () => {
+        requireToken(request.token);
         const server = await metadata();
         const hint = present({ token_type_hint: request.tokenTypeHint });
         const more = { ...http, additionalParameters: { ...grantForm(request), ...hint } };

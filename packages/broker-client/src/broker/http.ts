@@ -9,11 +9,11 @@ const TIMEOUT_MS = 15_000;
 const RETRY_SECONDS = 5;
 
 /** @returns a Fetch whose answers are whole: a connection lost within the body is a failure of the call */
-export function brokerFetch(given: Fetch | undefined): Fetch {
+export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOUT_MS): Fetch {
   const send = given ?? fetch;
   return async (input, init) => {
     try {
-      const timeout = AbortSignal.timeout(TIMEOUT_MS);
+      const timeout = AbortSignal.timeout(timeoutMs);
       const answer = await send(input, { ...init, redirect: "manual", signal: timeout });
       const { status, headers } = answer;
       const body = await answer.arrayBuffer();

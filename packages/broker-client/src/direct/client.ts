@@ -13,7 +13,8 @@ import {
 } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
-import { refreshFailure } from "../refresh-outcome.ts";
+import { requireToken } from "../error.ts";
+import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, Revoked } from "../types.ts";
@@ -98,11 +99,12 @@ export function direct(options: DirectOptions): DirectClient {
         );
       }),
 
-    refresh: async (request) => {
+    refresh: async ({ refreshToken = "", ...request }) => {
       try {
         requireTarget(request, entry.id);
+        if (refreshToken === "") return NOTHING_TO_REFRESH;
         const vendor = await resolve();
-        const { refreshToken, connection, scope } = request;
+        const { connection, scope } = request;
         const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
         const at = now();
         const fresh = await vendorClient.refreshTokens(vendor, credentials, {
@@ -124,6 +126,7 @@ export function direct(options: DirectOptions): DirectClient {
     revoke: (request) =>
       translating(async (): Promise<Revoked> => {
         requireTarget(request, entry.id);
+        requireToken(request.token);
         const vendor = await resolve();
         const { token, tokenTypeHint, connection } = request;
         if (connection !== undefined) requireConnection(connection, vendor, clientId);

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { brokerFetch } from "./http.ts";
+
+const UNREACHABLE = {
+  code: "temporarily_unavailable",
+  details: { reason: "broker_unreachable", retryAfterSeconds: 5 },
+};
+
+describe("the way out to the broker", () => {
+  it("follows no redirect, and hands on status, headers and body", async () => {
+    const asked: RequestInit[] = [];
+    const fetch = brokerFetch(async (_url, init = {}) => {
+      asked.push(init);
+      return new Response("body", { status: 418, headers: { "x-one": "1" } });
+    });
+    const answer = await fetch("https://broker.example/", { method: "POST", redirect: "follow" });
+    expect([answer.status, answer.headers.get("x-one"), await answer.text()]).toEqual([418, "1", "body"]);
+    expect(asked[0]).toMatchObject({ method: "POST", redirect: "manual" });
+  });
+
+  it.each([204, 304])("hands on a %i, which has no body", async (status) => {
+    const fetch = brokerFetch(async () => new Response(null, { status }));
+    expect((await fetch("https://broker.example/")).status).toBe(status);
+  });
+
+  it("gives up on a broker that does not answer", async () => {
+    const silent = brokerFetch(
+      (_url, init) =>
+        new Promise((_resolve, reject) => {
+          init?.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "TimeoutError")));
+        }),
+      5,
+    );
+    await expect(silent("https://broker.example/")).rejects.toMatchObject(UNREACHABLE);
+  });
+
+  it("takes half an answer for none, and says nothing of the request", async () => {
+    const half = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode('{"access_token":"half'));
+        controller.error(new Error("connection lost with client-secret in it"));
+      },
+    });
+    const fetch = brokerFetch(async () => new Response(half));
+    const error: unknown = await fetch("https://broker.example/").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(UNREACHABLE);
+    expect(error).not.toHaveProperty("cause");
+    expect(JSON.stringify(error) + String(error)).not.toContain("client-secret");
+  });
+});
