@@ -15,6 +15,7 @@ import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./bearer.ts";
 import { runTool, type RunToolDeps } from "./run-tool.ts";
+import { convertedOnce } from "./tool-schema.ts";
 
 export interface McpDeps extends BearerDeps, RunToolDeps {}
 
@@ -31,7 +32,8 @@ export interface McpEndpoint {
 }
 
 export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
-  const handler = createMcpHandler(() => createServer(definition, deps), {
+  const tools = definition.tools.map((tool) => ({ tool, inputSchema: convertedOnce(tool.input) }));
+  const handler = createMcpHandler(() => createServer(definition, tools, deps), {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
@@ -72,9 +74,14 @@ function toAuthInfo(
   };
 }
 
+interface PreparedTool {
+  readonly tool: Tool;
+  readonly inputSchema: ReturnType<typeof convertedOnce<Tool["input"]>>;
+}
+
 //= bar#RS-6
-function createServer(definition: ServerDefinition, deps: McpDeps): McpServer {
-  const { name, version, title, instructions, tools, configure, requestState } = definition;
+function createServer(definition: ServerDefinition, tools: readonly PreparedTool[], deps: McpDeps): McpServer {
+  const { name, version, title, instructions, configure, requestState } = definition;
   const server = new McpServer(
     { name, version, ...(title === undefined ? {} : { title }) },
     {
@@ -84,7 +91,7 @@ function createServer(definition: ServerDefinition, deps: McpDeps): McpServer {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  for (const tool of tools) register(tool, server, deps);
+  for (const prepared of tools) register(prepared, server, deps);
   configure?.(server);
   announceNoChanges(server);
   return server;
@@ -101,8 +108,8 @@ function announceNoChanges({ server }: McpServer): void {
   });
 }
 
-function register(tool: Tool, server: McpServer, deps: McpDeps): void {
-  const { name, title, description, input: inputSchema, annotations, scopes } = tool;
+function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: McpDeps): void {
+  const { name, title, description, annotations, scopes } = tool;
   const [first, ...others] = scopes ?? [];
   server.registerTool(
     name,
