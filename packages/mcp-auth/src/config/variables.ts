@@ -97,7 +97,8 @@ export const VARIABLES = [
   {
     name: "OAUTH_DYNAMIC_REGISTRATION",
     type: "off or open",
-    description: "Whether unknown clients may register at `/register` (RFC 7591).",
+    description:
+      "Whether unknown clients may register at `/register` (RFC 7591). With `off` those that registered before are unknown again.",
     example: "open",
     default: "off",
     use: "server callback",
@@ -105,7 +106,8 @@ export const VARIABLES = [
   {
     name: "OAUTH_DYNAMIC_REGISTRATION_HOSTS",
     type: HOSTS_TYPE,
-    description: "Limits the redirect URIs that may be registered to these hosts.",
+    description:
+      "Limits the redirect URIs of clients that register, or did before, to these hosts and to loopback, where native programs listen.",
     example: "platform.example.com",
     default: "any",
     use: "server callback",
@@ -113,7 +115,7 @@ export const VARIABLES = [
   {
     name: "OAUTH_CLIENT_METADATA_HOSTS",
     type: HOSTS_TYPE,
-    description: "Hosts whose Client ID Metadata Documents are accepted.",
+    description: "Hosts whose Client ID Metadata Documents are accepted. They are fetched from there over https.",
     example: "client.example.com",
     default: "none",
     use: "server callback",
