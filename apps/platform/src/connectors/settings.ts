@@ -51,12 +51,21 @@ export function changedSettings(before: ConnectorSettings, change: SettingsChang
   };
 }
 
+/** Everything that would be wrong after the change, each with the name of its field. */
+export function changeProblems(
+  before: ConnectorSettings,
+  change: SettingsChange,
+  rules: SettingsRules,
+): readonly Problem[] {
+  const after = changedSettings(before, change);
+  return [...settingsProblems(after, rules), ...secretProblems(before, change, after)];
+}
+
 /**
  * @throws OAuthError invalid_request that names every problem
  */
 export function requireSettings(before: ConnectorSettings, change: SettingsChange, rules: SettingsRules): void {
-  const after = changedSettings(before, change);
-  const problems = [...settingsProblems(after, rules), ...secretProblems(before, change, after)];
+  const problems = changeProblems(before, change, rules);
   if (problems.length === 0) return;
   const told = problems.map(({ path, problem }) => `${path} ${problem}`).join("; ");
   throw new OAuthError("invalid_request", told, { reason: "settings_invalid" });

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 
 const STYLE = `
-:root{color-scheme:light dark;--ink:#1c2330;--quiet:#5a6475;--paper:#fff;--ground:#f3f5f8;--line:#d9dee7;--accent:#1f5fbf}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ecf3;--quiet:#a3adbd;--paper:#1a2029;--ground:#11151b;--line:#303947;--accent:#8ab4f8}}
+:root{color-scheme:light dark;--ink:#1c2330;--quiet:#5a6475;--paper:#fff;--ground:#f3f5f8;--line:#d9dee7;--accent:#1f5fbf;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#e8ecf3;--quiet:#a3adbd;--paper:#1a2029;--ground:#11151b;--line:#303947;--accent:#8ab4f8;--bad:#f2b8b5}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{overflow-wrap:anywhere;max-width:42rem;margin:6vh auto;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:12px}
@@ -21,6 +21,12 @@ dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wr
 dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td code{white-space:nowrap}
+.field{flex:1 1 100%}label{display:block;font-weight:600;margin-bottom:.25rem}label.choice{flex:1 1 100%;font-weight:400}
+input[type=text],input[type=password],select{width:100%;min-height:2.75rem;padding:.5rem .6rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--quiet);border-radius:8px}
+input:focus-visible,select:focus-visible{outline:3px solid var(--ink);outline-offset:2px}input[aria-invalid],select[aria-invalid]{border:2px solid var(--bad)}
+.problem{color:var(--bad);font-weight:600}.notice{margin:1rem 0;padding:.5rem 1rem;border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px}
+.tabs{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin-bottom:1rem;border-bottom:1px solid var(--line)}.tabs a{padding:.6rem 0}.tabs a[aria-current]{color:var(--ink);font-weight:600;text-decoration:none;border-bottom:3px solid var(--accent)}
+hr{margin:2rem 0 1rem;border:0;border-top:1px solid var(--line)}pre{margin:.5rem 0;padding:1rem;background:var(--ground);border-radius:8px;white-space:pre-wrap;overflow-wrap:anywhere}
 details{margin:.5rem 0}summary{padding:.6rem 0;cursor:pointer}summary:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 `;
 

@@ -1,0 +1,115 @@
+/**
+ * The platform's agent: a stock MCP client that calls tools of a deployed server as one of its users. Which token goes along is
+ * oauth/bearer.ts's to know; a token that is refused is tried anew once, then the connection is the user's to authorize again.
+ */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import { notDeployed } from "../oauth/client-of-connector.ts";
+import type { Bearers } from "../oauth/bearer.ts";
+
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface ToolResult {
+  /** The tool itself said so; the call as such went well. */
+  readonly isError: boolean;
+  /** What a person can read of the answer. */
+  readonly text: string;
+}
+
+/** Its methods throw OAuthError as Bearers do, and vendor_response_invalid for a server that does not speak MCP. */
+export interface Agent {
+  tools(connector: Connector, userId: string): Promise<readonly AgentTool[]>;
+  call(
+    connector: Connector,
+    userId: string,
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<ToolResult>;
+}
+
+export interface AgentDeps {
+  readonly bearers: Bearers;
+  readonly fetch: Fetch;
+}
+
+const INFO = { name: "platform", version: "0.1.0" };
+
+export function createAgent({ bearers, fetch }: AgentDeps): Agent {
+  const asUser = async <T>(connector: Connector, userId: string, use: (client: Client) => Promise<T>): Promise<T> => {
+    const { serverUrl } = connector;
+    if (serverUrl === undefined) throw notDeployed();
+    const first = await bearers.bearerFor(connector, userId);
+    const answer = await attempt(serverUrl, first.token, fetch, use);
+    if (answer !== REFUSED) return answer;
+    const second = await bearers.bearerFor(connector, userId, first);
+    const again = await attempt(serverUrl, second.token, fetch, use);
+    return again === REFUSED ? bearers.giveUp(connector, userId, second) : again;
+  };
+  return {
+    tools: (connector, userId) =>
+      asUser(connector, userId, async (client) => {
+        const { tools } = await client.listTools();
+        return tools.map(({ name, description = "" }) => ({ name, description }));
+      }),
+    call: (connector, userId, name, input) =>
+      asUser(connector, userId, async (client) => {
+        const { content, isError } = await client.callTool({ name, arguments: { ...input } });
+        return { isError: isError === true, text: readable(content) };
+      }),
+  };
+}
+
+const REFUSED = Symbol("401");
+
+/** One connection, one use of it. @returns REFUSED where the server answered 401 to any of its requests */
+async function attempt<T>(
+  serverUrl: string,
+  token: string,
+  fetch: Fetch,
+  use: (client: Client) => Promise<T>,
+): Promise<T | typeof REFUSED> {
+  const statuses = new Set<number>();
+  const transport = new StreamableHTTPClientTransport(new URL(serverUrl), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    fetch: async (url, init) => {
+      const answer = await fetch(url, init);
+      statuses.add(answer.status);
+      return answer;
+    },
+  });
+  const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
+  try {
+    await client.connect(transport);
+    return await use(client);
+  } catch (cause) {
+    if (statuses.has(401)) return REFUSED;
+    throw failure(statuses, cause);
+  } finally {
+    await client.close();
+  }
+}
+
+function failure(statuses: ReadonlySet<number>, cause: unknown): OAuthError {
+  const isDown = statuses.size === 0 || [...statuses].some((status) => status >= 500 || status === 429);
+  if (isDown) {
+    return new OAuthError("temporarily_unavailable", "The server of this connector cannot answer now", {
+      reason: "server_down",
+      cause,
+    });
+  }
+  return new OAuthError("vendor_response_invalid", "The server did not take the call", {
+    reason: "call_refused",
+    cause,
+  });
+}
+
+function readable(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return (content as readonly { readonly type?: string; readonly text?: string }[])
+    .map(({ type, text }) => text ?? `(${type ?? "something"} that has no text)`)
+    .join("\n");
+}

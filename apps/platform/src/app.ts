@@ -1,0 +1,78 @@
+/** The platform's pages, put together: storage and ways out in, a Hono app out. The ingress is another app (routes/ingress.ts). */
+import type { Clock } from "@oauth-broker/oauth-core";
+import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { createAgent } from "./agent/agent.ts";
+import { systemClock } from "./clock.ts";
+import { createBearers } from "./oauth/bearer.ts";
+import type { BrokerAccess } from "./oauth/client-of-connector.ts";
+import { createConnections } from "./oauth/connections.ts";
+import { CALLBACK_PATH, connectRoutes } from "./routes/connect.ts";
+import type { PageDeps } from "./routes/deps.ts";
+import { pageRoutes } from "./routes/pages.ts";
+import { settingsRoutes } from "./routes/settings.ts";
+import { tryRoutes } from "./routes/try.ts";
+import type { Storage } from "./storage.ts";
+import { createSessions } from "./users/session.ts";
+
+export interface PlatformOptions {
+  /** Without path and trailing slash; `/oauth/callback` below it is the redirect URI everywhere. */
+  readonly platformUrl: string;
+  readonly allowCidrs: readonly string[];
+  /** Absent: there is none, and broker connectors say so. */
+  readonly broker?: BrokerAccess;
+}
+
+export interface PlatformParts {
+  readonly storage: Pick<Storage, "connectors" | "records" | "keys">;
+  readonly log: Log;
+  readonly now?: Clock;
+}
+
+export interface Platform {
+  readonly app: Hono;
+  readonly deps: PageDeps;
+  close(): Promise<void>;
+}
+
+/** A tool may work for a while. */
+const TIMEOUT_MS = 30_000;
+
+/** Opens no port. */
+export function createPlatform(
+  { platformUrl, allowCidrs, broker }: PlatformOptions,
+  { storage, log, now = systemClock }: PlatformParts,
+): Platform {
+  const isHttps = platformUrl.startsWith("https:");
+  // Deployed servers are on this machine, and so are the vendors of a first look.
+  const access = { allowLoopback: true, allowCidrs };
+  const egress: Egress = createEgress({ ...access, timeoutMs: TIMEOUT_MS });
+  const { connectors, records, keys } = storage;
+  const connect = {
+    connectors,
+    records,
+    keys,
+    now,
+    connections: createConnections({ records, keys, now }),
+    fetch: egress.fetch,
+    egress: access,
+    redirectUri: platformUrl + CALLBACK_PATH,
+    ...(broker === undefined ? {} : { broker }),
+  };
+  const bearers = createBearers({ ...connect, platformToken: (id) => connectors.platformToken(id) });
+  const deps: PageDeps = {
+    ...connect,
+    sessions: createSessions({ records, now, isHttps }),
+    agent: createAgent({ bearers, fetch: egress.fetch }),
+    rules: { allowCidrs },
+  };
+  const app = new Hono();
+  mount(app, [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps)], {
+    log,
+    errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" })),
+    browserPaths: /^\//,
+    isHttps,
+  });
+  return { app, deps, close: () => egress.close() };
+}

@@ -1,0 +1,86 @@
+/** The list of connectors, and the page of one: how it stands with this user, Connect and Disconnect. */
+import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import type { Connector, Registration } from "../connectors/connector.ts";
+import type { ConnectionStatus } from "../oauth/connection.ts";
+import type { SignedIn } from "../users/session.ts";
+import { form, platformPage, type Tab } from "./layout.ts";
+import { failureNotice, STATE_WORDS, statusLine, time } from "./status.ts";
+
+export interface ListedConnector {
+  readonly connector: Connector;
+  readonly status: ConnectionStatus;
+}
+
+export const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
+  pre_registered_client: "Pre-registered Client",
+  hosted_server: "Hosted by the server",
+  broker: "Through the broker",
+  none: "None",
+};
+
+export function connectorsPage(listed: readonly ListedConnector[], session: SignedIn): string {
+  const rows = listed.map(
+    ({ connector: { id, name, state, settings }, status }) =>
+      `<tr><td><a href="/connectors/${id}">${escapeHtml(name)}</a></td><td>${STATE_WORDS[state]}</td><td>${
+        settings.authentication === "none" ? "Needs no connection" : statusLine(status)
+      }</td></tr>`,
+  );
+  const table = `<table><thead><tr><th scope="col">Connector</th><th scope="col">State</th><th scope="col">Your connection</th></tr></thead>
+<tbody>${rows.join("\n")}</tbody></table>`;
+  return platformPage({
+    title: "Connectors",
+    session,
+    content:
+      listed.length === 0
+        ? "<p>There are none yet. <code>platform deploy init</code> makes one for a server.</p>"
+        : table,
+  });
+}
+
+export function tabsOf(id: string, current: "connection" | "settings" | "try", { user }: SignedIn): readonly Tab[] {
+  const tab = (href: string, label: string, name?: string): Tab => ({ href, label, isCurrent: name === current });
+  return [
+    tab("/connectors", "All connectors"),
+    tab(`/connectors/${id}`, "Connection", "connection"),
+    tab(`/connectors/${id}/try`, "Try", "try"),
+    ...(user.isAdministrator ? [tab(`/connectors/${id}/settings`, "Settings", "settings")] : []),
+  ];
+}
+
+/** @param notice HTML, escaped already */
+export function connectorPage({ connector, status }: ListedConnector, session: SignedIn, notice = ""): string {
+  const { id, name, state, serverUrl, settings } = connector;
+  const { connectedAt, scope, failure } = status;
+  const facts = [
+    ["State", STATE_WORDS[state]],
+    ["Registration", REGISTRATION_WORDS[settings.registration]],
+    ["Server", serverUrl === undefined ? "Not deployed yet" : `<code>${escapeHtml(serverUrl)}</code>`],
+    ...(settings.authentication === "none" ? [] : [["Your connection", statusLine(status)]]),
+    ...(connectedAt === undefined ? [] : [["Connected", time(connectedAt)]]),
+    ...(scope === undefined ? [] : [["Scope", escapeHtml(scope)]]),
+  ];
+  const list = facts.map(([term, fact]) => `<div><dt>${term}</dt><dd>${fact}</dd></div>`).join("");
+  return platformPage({
+    title: name,
+    session,
+    tabs: tabsOf(id, "connection", session),
+    content: [
+      notice,
+      failure === undefined ? "" : failureNotice(failure),
+      `<dl>${list}</dl>`,
+      actions(connector, status, session),
+    ].join("\n"),
+  });
+}
+
+function actions({ id, state, settings }: Connector, status: ConnectionStatus, { cookie }: SignedIn): string {
+  if (settings.authentication === "none") return "<p>This server wants no OAuth: there is nothing to connect.</p>";
+  const disconnect =
+    status.state === "none"
+      ? ""
+      : form(`/connectors/${id}/disconnect`, cookie, '<button class="button plain" type="submit">Disconnect</button>');
+  if (state === "draft")
+    return `<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
+  const label = status.state === "none" ? "Connect" : "Connect again";
+  return `${form(`/connectors/${id}/connect`, cookie, `<button class="button" type="submit">${label}</button>`)}${disconnect}`;
+}

@@ -1,0 +1,142 @@
+/** The Settings tab. What is wrong is said at its field; a client secret goes in and never comes out. */
+import { escapeHtml, type Problem } from "@oauth-broker/oauth-core/service";
+import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
+import type { SignedIn } from "../users/session.ts";
+import { REGISTRATION_WORDS, tabsOf } from "./connectors.ts";
+import { alert, form, platformPage } from "./layout.ts";
+
+export interface SettingsPage {
+  readonly connector: Connector;
+  /** What the fields show: as kept, or as just entered. */
+  readonly settings: ConnectorSettings;
+  /** `…/oauth/callback`. */
+  readonly redirectUri: string;
+  readonly problems?: readonly Problem[];
+  readonly isSaved?: boolean;
+}
+
+const AUTHENTICATIONS = { oauth_2_1: "OAuth 2.1", none: "None" } as const;
+
+export function settingsPage(
+  { connector, settings, redirectUri, problems = [], isSaved = false }: SettingsPage,
+  session: SignedIn,
+): string {
+  const { id, name } = connector;
+  const problemOf = (field: string): string | undefined =>
+    problems
+      .filter(({ path }) => path === field)
+      .map(({ problem }) => problem)
+      .join("; ") || undefined;
+  const text = (field: TextName, label: string, hint?: string): string =>
+    inputField({ name: field, label, hint, value: settings[field] ?? "", problem: problemOf(field) });
+  const fields = [
+    choiceField(
+      "authentication",
+      "Authentication",
+      AUTHENTICATIONS,
+      settings.authentication,
+      problemOf("authentication"),
+    ),
+    choiceField("registration", "Registration", REGISTRATION_WORDS, settings.registration, problemOf("registration")),
+    text(
+      "vendorOrIssuer",
+      "Vendor or issuer",
+      "A vendor of the registry, or the URL of an issuer, to discover the URLs from.",
+    ),
+    text(
+      "clientId",
+      "Client ID",
+      "Through the broker: your own client at the vendor (BYOC); empty means the broker's shared one.",
+    ),
+    secretField(connector.settings.hasClientSecret, problemOf("clientSecret")),
+    text("authorizationUrl", "Authorization URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
+    text("tokenUrl", "Token URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
+    text("scopes", "OAuth Scopes", "Separated by spaces."),
+    inputField({
+      name: "placeholders",
+      label: "Placeholders",
+      hint: "name=value, separated by commas: tenant=acme",
+      value: writePlaceholders(settings.placeholders),
+      problem: problemOf("placeholders"),
+    }),
+    '<button class="button" type="submit">Save</button>',
+  ];
+  return platformPage({
+    title: `Settings of ${name}`,
+    session,
+    tabs: tabsOf(id, "settings", session),
+    content: [
+      isSaved ? `<div class="notice" role="status"><p>Saved.</p></div>` : "",
+      problems.length === 0 ? "" : alert("Nothing was saved: see what is said at the fields below."),
+      `<p>The redirect URI to register with the vendor: <code>${escapeHtml(redirectUri)}</code></p>`,
+      form(`/connectors/${id}/settings`, session.cookie, fields.join("\n")),
+    ].join("\n"),
+  });
+}
+
+type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
+
+/** As `readPlaceholders` reads it. */
+export function writePlaceholders(placeholders: Readonly<Record<string, string>>): string {
+  return Object.entries(placeholders)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ");
+}
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly value: string;
+  readonly problem?: string | undefined;
+}
+
+export function inputField({ value, ...field }: Field): string {
+  return fieldWith(
+    field,
+    `<input type="text" ${attributesOf(field)} value="${escapeHtml(value)}" autocomplete="off" spellcheck="false">`,
+  );
+}
+
+/** Empty whatever is kept. */
+function secretField(isKept: boolean, problem: string | undefined): string {
+  const hint = isKept
+    ? "One is kept. Leave this empty to keep it; it is never shown."
+    : "It is kept sealed and never shown.";
+  const field = { name: "clientSecret", label: "Client Secret", hint, problem };
+  const forget = isKept
+    ? '<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Forget the one that is kept</label>'
+    : "";
+  return `${fieldWith(field, `<input type="password" ${attributesOf(field)} autocomplete="new-password">`)}${forget}`;
+}
+
+function choiceField(
+  name: string,
+  label: string,
+  choices: Readonly<Record<string, string>>,
+  chosen: string,
+  problem: string | undefined,
+): string {
+  const options = Object.entries(choices).map(
+    ([value, word]) => `<option value="${value}"${value === chosen ? " selected" : ""}>${escapeHtml(word)}</option>`,
+  );
+  const field = { name, label, problem };
+  return fieldWith(field, `<select ${attributesOf(field)}>${options.join("")}</select>`);
+}
+
+type FieldFrame = Omit<Field, "value">;
+
+function fieldWith({ name, label, hint, problem }: FieldFrame, control: string): string {
+  return `<div class="field"><label for="${name}">${escapeHtml(label)}</label>${control}${
+    hint === undefined ? "" : `<p class="quiet" id="${name}-hint">${escapeHtml(hint)}</p>`
+  }${problem === undefined ? "" : `<p class="problem" id="${name}-problem">${escapeHtml(`${label} ${problem}`)}</p>`}</div>`;
+}
+
+function attributesOf({ name, hint, problem }: FieldFrame): string {
+  const describedBy = [hint === undefined ? "" : `${name}-hint`, problem === undefined ? "" : `${name}-problem`]
+    .filter((id) => id !== "")
+    .join(" ");
+  return `id="${name}" name="${name}"${describedBy === "" ? "" : ` aria-describedby="${describedBy}"`}${
+    problem === undefined ? "" : ' aria-invalid="true"'
+  }`;
+}

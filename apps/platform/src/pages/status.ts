@@ -1,0 +1,39 @@
+/** How a connector and a user's connection stand, in words. */
+import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import type { ConnectorState } from "../connectors/connector.ts";
+import type { ConnectFailure, ConnectionStatus } from "../oauth/connection.ts";
+
+export const STATE_WORDS: Readonly<Record<ConnectorState, string>> = { draft: "Draft", active: "Active" };
+
+const REASONS: Readonly<Record<string, string>> = {
+  credentials_changed: "the client or the endpoints of the connector changed",
+  refused_by_server: "the server no longer takes your token",
+  expired: "your token ended and cannot be renewed",
+};
+
+/** In a line, escaped. */
+export function statusLine({ state, reason = "" }: ConnectionStatus): string {
+  if (state === "none") return "Not connected";
+  if (state === "connected") return "Connected";
+  return `Connect again: ${escapeHtml(REASONS[reason] ?? "the vendor ended your connection")}`;
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  access_denied: "You cancelled at the vendor. Nothing was connected.",
+  vendor_credentials_rejected:
+    "The vendor refused the client credentials of this connector. An administrator updates them under Settings.",
+  temporarily_unavailable: "The vendor cannot answer now. Wait a moment, then connect again.",
+};
+
+/** What a user is told of an attempt that failed: the standardized error, and what to do. Escaped. */
+export function failureNotice({ error, description, flowId }: ConnectFailure): string {
+  const flow = flowId === undefined ? "" : `, flow <code>${escapeHtml(flowId)}</code>`;
+  return `<div class="notice" role="alert"><p>${escapeHtml(FAILURES[error] ?? `${description}.`)}</p>
+<p class="quiet">Error <code>${escapeHtml(error)}</code>${flow}</p></div>`;
+}
+
+/** @param at epoch seconds */
+export function time(at: number): string {
+  const iso = new Date(at * 1000).toISOString();
+  return `<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
+}

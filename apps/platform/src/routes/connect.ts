@@ -1,0 +1,61 @@
+/** Connect, the way back from the vendor, and Disconnect. `/oauth/callback` is the one redirect URI, in every mode. */
+import { BrokerClientError } from "@oauth-broker/broker-client";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import type { Route } from "@oauth-broker/oauth-core/service";
+import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
+import { disconnect } from "../oauth/disconnect.ts";
+import { alert } from "../pages/layout.ts";
+import type { PageDeps } from "./deps.ts";
+import { requireConnector, requireForm } from "./guard.ts";
+import { showConnector } from "./pages.ts";
+
+export const CALLBACK_PATH = "/oauth/callback";
+
+export function connectRoutes(deps: PageDeps): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/connectors/:id/connect",
+      surface: "browser",
+      handle: async (c) => {
+        const { session } = await requireForm(c, deps);
+        const connector = await requireConnector(c, deps);
+        try {
+          return redirectAnswer(await startConnect(connector, session, deps));
+        } catch (error) {
+          if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
+          const failure = { ...describeFailure(error), at: deps.now() };
+          await deps.connections.recordFailure(connector, session.user.id, failure);
+          return redirectAnswer(`/connectors/${connector.id}`);
+        }
+      },
+    },
+    {
+      method: "GET",
+      path: CALLBACK_PATH,
+      surface: "browser",
+      handle: async (c, trace) => {
+        const session = await deps.sessions.find(c.req.header("cookie"));
+        if (session === undefined) {
+          throw new OAuthError("invalid_request", "Nobody is signed in in this browser", { reason: "not_signed_in" });
+        }
+        const { connectorId, failure } = await finishConnect(c.req.url, session, deps);
+        if (failure !== undefined) trace.reason = failure.error;
+        return redirectAnswer(`/connectors/${connectorId}`);
+      },
+    },
+    {
+      method: "POST",
+      path: "/connectors/:id/disconnect",
+      surface: "browser",
+      handle: async (c) => {
+        const { session } = await requireForm(c, deps);
+        const connector = await requireConnector(c, deps);
+        const outcome = await disconnect(connector, session.user.id, deps);
+        if (outcome.revoked) return redirectAnswer(`/connectors/${connector.id}`);
+        return showConnector(c, deps, session, alert(`Disconnected here. ${outcome.help}`));
+      },
+    },
+  ];
+}

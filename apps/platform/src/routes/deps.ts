@@ -1,0 +1,11 @@
+/** What the pages' routes work with. Bound once, in app.ts. */
+import type { Agent } from "../agent/agent.ts";
+import type { SettingsRules } from "../connectors/settings.ts";
+import type { ConnectDeps } from "../oauth/connect.ts";
+import type { Sessions } from "../users/session.ts";
+
+export interface PageDeps extends ConnectDeps {
+  readonly sessions: Sessions;
+  readonly agent: Agent;
+  readonly rules: SettingsRules;
+}

@@ -1,0 +1,51 @@
+/** Who asks, and whether the form is ours: the first lines of every route. */
+import { isFormToken, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { readForm } from "@oauth-broker/oauth-core/hono";
+import type { Context } from "hono";
+import type { Connector } from "../connectors/connector.ts";
+import type { SignedIn } from "../users/session.ts";
+import type { PageDeps } from "./deps.ts";
+
+const LIMIT = { bodyBytes: 65_536 };
+
+export interface Posted {
+  readonly session: SignedIn;
+  readonly fields: Parameters;
+}
+
+/** @throws OAuthError invalid_request 403, reason `not_signed_in` or `form_refused` */
+export async function requireForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Posted> {
+  const session = await sessions.find(c.req.header("cookie"));
+  if (session === undefined) throw forbidden("not_signed_in", "Nobody is signed in here: choose a user first");
+  const fields = await readForm(c, LIMIT);
+  requireFormToken(fields, c.req.path, session.cookie);
+  return { session, fields };
+}
+
+/** @throws OAuthError as requireForm, from a browser that has no cookie of ours */
+export async function requireGreetedForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Parameters> {
+  const fields = await readForm(c, LIMIT);
+  requireFormToken(fields, c.req.path, sessions.cookieOf(c.req.header("cookie")));
+  return fields;
+}
+
+function requireFormToken(fields: Parameters, path: string, cookie: SignedIn["cookie"] | undefined): void {
+  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;
+  throw forbidden("form_refused", "This form was not shown to this browser: open its page again");
+}
+
+/** @throws OAuthError not_found */
+export async function requireConnector(c: Context, { connectors }: Pick<PageDeps, "connectors">): Promise<Connector> {
+  const connector = await connectors.find(c.req.param("id") ?? "");
+  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector");
+  return connector;
+}
+
+/** @throws OAuthError invalid_request 403 */
+export function requireAdministrator({ user }: SignedIn): void {
+  if (!user.isAdministrator) throw forbidden("not_administrator", "Settings are for administrators");
+}
+
+function forbidden(reason: string, description: string): OAuthError {
+  return new OAuthError("invalid_request", description, { reason, status: 403 });
+}

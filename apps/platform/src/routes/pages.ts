@@ -1,0 +1,90 @@
+/** Pages that anybody or any user may open: the chooser of users, the connectors, one connector. */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import type { Context } from "hono";
+import { connectorPage, connectorsPage } from "../pages/connectors.ts";
+import { signInPage } from "../pages/sign-in.ts";
+import type { SignedIn } from "../users/session.ts";
+import { findUser, USERS } from "../users/users.ts";
+import type { PageDeps } from "./deps.ts";
+import { requireConnector, requireForm, requireGreetedForm } from "./guard.ts";
+
+export function pageRoutes(deps: PageDeps): Route[] {
+  const { sessions, connectors, connections } = deps;
+  return [
+    {
+      method: "GET",
+      path: "/",
+      surface: "browser",
+      handle: async (c) => {
+        const header = c.req.header("cookie");
+        if ((await sessions.find(header)) !== undefined) return redirectAnswer("/connectors");
+        const known = sessions.cookieOf(header);
+        const { cookie, setCookie } = known === undefined ? sessions.greet() : { cookie: known, setCookie: undefined };
+        return pageAnswer(
+          200,
+          signInPage(USERS, cookie),
+          STYLE_HASH,
+          setCookie === undefined ? {} : { "set-cookie": setCookie },
+        );
+      },
+    },
+    {
+      method: "POST",
+      path: "/sign-in",
+      surface: "browser",
+      handle: async (c) => {
+        const user = findUser((await requireGreetedForm(c, deps)).get("user"));
+        if (user === undefined) throw new OAuthError("invalid_request", "There is no such user");
+        return redirectAnswer("/connectors", { "set-cookie": await sessions.signIn(user) });
+      },
+    },
+    {
+      method: "POST",
+      path: "/sign-out",
+      surface: "browser",
+      handle: async (c) => {
+        const { session } = await requireForm(c, deps);
+        return redirectAnswer("/", { "set-cookie": await sessions.signOut(session) });
+      },
+    },
+    {
+      method: "GET",
+      path: "/connectors",
+      surface: "browser",
+      handle: (c) =>
+        asUser(c, deps, async (session) => {
+          const all = await connectors.list();
+          const listed = await Promise.all(
+            all.map(async (connector) => ({ connector, status: await connections.status(connector, session.user.id) })),
+          );
+          return pageAnswer(200, connectorsPage(listed, session), STYLE_HASH);
+        }),
+    },
+    {
+      method: "GET",
+      path: "/connectors/:id",
+      surface: "browser",
+      handle: (c) => asUser(c, deps, async (session) => showConnector(c, deps, session)),
+    },
+  ];
+}
+
+/** Everybody else chooses a user first. */
+export async function asUser(
+  c: Context,
+  { sessions }: Pick<PageDeps, "sessions">,
+  answer: (session: SignedIn) => Promise<Answer>,
+): Promise<Answer> {
+  const session = await sessions.find(c.req.header("cookie"));
+  return session === undefined ? redirectAnswer("/") : answer(session);
+}
+
+/** @param notice HTML, escaped already */
+export async function showConnector(c: Context, deps: PageDeps, session: SignedIn, notice?: string): Promise<Answer> {
+  const connector = await requireConnector(c, deps);
+  const status = await deps.connections.status(connector, session.user.id);
+  // Connect leads on to the vendor's own hosts.
+  return formPageAnswer(connectorPage({ connector, status }, session, notice), STYLE_HASH, {});
+}

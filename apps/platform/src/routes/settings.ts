@@ -1,0 +1,79 @@
+/** The Settings tab: what a form says becomes one change of the connector, or nothing. */
+import { type Parameters, Secret } from "@oauth-broker/oauth-core";
+import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Problem, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
+import { changedSettings, changeProblems } from "../connectors/settings.ts";
+import type { SettingsChange } from "../connectors/store.ts";
+import { settingsPage } from "../pages/settings.ts";
+import type { PageDeps } from "./deps.ts";
+import { requireAdministrator, requireConnector, requireForm } from "./guard.ts";
+import { asUser } from "./pages.ts";
+
+const PATH = "/connectors/:id/settings";
+
+export function settingsRoutes(deps: PageDeps): Route[] {
+  const { connectors, rules, redirectUri } = deps;
+  return [
+    {
+      method: "GET",
+      path: PATH,
+      surface: "browser",
+      handle: (c) =>
+        asUser(c, deps, async (session) => {
+          requireAdministrator(session);
+          const connector = await requireConnector(c, deps);
+          const isSaved = c.req.query("saved") !== undefined;
+          const { settings } = connector;
+          return pageAnswer(200, settingsPage({ connector, settings, redirectUri, isSaved }, session), STYLE_HASH);
+        }),
+    },
+    {
+      method: "POST",
+      path: PATH,
+      surface: "browser",
+      handle: async (c) => {
+        const { session, fields } = await requireForm(c, deps);
+        requireAdministrator(session);
+        const connector = await requireConnector(c, deps);
+        const { change, problems: unreadable } = readChange(fields);
+        const problems = [...unreadable, ...changeProblems(connector.settings, change, rules)];
+        if (problems.length > 0) {
+          const settings = changedSettings(connector.settings, change);
+          const html = settingsPage({ connector, settings, redirectUri, problems }, session);
+          return pageAnswer(400, html, STYLE_HASH);
+        }
+        await connectors.changeSettings(connector.id, change);
+        return redirectAnswer(`/connectors/${connector.id}/settings?saved`);
+      },
+    },
+  ];
+}
+
+const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
+
+/** Every field the page has is said, the empty ones too: a field that was emptied is to be forgotten. */
+function readChange(fields: Parameters): { readonly change: SettingsChange; readonly problems: readonly Problem[] } {
+  const secret = fields.get("clientSecret");
+  const placeholders = readPlaceholders(fields.get("placeholders") ?? "");
+  const change: SettingsChange = {
+    // Whether these are words of ours, the settings' own rules say.
+    authentication: (fields.get("authentication") ?? "") as ConnectorSettings["authentication"],
+    registration: (fields.get("registration") ?? "") as Registration,
+    ...Object.fromEntries(TEXTS.map((name) => [name, fields.get(name) ?? ""])),
+    ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
+    ...(secret === undefined && fields.has("forgetSecret") ? { clientSecret: null } : {}),
+    ...(placeholders === undefined ? {} : { placeholders }),
+  };
+  const problem = { path: "placeholders", problem: "must be name=value, separated by commas" };
+  return { change, problems: placeholders === undefined ? [problem] : [] };
+}
+
+function readPlaceholders(text: string): Readonly<Record<string, string>> | undefined {
+  const pairs = text
+    .split(",")
+    .filter((pair) => pair.trim() !== "")
+    .map((pair) => /^([^=]+)=(.*)$/s.exec(pair.trim()));
+  if (pairs.includes(null)) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [(pair?.[1] ?? "").trim(), (pair?.[2] ?? "").trim()]));
+}
