@@ -4,12 +4,25 @@ import { defineVendor, direct, type DirectClient } from "@oauth-broker/broker-cl
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startOpenIdProvider } from "@oauth-broker/simulators";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
+import { freePort } from "../support/free-port.ts";
+import { createGate } from "../support/gate.ts";
 import { describeConnectClient } from "../support/connect-contract.ts";
 import { startScene } from "../support/scene.ts";
 import { random } from "../support/platform.ts";
 
 describeConnectClient("through the broker", async () => {
-  const scene = await startScene();
+  const port = await freePort();
+  const scene = await startScene((at, { vendor: secret }) => ({
+    vendors: `  gated:
+    name: Behind a door
+    issuer: ${at}
+    authorization_endpoint: ${at}/auth
+    token_endpoint: http://127.0.0.1:${port}/token
+    rotates_refresh_tokens: true
+    credentials: { client_id: broker, client_secret: ${secret} }`,
+  }));
+  const gate = createGate(port, scene.vendor.port);
+  await gate.open();
   const { baseUrl: issuer, now, secrets, vendor } = scene;
   const make = () =>
     createBrokerClient({
@@ -31,9 +44,12 @@ describeConnectClient("through the broker", async () => {
         now,
       }),
     vendor,
-    issuer,
+    gated: { client: make(), vendor: "gated", gate },
     now,
-    close: scene.close,
+    close: async () => {
+      await gate.shut();
+      await scene.close();
+    },
   };
 });
 
@@ -50,22 +66,23 @@ describeConnectClient("directly", async () => {
     defaultScopes: ["openid", "api:read"],
     rotatesRefreshTokens: true,
   });
-  const opened: DirectClient[] = [];
-  const make = (clientId = "deployment") => {
+  const make = (clientId = "deployment", of = entry): DirectClient => {
     const credentials = { clientId, clientSecret };
-    const egress = { allowLoopback: true };
-    const client = direct({ vendor: entry, credentials, redirectUri: REDIRECT_URI, egress, now });
-    opened.push(client);
-    return client;
+    return direct({ vendor: of, credentials, redirectUri: REDIRECT_URI, egress: { allowLoopback: true }, now });
   };
+  const gate = createGate(await freePort(), vendor.port);
+  await gate.open();
+  const authorizationEndpoint = `${issuer}/auth`;
+  const behind = { ...entry, authorizationEndpoint, tokenEndpoint: `${gate.url}/token` };
   return {
     client: make(),
     again: () => make(),
     other: () => make("other"),
     vendor,
-    issuer,
+    gated: { client: make("deployment", behind), vendor: "op", gate },
     now,
     close: async () => {
+      await gate.shut();
       // The clients live on for a while: what a backend gets that asks a vendor that is gone.
       await vendor.close();
     },

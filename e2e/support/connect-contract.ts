@@ -7,6 +7,7 @@ import { driveConsent, type DriveConsentOptions, type OpenIdProvider } from "@oa
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "./configuration.ts";
+import type { Gate } from "./gate.ts";
 import { plantSecret } from "./secrets.ts";
 
 export interface ConnectStage {
@@ -16,8 +17,8 @@ export interface ConnectStage {
   /** The same with another client id. */
   other(): ConnectClient;
   readonly vendor: OpenIdProvider;
-  /** Who sends the browser back. */
-  readonly issuer: string;
+  /** The same vendor, with a door in front of its token endpoint that starts open. */
+  readonly gated: { readonly client: ConnectClient; readonly vendor: string; readonly gate: Gate };
   readonly now: { advance(seconds: number): void };
   /** Everything stops. */
   close(): Promise<void>;
@@ -30,8 +31,11 @@ export async function consent(url: string, options: Partial<DriveConsentOptions>
 }
 
 /** A user of the platform: a browser at the vendor, a session at the backend. */
-async function arrive(client: ConnectClient, options: Partial<DriveConsentOptions> = {}) {
-  const { url, session } = await client.start(REQUEST);
+async function arrive(
+  client: ConnectClient,
+  { vendor, ...options }: Partial<DriveConsentOptions & typeof REQUEST> = {},
+) {
+  const { url, session } = await client.start({ ...REQUEST, ...(vendor === undefined ? {} : { vendor }) });
   plantSecret("verifier in the session", session.codeVerifier);
   return { session, callback: await consent(url, options) };
 }
@@ -312,6 +316,17 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         expect(await stage.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "reauthorize" });
         expect((await stage.client.revoke({ token: accessToken, connection })).outcome).toBe("revoked");
       });
+    });
+
+    it("loses nothing while the vendor is down: the same callback works afterwards", async () => {
+      const { client, vendor, gate } = stage.gated;
+      const { session, callback } = await arrive(client, { vendor });
+      await gate.shut();
+      const down: unknown = await client.finish(callback, session).catch((error: unknown) => error);
+      expect(down).toMatchObject({ code: "temporarily_unavailable", details: { retryAfterSeconds: 5 } });
+      expect(down).not.toHaveProperty("details.retry");
+      await gate.open();
+      plantTokens(await client.finish(callback, session));
     });
 
     it("says who cannot be reached when everything is down", async () => {
