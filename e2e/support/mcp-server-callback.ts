@@ -7,11 +7,17 @@ import { OUR_CLIENT } from "./mcp-vendor.ts";
 import { challengeOf } from "./platform.ts";
 import { plantSecret } from "./secrets.ts";
 
+/** Of `authorizeUrl`'s challenge. */
+export const VERIFIER = "v".repeat(43);
+
 export interface ServerCallbackStage {
+  /** The process that runs now. */
   readonly server: McpServer;
   readonly provider: OpenIdProvider;
   /** Where a client sends its user. */
   authorizeUrl(wishes: Readonly<Record<string, string>>): string;
+  /** Ends the process and starts another in its folder. */
+  restart(): Promise<void>;
   /** Ends the process. @throws Error as ServiceProcess.stop */
   close(): Promise<void>;
 }
@@ -25,7 +31,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
   const provider = await startOpenIdProvider({
     clients: [{ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${baseUrl}/callback`], clientName: "MCP server" }],
   });
-  const server = await startMcpServer({
+  const environment = {
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     DEPLOYMENT_URL: baseUrl,
@@ -37,19 +43,26 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     VENDOR_SCOPES: "openid profile offline_access",
     EGRESS_ALLOW_LOOPBACK: "true",
     ...env(baseUrl),
-  });
+  };
+  let server = await startMcpServer(environment);
   return {
-    server,
+    get server() {
+      return server;
+    },
     provider,
     authorizeUrl: (wishes) => {
       const asked = new URLSearchParams({
         response_type: "code",
-        code_challenge: challengeOf("v".repeat(43)),
+        code_challenge: challengeOf(VERIFIER),
         code_challenge_method: "S256",
         state: "of-the-client",
         ...wishes,
       });
       return `${baseUrl}/authorize?${asked.toString()}`;
+    },
+    restart: async () => {
+      await server.stop();
+      server = await startMcpServer(environment, server.folder);
     },
     close: async () => {
       try {
