@@ -7,6 +7,7 @@ import {
   errorAnswer,
   errorRedirect,
   foreignAnswer,
+  formPageAnswer,
   jsonAnswer,
   jwtAnswer,
   pageAnswer,
@@ -90,6 +91,17 @@ describe("answers", () => {
       cause: new Error("canary"),
     });
     expect(JSON.stringify(errorAnswer(error))).not.toContain("canary");
+  });
+});
+
+describe("formPageAnswer", () => {
+  const { headers, status } = formPageAnswer("<form>", "'sha256-x'", { "set-cookie": "a=b" });
+
+  it("lets its form lead on to other sites, and its own server know that the form is its own", () => {
+    expect([status, headers["set-cookie"], headers["x-frame-options"]]).toEqual([200, "a=b", "DENY"]);
+    expect(headers["content-security-policy"]).not.toContain("form-action");
+    // Chromium posts from `Origin: null` under no-referrer.
+    expect(headers["referrer-policy"]).toBe("same-origin");
   });
 });
 
