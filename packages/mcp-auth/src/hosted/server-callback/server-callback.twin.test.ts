@@ -10,7 +10,14 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, "./consent-form.ts", "./same-browser.ts", "./own-code.ts"])
+  for (const path of [
+    "@oauth-broker/oauth-core",
+    ADDRESSES,
+    "./consent-form.ts",
+    "./same-browser.ts",
+    "./own-code.ts",
+    "./shown-text.ts",
+  ])
     vi.doUnmock(path);
 });
 
@@ -81,6 +88,26 @@ describe("with a defence off", () => {
     const answers = [await bench.redeem(code), await bench.redeem(code)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(await bench.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await bench.close();
+  });
+
+  it("a stolen code needs no verifier (twin of bar#AS-3)", async () => {
+    vi.doMock("@oauth-broker/oauth-core", async (original) => ({
+      ...(await original<typeof Core>()),
+      verifyCodeVerifier: () => {},
+    }));
+    const bench = await open();
+    const stolen = (await bench.browser().connect()).searchParams.get("code") ?? "";
+    expect((await bench.redeem(stolen, { code_verifier: "w".repeat(43) })).status).toBe(200);
+    await bench.close();
+  });
+
+  it("a name turns the page's sentences round (twin of bar#AS-10)", async () => {
+    vi.doMock("./shown-text.ts", () => ({ shownText: (text: string) => text }));
+    const bench = await open();
+    const { body } = await bench.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
+    const page = await bench.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
+    expect(page.html).toContain("\u202e");
     await bench.close();
   });
 
