@@ -14,7 +14,7 @@ export interface McpBenchOptions {
   readonly calls: number;
   readonly rounds: number;
   readonly callsWarmUp: number;
-  /** Calls of 200 users, 200 at a time, each checked for what it was answered; 0 = none. */
+  /** Calls of 200 users at once, each checked for what it was answered: on SQLite, and a tenth on DynamoDB; 0 = none. */
   readonly mixedCalls: number;
   readonly profileFolder?: string;
 }
