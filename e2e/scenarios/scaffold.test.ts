@@ -4,7 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +24,7 @@ import {
   plainEnvironment,
   run,
 } from "../support/scaffold.ts";
-import { startService, temporaryFolder } from "../support/service-process.ts";
+import { startService } from "../support/service-process.ts";
 
 const OAUTH_PATHS = [
   "/.well-known/oauth-authorization-server",
@@ -45,15 +47,21 @@ let desk: string;
 let hosted: string;
 let preRegistered: string;
 let vendor: GitHubVendor;
+/** A user who connected to the first release. */
+let connected: { readonly port: string; readonly accessToken: string };
 
 beforeAll(async () => {
   buildCreateServer();
-  desk = temporaryFolder();
+  desk = mkdtempSync(join(tmpdir(), "oauth-broker-scaffold-"));
   hosted = join(desk, "My hosted server");
   preRegistered = join(desk, "my-server");
   vendor = await startGitHubVendor();
 }, INSTALL_MS);
-afterAll(() => vendor.close());
+// Thousands of files: longer than other folders take.
+afterAll(async () => {
+  await vendor.close();
+  await rm(desk, { recursive: true, force: true });
+}, INSTALL_MS);
 
 /** Whatever a project has of its author's: all but what is made by commands. */
 function authorsFiles(project: string): ReadonlyMap<string, string> {
@@ -72,8 +80,11 @@ function authorsFiles(project: string): ReadonlyMap<string, string> {
 const exposed = (project: string): string[] =>
   [...readFileSync(join(project, "service.yaml"), "utf8").matchAll(/^ +- (\/\S+)$/gm)].map(([, path = ""]) => path);
 
-async function built(project: string, env: Readonly<Record<string, string>>) {
-  const port = String(await freePort());
+async function built(
+  project: string,
+  { port: given, ...env }: Readonly<Record<string, string>> & { readonly port?: string },
+) {
+  const port = given ?? String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   return startService({
     name: "server",
@@ -181,16 +192,20 @@ describe("hosted mode, by the packed command", () => {
     async () => {
       await mustRun("npm", ["test"], hosted);
       await mustRun("npm", ["run", "build"], hosted);
-      const server = await built(hosted, { OAUTH_MODE: "hosted" });
+      const server = await built(hosted, { OAUTH_MODE: "hosted", DATA_DIR: join(desk, "data") });
       await expectServed(server.url);
       expect(await openPaths(server.url)).toEqual(exposed(hosted));
       expect(exposed(hosted)).toHaveLength(7);
+      // For the next release.
+      const platform = await authorizeClient(`${server.url}/mcp`, { era: "modern", account: "user" });
+      await platform.client.close();
+      connected = { port: new URL(server.url).port, accessToken: platform.tokens.accessToken };
       await server.stop();
     },
   );
 
   it(
-    "takes the next release with npm update, and no file of the author's changes",
+    "takes the next release with npm update: no file of the author's changes, users stay connected",
     { timeout: INSTALL_MS },
     async () => {
       const before = authorsFiles(hosted);
@@ -198,9 +213,11 @@ describe("hosted mode, by the packed command", () => {
       await packNextRelease(join(hosted, "packed"), join(desk, "next"), "0.1.1");
       await mustRun("npm", ["update", "--no-audit", "--no-fund"], hosted);
       await mustRun("npm", ["run", "build"], hosted);
-      const server = await built(hosted, { OAUTH_MODE: "hosted" });
+      const { port, accessToken } = connected;
+      const server = await built(hosted, { OAUTH_MODE: "hosted", DATA_DIR: join(desk, "data"), port });
       expect(await (await fetch(`${server.url}/healthz`)).json()).toMatchObject({ release: "0.1.1" });
       expect(await openPaths(server.url)).toEqual(exposed(hosted));
+      expect(await whoami(`${server.url}/mcp`, accessToken)).toEqual(expect.any(String));
       await server.stop();
       expect(authorsFiles(hosted)).toEqual(before);
     },
