@@ -34,10 +34,13 @@ export function tryRoutes(deps: PageDeps): Route[] {
         const connector = await requireConnector(c, deps);
         const tool = fields.require("tool");
         const input = fields.get("input") ?? "{}";
-        const seen = await orProblem(async () => {
+        const called = await orProblem(async () => {
           const result = await agent.call(connector, session.user.id, tool, parseInput(input));
-          return { called: { tool, result }, tools: await agent.tools(connector, session.user.id) };
+          return { called: { tool, result } };
         });
+        // After it: an answer is shown even where it was the last one.
+        const listed = await orProblem(async () => ({ tools: await agent.tools(connector, session.user.id) }));
+        const seen = { ...listed, ...called };
         return pageAnswer(200, tryPage({ connector, tools: [], input, ...seen }, session), STYLE_HASH);
       },
     },

@@ -1,0 +1,126 @@
+/** The reference platform in this process, behind a real port, with connectors as a deploy leaves them; and people who use its pages. */
+import { rmSync } from "node:fs";
+import { createLog, listen } from "@oauth-broker/oauth-core/service";
+import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
+import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
+import { createCookieJar, driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
+import { freePort } from "./free-port.ts";
+import { findSecrets } from "./secrets.ts";
+import { temporaryFolder } from "./service-process.ts";
+
+export interface PlatformStage extends Pick<Storage, "connectors"> {
+  readonly url: string;
+  /** The redirect URI of everything. */
+  readonly callback: string;
+  /** With the next request it moves on by so much. */
+  advance(seconds: number): void;
+  /** Active, with its server at `serverUrl`. */
+  addConnector(id: string, serverUrl: string, settings: SettingsChange): Promise<void>;
+  visitor(user: string): Promise<Visitor>;
+  /** @throws Error when a planted secret is in the log */
+  close(): Promise<void>;
+}
+
+/** A person at the pages, by forms and links alone. */
+export interface Visitor {
+  read(path: string): Promise<string>;
+  /** The form of that action on the page, filled in. @returns where it leads, or the page it answers */
+  submit(page: string, action: string, fields?: Record<string, string>): Promise<{ location?: string; html: string }>;
+  /** Connect, up to the callback, which is not requested. */
+  toCallback(connector: string, options?: Partial<DriveConsentOptions>): Promise<URL>;
+  /** All the way. @returns the connector's page */
+  connect(connector: string, options?: Partial<DriveConsentOptions>): Promise<string>;
+  /** @returns the answer's text as the Try page shows it, or the page that says why there is none */
+  callTool(connector: string, tool?: string): Promise<string>;
+}
+
+export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {}): Promise<PlatformStage> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const callback = `${url}/oauth/callback`;
+  const folder = temporaryFolder();
+  let offset = 0;
+  const now = (): number => systemClock() + offset;
+  const storage = await openStorage(folder, now, { allowCidrs: [] });
+  const { connectors } = storage;
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const platform = createPlatform({ platformUrl: url, allowCidrs: [], ...options }, { storage, log, now });
+  const listening = await listen(platform.app, { host: "127.0.0.1", port });
+  return {
+    connectors,
+    url,
+    callback,
+    advance: (seconds) => void (offset += seconds),
+    addConnector: async (id, serverUrl, settings) => {
+      await connectors.create({ id, name: `The ${id} server`, settings });
+      await connectors.claimServerUrl(id, serverUrl);
+      const mode = settings.registration === "hosted_server" ? "hosted" : "pre-registered";
+      const target = { host: "127.0.0.1", port: Number(new URL(serverUrl).port) };
+      const deployment = {
+        connectorId: id,
+        mode,
+        enableDb: false,
+        expose: [],
+        target,
+        pid: 0,
+        deployedAt: now(),
+      } as const;
+      await connectors.recordDeployment(deployment, "active", serverUrl);
+    },
+    visitor: (user) => createVisitor(url, callback, user),
+    close: async () => {
+      await listening.stop(0);
+      await platform.close();
+      await storage.close();
+      rmSync(folder, { recursive: true, force: true });
+      const found = findSecrets(lines.join(""));
+      if (found.length > 0) throw new Error(`The platform logged secrets: ${found.join(", ")}`);
+    },
+  };
+}
+
+async function createVisitor(platform: string, callback: string, user: string): Promise<Visitor> {
+  const cookieJar = createCookieJar();
+  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(path, platform);
+    const cookie = cookieJar.header(url);
+    const headers = cookie === undefined ? {} : { cookie };
+    const answer = await fetch(url, { redirect: "manual", ...init, headers });
+    cookieJar.store(url, answer.headers.getSetCookie());
+    return answer;
+  };
+  const read: Visitor["read"] = async (path) => (await send(path)).text();
+  const submit: Visitor["submit"] = async (page, action, fields = {}) => {
+    const [, csrf = ""] =
+      new RegExp(`action="${action}"><input type="hidden" name="csrf" value="([^"]+)"`).exec(await read(page)) ?? [];
+    const answer = await send(action, { method: "POST", body: new URLSearchParams({ csrf, ...fields }) });
+    const location = answer.headers.get("location");
+    return { html: await answer.text(), ...(location === null ? {} : { location }) };
+  };
+  const toCallback: Visitor["toCallback"] = async (connector, options = {}) => {
+    const page = `/connectors/${connector}`;
+    const { location = "", html } = await submit(page, `${page}/connect`);
+    if (!URL.canParse(location)) throw new Error(`Connect led to ${location}: ${html}${await read(page)}`);
+    return driveConsent(location, { stopAt: (url) => url.href.startsWith(callback), cookieJar, ...options });
+  };
+  await submit("/", "/sign-in", { user });
+  return {
+    read,
+    submit,
+    toCallback,
+    connect: async (connector, options) => {
+      const answer = await send((await toCallback(connector, options)).href);
+      return read(answer.headers.get("location") ?? "");
+    },
+    callTool: async (connector, tool = "whoami") => {
+      const page = `/connectors/${connector}/try`;
+      const shown = await read(page);
+      if (!shown.includes(`action="${page}"`)) return shown;
+      const { html } = await submit(page, page, { tool, input: "{}" });
+      return /<pre role="status">([^]*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"') ?? html;
+    },
+  };
+}
