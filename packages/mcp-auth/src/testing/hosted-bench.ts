@@ -70,6 +70,8 @@ export interface BenchOptions {
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
+  /** Time passes by `clock.advance` alone, so that a test may stand one second before a deadline. */
+  readonly frozen?: boolean;
   /** Given the bench's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
   /** On the bench's records; default unsealed. */
@@ -82,7 +84,8 @@ export interface BenchOptions {
 
 export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ...options }: BenchOptions): HostedBench {
   let offset = 0;
-  const now = (): number => systemClock() + offset;
+  const startedAt = systemClock();
+  const now = (): number => (options.frozen === true ? startedAt : systemClock()) + offset;
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
   const down: HostedBench["down"] = new Set();

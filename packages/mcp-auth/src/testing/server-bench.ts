@@ -204,6 +204,7 @@ export async function openStubServerBench(
   const bench = openServerBench({
     vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
     scopes: ["read", "write"],
+    frozen: true,
     vendorClient: (real) => ({ ...real, identify: async () => "user" }),
     ...options,
   });
