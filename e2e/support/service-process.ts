@@ -16,11 +16,15 @@ export interface Service {
   readonly name: string;
   /** What Node runs. */
   readonly file: string;
+  /** Words of the command line of one that is started. */
+  readonly args?: readonly string[];
   /** Where it starts; a fresh folder by default. */
   readonly folder?: string;
   /** Written into the folder first: text by name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** To start, or to run to its end. Default 20 s: one that starts another takes longer on a busy machine. */
+  readonly deadlineMs?: number;
 }
 
 export interface ServiceProcess {
@@ -58,10 +62,10 @@ export async function startService(service: Service): Promise<ServiceProcess> {
   const { name } = service;
   const folder = service.folder ?? temporaryFolder();
   for (const [file, text] of Object.entries(service.files ?? {})) writeFileSync(join(folder, file), text);
-  const child = spawnService(service, [], folder);
+  const child = spawnService(service, service.args ?? [], folder);
   const output = collect(child);
   const ended = once(child, "exit").then(([code]) => code as number | null);
-  const url = await firstUrl(name, child, ended).catch((error: unknown) => {
+  const url = await firstUrl(service, child, ended).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`${String(error)}\n${output.stderr()}${output.stdout()}`);
   });
@@ -87,7 +91,7 @@ export async function runService(service: Service & { readonly folder: string },
   const child = spawnService(service, args, service.folder);
   const output = collect(child);
   const what = [service.name, ...args].join(" ");
-  const [code] = (await withDeadline(once(child, "close"), EXIT_MS, what)) as [number | null];
+  const [code] = (await withDeadline(once(child, "close"), service.deadlineMs ?? EXIT_MS, what)) as [number | null];
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
@@ -121,7 +125,11 @@ function collect(child: ChildProcess): Pick<ServiceProcess, "stdout" | "stderr">
   return { stdout: () => texts.stdout, stderr: () => texts.stderr };
 }
 
-async function firstUrl(name: string, child: ChildProcess, ended: Promise<number | null>): Promise<string> {
+async function firstUrl(
+  { name, deadlineMs = START_MS }: Service,
+  child: ChildProcess,
+  ended: Promise<number | null>,
+): Promise<string> {
   if (child.stdout === null) throw new Error(`The ${name} has no stdout`);
   const lines = createInterface({ input: child.stdout });
   const found = new Promise<string>((resolve, reject) => {
@@ -137,7 +145,7 @@ async function firstUrl(name: string, child: ChildProcess, ended: Promise<number
   const gone = ended.then((code) => {
     throw new Error(`The ${name} ended with ${code} before it listened`);
   });
-  return withDeadline(Promise.race([found, gone]), START_MS, `the ${name} to listen`);
+  return withDeadline(Promise.race([found, gone]), deadlineMs, `the ${name} to listen`);
 }
 
 function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {

@@ -2,6 +2,7 @@
  * A table and a key service on this machine, for servers with `enable_db: true`: dynalite and the KMS test server, in this process,
  * in memory. What is in the table ends with the deploy that runs it. The only file that knows the simulators; loaded dynamically.
  */
+import { devNull } from "node:os";
 import { tableDefinition, type TableDefinition } from "./deploy/table-definition.ts";
 
 export interface LocalTable {
@@ -40,6 +41,8 @@ function sdkVariables(dynamodb: string, kms: string): Record<string, string> {
     AWS_ACCESS_KEY_ID: "test",
     AWS_SECRET_ACCESS_KEY: "test",
     AWS_EC2_METADATA_DISABLED: "true",
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
   };
 }
 

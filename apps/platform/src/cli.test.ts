@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { parseCommand } from "./cli.ts";
+import { loadPlatformConfig, startFolder, systemVariables } from "./config.ts";
+
+describe("the command line", () => {
+  it.each([
+    [["deploy", "init"], { name: "init", folder: ".", dataDir: undefined }],
+    [["deploy", "run", "notes", "--data", "d"], { name: "run", folder: "notes", dataDir: "d" }],
+    [["deploy", "status", "--json"], { name: "status", folder: ".", dataDir: undefined, json: true }],
+    [["deploy", "logs", "--lines", "5"], { name: "logs", folder: ".", dataDir: undefined, lines: 5 }],
+    [["keep", "node dist/main.js"], { name: "keep", command: "node dist/main.js" }],
+    [["deploy", "run", "--help"], { name: "help" }],
+    [[], { name: "help" }],
+  ])("%j is understood", (args, command) => {
+    expect(parseCommand(args)).toEqual(command);
+  });
+
+  it.each([
+    [["deploy"]],
+    [["deploy", "start"]],
+    [["deploy", "run", "a", "b"]],
+    [["deploy", "run", "--json"]],
+    [["deploy", "init", "--lines", "5"]],
+    [["deploy", "logs", "--lines", "0"]],
+    [["deploy", "run", "--dta", "d"]],
+    [["status"]],
+  ])("%j is not", (args) => {
+    expect(parseCommand(args)).toMatchObject({ name: "invalid", message: expect.stringContaining("platform --help") });
+  });
+});
+
+describe("the platform's settings", () => {
+  it("have defaults, and paths from where the command was typed", () => {
+    expect(loadPlatformConfig({}, "/home")).toEqual({
+      platformUrl: "http://127.0.0.1:8789",
+      dataDir: "/home/platform-data",
+      allowCidrs: [],
+    });
+    const given = {
+      PLATFORM_URL: "https://p.example",
+      PLATFORM_DATA_DIR: "d",
+      EGRESS_ALLOW_CIDRS: "10.0.0.0/8, 10.1.0.0/16",
+    };
+    expect(loadPlatformConfig(given, "/home")).toEqual({
+      platformUrl: "https://p.example",
+      dataDir: "/home/d",
+      allowCidrs: ["10.0.0.0/8", "10.1.0.0/16"],
+    });
+    expect(loadPlatformConfig(given, "/home", "e").dataDir).toBe("/home/e");
+    expect(startFolder({ INIT_CWD: "/from" })).toBe("/from");
+  });
+
+  it("tell every problem", () => {
+    const bad = { PLATFORM_URL: "http://platform.example/path", EGRESS_ALLOW_CIDRS: "all" };
+    expect(() => loadPlatformConfig(bad, "/")).toThrow(/2 problems[^]*PLATFORM_URL[^]*EGRESS_ALLOW_CIDRS/);
+  });
+
+  it("a server gets what programs need, and no secret of the deploying process", () => {
+    expect(systemVariables({ PATH: "/bin", HOME: "/root", VENDOR_CLIENT_SECRET: "canary" })).toEqual({
+      PATH: "/bin",
+      HOME: "/root",
+    });
+  });
+});

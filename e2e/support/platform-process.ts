@@ -1,0 +1,94 @@
+/**
+ * The platform's deploy command as an author runs it: a process in the server's project, whose server is the template from source,
+ * set up by service.yaml. The data folder is the test's, so that it can do what the Settings tab does.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { MCP_SOURCE, PLATFORM_SOURCE } from "./paths.ts";
+import {
+  type Ended,
+  runService,
+  type Service,
+  type ServiceProcess,
+  startService,
+  temporaryFolder,
+} from "./service-process.ts";
+
+/** Where the platform says it is: its callback is the one the vendors of mcp-vendor.ts know. */
+const PLATFORM_URL = "https://platform.example";
+
+export interface ServerProject {
+  readonly folder: string;
+  /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
+  deploy(...args: string[]): Promise<Ended>;
+  /** Runs on. @throws Error with what it said, when nothing was activated */
+  start(): Promise<ServiceProcess & { readonly mcp: string }>;
+  /** A run that is killed as soon as it says this. */
+  killWhen(said: string): Promise<void>;
+  /** As on the Settings tab. */
+  changeSettings(change: SettingsChange): Promise<void>;
+  connector(): Promise<Connector | undefined>;
+  remove(): void;
+}
+
+export interface ProjectOptions {
+  /** service.yaml without its `environment`. */
+  readonly yaml: string;
+  /** Of the server: service.yaml names each, and the deploying process has the values. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The command that starts the server; by default the template. */
+  readonly start?: string;
+}
+
+const TEMPLATE = `node ${JSON.stringify(MCP_SOURCE)}`;
+
+export function serverProject({ yaml, env = {}, start = TEMPLATE }: ProjectOptions): ServerProject {
+  const folder = temporaryFolder();
+  const data = join(folder, "platform-data");
+  const environment = Object.keys(env).map((name) => `  ${name}: env:${name}\n`);
+  const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
+  writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
+  const service: Service & { readonly folder: string } = {
+    name: "platform",
+    file: PLATFORM_SOURCE,
+    folder,
+    env: { ...env, PLATFORM_URL },
+    deadlineMs: 50_000,
+  };
+  const withStorage = async <T>(
+    act: (connectors: Awaited<ReturnType<typeof openStorage>>["connectors"]) => Promise<T>,
+  ) => {
+    const storage = await openStorage(data, systemClock, { allowCidrs: [] });
+    try {
+      return await act(storage.connectors);
+    } finally {
+      await storage.close();
+    }
+  };
+  return {
+    folder,
+    deploy: (...args) => runService(service, "deploy", ...args),
+    start: async () => {
+      const started = await startService({ ...service, args: ["deploy", "run"] });
+      return { ...started, url: new URL(started.url).origin, mcp: started.url };
+    },
+    killWhen: async (said) => {
+      const env = { PATH: process.env["PATH"], ...service.env };
+      const child = spawn(process.execPath, [service.file, "deploy", "run"], { cwd: folder, env, stdio: "pipe" });
+      const ended = once(child, "exit");
+      child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
+      await ended;
+    },
+    changeSettings: (change) =>
+      withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
+    connector: () => withStorage((connectors) => connectors.find("notes")),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
