@@ -1,14 +1,22 @@
 /** The questions on a terminal, as people know them from other create commands. Loaded only when somebody is asked. */
+import type { Readable, Writable } from "node:stream";
 import { autocomplete, isCancel, select, text } from "@clack/prompts";
 import { checkName, checkScopes, suggestName, vendorChoices } from "./choices.ts";
 import type { Prompts } from "./choose.ts";
 
+/** Where people read and type; the process's own by default. */
+export interface Streams {
+  readonly input?: Readable;
+  readonly output?: Writable;
+}
+
 /** @param checkFolder a problem with the folder, so that it is told before the other questions */
-export function createPrompts(checkFolder: (folder: string) => string | undefined): Prompts {
+export function createPrompts(checkFolder: (folder: string) => string | undefined, streams: Streams = {}): Prompts {
   return {
     folder: async () =>
       answered(
         await text({
+          ...streams,
           message: "Where should it go?",
           placeholder: "../my-server",
           validate: (value) => (value === undefined || value === "" ? "A folder, please" : checkFolder(value)),
@@ -17,6 +25,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
     name: async (folder) =>
       answered(
         await text({
+          ...streams,
           message: "What is the server called?",
           initialValue: suggestName(folder) ?? "my-server",
           validate: (value) => checkName(value ?? ""),
@@ -25,6 +34,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
     mode: async () =>
       answered(
         await select({
+          ...streams,
           message: "Who runs the vendor's OAuth flow?",
           options: [
             { value: "hosted", label: "This server", hint: "hosted: it keeps its users' tokens, encrypted" },
@@ -39,6 +49,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
     vendor: async () =>
       answered(
         await autocomplete({
+          ...streams,
           message: "Whose accounts does it work with?",
           placeholder: "Type to search",
           maxItems: 8,
@@ -50,6 +61,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
     scopes: async (usual) =>
       answered(
         await text({
+          ...streams,
           message: "Which scopes?",
           placeholder: "none: what the vendor gives without",
           initialValue: usual,
