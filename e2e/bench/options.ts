@@ -26,7 +26,7 @@ Prints tables and ratios, and writes them as JSON.
                        and of disk
   --calls N            tool calls per server, tool and round (default 2000)
   --calls-warm-up N    tool calls per server and tool beforehand (default 5000)
-  --mixed-calls N      calls of 200 users at once on SQLite, a tenth on DynamoDB (default 5000; 0 = none; 100000 take
+  --mixed-calls N      calls of 200 users at once on SQLite, a tenth by 20 on DynamoDB (default 5000; 0 = none; 100000 take
                        minutes)
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
