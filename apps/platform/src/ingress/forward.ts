@@ -3,7 +3,7 @@
  * sends them. The platform's other way out beside egress, which buffers; it reaches the address of a deployment and no other.
  */
 import { Agent, type IncomingMessage, request as open } from "node:http";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
@@ -14,6 +14,8 @@ export interface Destination {
   /** What the server is called: the authority of its DEPLOYMENT_URL. */
   readonly host: string;
   readonly keepsAuthorization: boolean;
+  /** Ends the caller's connection: an answer that broke off must not look like one that is whole. */
+  readonly breakOff: () => void;
 }
 
 export interface ForwardLimits {
@@ -35,7 +37,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  */
 export function forward(
   request: Request,
-  { target, host, keepsAuthorization }: Destination,
+  { target, host, keepsAuthorization, breakOff }: Destination,
   limits: ForwardLimits = DEFAULT_LIMITS,
 ): Promise<Response | Answer> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge(limits));
@@ -60,7 +62,7 @@ export function forward(
     };
     const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
     outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
-    outgoing.on("response", (incoming) => settle(toResponse(incoming, request)));
+    outgoing.on("response", (incoming) => settle(toResponse(incoming, request, breakOff)));
     // A caller that left: the server need not go on.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();
@@ -88,14 +90,23 @@ function sendBody(body: ReadableStream, { outgoing, limits, refuse }: Sending): 
   source.pipe(outgoing);
 }
 
-function toResponse(incoming: IncomingMessage, request: Request): Response {
+function toResponse(incoming: IncomingMessage, request: Request, breakOff: () => void): Response {
   const { statusCode = 502 } = incoming;
   const headers = responseHeaders(incoming.rawHeaders);
   if (WITHOUT_BODY.has(statusCode) || request.method === "HEAD") {
     incoming.resume();
     return new Response(null, { status: statusCode, headers });
   }
-  return new Response(Readable.toWeb(incoming) as globalThis.ReadableStream, { status: statusCode, headers });
+  const body = new PassThrough();
+  const cutShort = (): void => {
+    if (incoming.complete || body.destroyed) return;
+    breakOff();
+    body.end();
+  };
+  incoming.on("error", cutShort).on("close", cutShort).pipe(body);
+  // A caller that left.
+  body.on("close", () => incoming.destroy());
+  return new Response(Readable.toWeb(body) as globalThis.ReadableStream, { status: statusCode, headers });
 }
 
 function down(): Answer {

@@ -1,7 +1,8 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
+import type { ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
 import { keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
 
@@ -21,7 +22,12 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
       refusalOf(arrival, upstream) ??
       (await forward(
         c.req.raw,
-        { target: upstream.target, host, keepsAuthorization: keepsAuthorization(upstream) },
+        {
+          target: upstream.target,
+          host,
+          keepsAuthorization: keepsAuthorization(upstream),
+          breakOff: () => breakOff(c),
+        },
         limits,
       ));
     // The path is the server's own: it may hold anything.
@@ -33,6 +39,10 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
     return new Response(null, { status: 500 });
   });
   return app;
+}
+
+function breakOff(c: Context): void {
+  (c.env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
 }
 
 function toResponse(answer: Answer | Response): Response {
