@@ -55,7 +55,7 @@ export async function askConsent(
     vendorName: vendor.vendor.name,
     scope: request.scope,
     fields: fieldsOf(parameters),
-    csrf: formToken(formOf(parameters, client), cookie),
+    csrf: formToken(formOf(parameters, client, request.scope), cookie),
   };
   return consentPage(page, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
 }

@@ -40,6 +40,14 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     expect((await victim.decide(theirs)).status).toBe(303);
   });
 
+  it("a request that is wrong has no page, so no form of it is taken", async () => {
+    const browser = bench.browser();
+    const { fields } = await browser.ask();
+    await expectPage(await browser.post("/authorize", { ...fields, response_type: "token", decision: "deny" }));
+    await expectPage(await browser.post("/authorize", { ...fields, request: "e30.e30.", decision: "approve" }));
+    await expectPage(await browser.post("/authorize", {}));
+  });
+
   it("a No is taken from nobody else either", async () => {
     const page = await bench.browser().ask();
     await expectPage(await bench.browser().decide(page, "deny"));
@@ -111,6 +119,19 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
     const asked = { client_id: "native", redirect_uri: NATIVE.redirectUris[0], scope: "read" };
     const { fields } = await browser.ask(asked);
     await expectPage(await browser.post("/authorize", { ...fields, ...changed, decision: "approve" }));
+  });
+
+  it("nor to the same one once the deployment asks for more", async () => {
+    const more = await openStubServerBench({ scopes: ["read", "write", "admin"] });
+    try {
+      const browser = bench.browser();
+      const { fields } = await browser.ask();
+      const body = new URLSearchParams({ ...fields, decision: "approve" });
+      const cookie = browser.jar.header(new URL(SERVER)) ?? "";
+      await expectPage(await more.request("/authorize", { method: "POST", body, headers: { cookie } }));
+    } finally {
+      await more.close();
+    }
   });
 
   it("who agreed is asked again the next time", async () => {

@@ -23,10 +23,16 @@ export function fieldsOf(parameters: Parameters): (readonly [name: string, value
 }
 
 /**
- * The form is about this very request and about what the page said of its client: what was approved for one is of no use to
- * another, nor to the same one under another name or with another way back.
+ * The form is about this very request and about what the page said: what was approved for one client is of no use to another, nor
+ * to the same one under another name, with another way back or with more permissions.
+ *
+ * @param scope as shown: where the client names none it is the deployment's, which may change
  */
 //= bar#AS-9
-export function formOf(parameters: Parameters, { clientName, knownBy, redirectUris }: ServerClient): string {
-  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris]);
+export function formOf(
+  parameters: Parameters,
+  { clientName, knownBy, redirectUris }: ServerClient,
+  scope: readonly string[],
+): string {
+  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris, scope]);
 }

@@ -30,28 +30,29 @@ export async function takeDecision(
   trace: Trace,
 ): Promise<Answer> {
   const asked = await readAsked(parameters, deps, trace); //              1  everything again: the form is the browser's
-  requireShownHere(parameters, cookieHeader, asked, deps, trace); //      2  this page, in this browser
-  const { to, request } = asked;
-  if (request instanceof OAuthError) return refuseToClient(request, to, trace);
+  const request = requireShownHere(parameters, cookieHeader, asked, deps, trace); // 2  this page, in this browser
   try {
-    requireApproval(parameters);
-    return await leave(asked, request, deps); // 3  the record, the cookie, the vendor
+    requireApproval(parameters); //                                       3  else the client hears of it
+    return await leave(asked, request, deps); //                          4  the record, the cookie, the vendor
   } catch (error) {
-    return refuseToClient(toOAuthError(error), to, trace);
+    return refuseToClient(toOAuthError(error), asked.to, trace);
   }
 }
 
+/** A request that is wrong was shown to nobody. */
 //= bar#AS-7
 function requireShownHere(
   parameters: Parameters,
   cookieHeader: string | undefined,
-  { client }: Asked,
+  { client, request }: Asked,
   { settings: { deploymentUrl } }: ServerCallbackDeps,
   trace: Trace,
-): void {
+): AuthorizationRequest {
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE);
-  if (cookie !== undefined && isFormToken(parameters.get("csrf"), formOf(parameters, client), cookie)) return;
-  throw refusePage(trace, "csrf");
+  if (cookie === undefined || request instanceof OAuthError) throw refusePage(trace, "csrf");
+  const form = formOf(parameters, client, request.scope);
+  if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf");
+  return request;
 }
 
 function requireApproval(parameters: Parameters): void {
