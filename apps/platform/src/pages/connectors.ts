@@ -21,11 +21,11 @@ export const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 export function connectorsPage(listed: readonly ListedConnector[], session: SignedIn): string {
   const rows = listed.map(
     ({ connector: { id, name, state, settings }, status }) =>
-      `<tr><td><a href="/connectors/${id}">${escapeHtml(name)}</a></td><td>${STATE_WORDS[state]}</td><td>${
+      `<tr><td><a href="/connectors/${id}">${escapeHtml(name)}</a></td><td class="word">${STATE_WORDS[state]}</td><td>${
         settings.authentication === "none" ? "Needs no connection" : statusLine(status)
       }</td></tr>`,
   );
-  const table = `<table><thead><tr><th scope="col">Connector</th><th scope="col">State</th><th scope="col">Your connection</th></tr></thead>
+  const table = `<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
 <tbody>${rows.join("\n")}</tbody></table>`;
   return platformPage({
     title: "Connectors",
@@ -56,7 +56,7 @@ export function connectorPage({ connector, status }: ListedConnector, session: S
     ["Registration", REGISTRATION_WORDS[settings.registration]],
     ["Server", serverUrl === undefined ? "Not deployed yet" : `<code>${escapeHtml(serverUrl)}</code>`],
     ...(settings.authentication === "none" ? [] : [["Your connection", statusLine(status)]]),
-    ...(connectedAt === undefined ? [] : [["Connected", time(connectedAt)]]),
+    ...(connectedAt === undefined ? [] : [["Connected since", time(connectedAt)]]),
     ...(scope === undefined ? [] : [["Scope", escapeHtml(scope)]]),
   ];
   const list = facts.map(([term, fact]) => `<div><dt>${term}</dt><dd>${fact}</dd></div>`).join("");
@@ -82,5 +82,5 @@ function actions({ id, state, settings }: Connector, status: ConnectionStatus, {
   if (state === "draft")
     return `<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
   const label = status.state === "none" ? "Connect" : "Connect again";
-  return `${form(`/connectors/${id}/connect`, cookie, `<button class="button" type="submit">${label}</button>`)}${disconnect}`;
+  return `${form(`/connectors/${id}/connect`, cookie, `<button class="button${status.state === "connected" ? " plain" : ""}" type="submit">${label}</button>`)}${disconnect}`;
 }

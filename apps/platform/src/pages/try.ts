@@ -31,7 +31,7 @@ export function tryPage(
 ${inputField({ name: "input", label: "Input", hint: "A JSON object.", value: input })}
 <button class="button" type="submit">Call the tool</button>`;
   return platformPage({
-    title: `Try ${name}`,
+    title: `Try: ${name}`,
     session,
     tabs: tabsOf(id, "try", session),
     content: [
