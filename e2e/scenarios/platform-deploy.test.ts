@@ -7,10 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { callTool, connectClient, ERAS, postWhoami } from "../support/mcp-client.ts";
+import { openTable } from "../support/mcp-aws.ts";
 import { createMcpPlatform } from "../support/mcp-platform.ts";
+import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { ROOT } from "../support/paths.ts";
-import { serverProject, type ServerProject } from "../support/platform-process.ts";
+import { DEPLOYERS_OWN, serverProject, type ServerProject } from "../support/platform-process.ts";
 
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 const HOSTED = `name: notes
@@ -107,6 +109,36 @@ describe("a hosted server with a table", () => {
     ]);
     // What is not exposed wants a token; what is listens to its own name only.
     expect((await fetch(`${running.url}/healthz`)).status).toBe(401);
+    await running.stop();
+  });
+
+  it("bar#TS-7 whose record of a user cannot be decrypted answers that user 503, and the others as before", async () => {
+    project = serverProject({ yaml: HOSTED, env: vendor.env, keepsEnvironment: true });
+    await project.deploy("init");
+    const running = await project.start();
+    const environment = project.environment();
+    expect(environment).toMatchObject({
+      OAUTH_MODE: "hosted",
+      DEPLOYMENT_URL: running.url,
+      PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
+      DB_TABLE_NAME: "notes-tokens",
+      DB_TABLE_REGION: "eu-west-1",
+      TOKEN_ENCRYPTION_KMS_KEY_ID: expect.stringMatching(/^arn:aws:kms:/),
+      TOKEN_ENCRYPTION_MODE: "encrypted",
+    });
+    expect(JSON.stringify(environment)).not.toContain(DEPLOYERS_OWN);
+
+    const platform = await createMcpPlatform(running.url);
+    const [user, operator] = [await platform.connect("user"), await platform.connect("operator")];
+    const engine = { endpoint: environment["AWS_ENDPOINT_URL_DYNAMODB"]!, region: "eu-west-1" } as const;
+    const table = openTable({ engine, table: "notes-tokens" });
+    const whole = await table.tokensOf("1");
+    expect(Object.keys(whole)).not.toContain("access_token");
+    await table.change(whole, "sealed_access_token", (value) => value.slice(0, 20));
+    const refused = await postWhoami(running.mcp, user.accessToken);
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining("token_unreadable")]);
+    expect((await postWhoami(running.mcp, operator.accessToken)).status).toBe(200);
+    table.close();
     await running.stop();
   });
 

@@ -33,7 +33,13 @@ export interface TableHand {
 }
 
 /** Beside the proxy, as an attacker with write access or a broken migration would. */
-export function openTable({ engine, table }: AwsStage): TableHand {
+export function openTable({
+  engine,
+  table,
+}: {
+  readonly engine: Pick<AwsStage["engine"], "endpoint" | "region">;
+  readonly table: string;
+}): TableHand {
   const client = new DynamoDBClient({
     endpoint: engine.endpoint,
     region: engine.region,

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/platform/src/clock.ts";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
@@ -34,6 +34,8 @@ export interface ServerProject {
   /** As on the Settings tab. */
   changeSettings(change: SettingsChange): Promise<void>;
   connector(): Promise<Connector | undefined>;
+  /** What the server was started with; with `keepsEnvironment`. */
+  environment(): Readonly<Record<string, string>>;
   remove(): void;
 }
 
@@ -44,14 +46,24 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The command that starts the server; by default the template. */
   readonly start?: string;
+  /** The server writes its environment down before it starts. */
+  readonly keepsEnvironment?: boolean;
 }
+
+export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
 
 const TEMPLATE = `node ${JSON.stringify(MCP_SOURCE)}`;
 
-export function serverProject({ yaml, env = {}, start = TEMPLATE }: ProjectOptions): ServerProject {
+export function serverProject({
+  yaml,
+  env = {},
+  start: command = TEMPLATE,
+  keepsEnvironment,
+}: ProjectOptions): ServerProject {
   const folder = temporaryFolder();
   const data = join(folder, "platform-data");
   const environment = Object.keys(env).map((name) => `  ${name}: env:${name}\n`);
+  const start = keepsEnvironment === true ? `env > environment.txt && ${command}` : command;
   const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
   writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
@@ -59,7 +71,8 @@ export function serverProject({ yaml, env = {}, start = TEMPLATE }: ProjectOptio
     name: "platform",
     file: PLATFORM_SOURCE,
     folder,
-    env: { ...env, PLATFORM_URL },
+    // What the server must not see: a variable that service.yaml does not name.
+    env: { ...env, PLATFORM_URL, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
     deadlineMs: 50_000,
   };
   const withStorage = async <T>(
@@ -89,6 +102,10 @@ export function serverProject({ yaml, env = {}, start = TEMPLATE }: ProjectOptio
     changeSettings: (change) =>
       withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
     connector: () => withStorage((connectors) => connectors.find("notes")),
+    environment: () => {
+      const lines = readFileSync(join(folder, "environment.txt"), "utf8").trimEnd().split("\n");
+      return Object.fromEntries(lines.map((line) => [line.replace(/=.*/s, ""), line.replace(/^[^=]*=/, "")]));
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -31,9 +31,9 @@ describe("the command line", () => {
 
 describe("the platform's settings", () => {
   it("have defaults, and paths from where the command was typed", () => {
-    expect(loadPlatformConfig({}, "/home")).toEqual({
+    expect(loadPlatformConfig({}, "/srv")).toEqual({
       platformUrl: "http://127.0.0.1:8789",
-      dataDir: "/home/platform-data",
+      dataDir: "/srv/platform-data",
       allowCidrs: [],
     });
     const given = {
@@ -41,12 +41,12 @@ describe("the platform's settings", () => {
       PLATFORM_DATA_DIR: "d",
       EGRESS_ALLOW_CIDRS: "10.0.0.0/8, 10.1.0.0/16",
     };
-    expect(loadPlatformConfig(given, "/home")).toEqual({
+    expect(loadPlatformConfig(given, "/srv")).toEqual({
       platformUrl: "https://p.example",
-      dataDir: "/home/d",
+      dataDir: "/srv/d",
       allowCidrs: ["10.0.0.0/8", "10.1.0.0/16"],
     });
-    expect(loadPlatformConfig(given, "/home", "e").dataDir).toBe("/home/e");
+    expect(loadPlatformConfig(given, "/srv", "e").dataDir).toBe("/srv/e");
     expect(startFolder({ INIT_CWD: "/from" })).toBe("/from");
   });
 
