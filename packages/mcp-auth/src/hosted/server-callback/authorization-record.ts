@@ -17,6 +17,8 @@ export const REMEMBERED_SECONDS = 600;
 export interface Authorization {
   readonly v: 1;
   readonly clientId: string;
+  /** The issuer of the vendor the browser was sent to, or the host of its token endpoint, as links are named by it. */
+  readonly vendorIssuer: string;
   /** As requested, verified then and again before every redirect. */
   readonly redirectUri: string;
   /** PKCE #1. */

@@ -40,6 +40,19 @@ describe("outages around a code", () => {
     expect(await real.redeem(code)).toMatchObject(REFUSED);
   });
 
+  it("a code from before the operator chose another vendor is not brought to the present one", async () => {
+    const code = await codeOf();
+    const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
+    await real.records.advance(
+      key,
+      { stage: "parked", expect: {} },
+      { stage: "parked", set: { vendorIssuer: "https://before.example" } },
+    );
+    const asked = real.provider.requests().length;
+    expect(await real.redeem(code)).toMatchObject(REFUSED);
+    expect(real.provider.requests()).toHaveLength(asked);
+  });
+
   it("a vendor that says the code is dead is believed, and no session begins", async () => {
     const code = await codeOf();
     real.provider.faults.next("/token", {

@@ -17,6 +17,7 @@ import type { HostedClient } from "../clients.ts";
 import { openSession, type Redeemed } from "../open-session.ts";
 import { requireOwnResource } from "../requested.ts";
 import type { IssuedTokens } from "../session.ts";
+import { linkKey } from "../vendor-link.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
 import { claimCode, findCode, type OwnCode, settleCode, unknownCode } from "./own-code.ts";
@@ -47,6 +48,7 @@ function requireSameRequest(
   { settings }: ServerCallbackDeps,
 ): void {
   if (flow.clientId !== clientId) throw unknownCode("another client's code");
+  if (flow.vendorIssuer !== linkKey("", { settings }).issuer) throw unknownCode("the code of a vendor of before");
   //= rfc6749#4.1.3
   if (parameters.require("redirect_uri") !== flow.redirectUri) {
     throw new OAuthError("invalid_grant", "redirect_uri differs from that of the authorization request");

@@ -16,6 +16,7 @@ import {
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { AuthorizationRequest } from "../authorization-request.ts";
+import { linkKey } from "../vendor-link.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import { type Asked, CONSENT_COOKIE, readAsked } from "./ask-consent.ts";
 import { asData, authorizationKey, STARTED_SECONDS } from "./authorization-record.ts";
@@ -84,6 +85,7 @@ async function leave(
     data: asData({
       v: 1,
       clientId: client.clientId,
+      vendorIssuer: linkKey("", deps).issuer,
       redirectUri: redirect.uri,
       codeChallenge: request.codeChallenge,
       scope: request.scope,
