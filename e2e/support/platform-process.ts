@@ -29,6 +29,8 @@ export interface ServerProject {
   deploy(...args: string[]): Promise<Ended>;
   /** Runs on. @throws Error with what it said, when nothing was activated */
   start(): Promise<ServiceProcess & { readonly mcp: string }>;
+  /** The pages, at `platformUrl`, on the same data folder. */
+  serve(): Promise<ServiceProcess>;
   /** A run that is killed as soon as it says this. */
   killWhen(said: string): Promise<void>;
   /** As on the Settings tab. */
@@ -48,6 +50,7 @@ export interface ProjectOptions {
   readonly start?: string;
   /** The server writes its environment down before it starts. */
   readonly keepsEnvironment?: boolean;
+  readonly platformUrl?: string;
 }
 
 export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
@@ -59,6 +62,7 @@ export function serverProject({
   env = {},
   start: command = TEMPLATE,
   keepsEnvironment,
+  platformUrl = PLATFORM_URL,
 }: ProjectOptions): ServerProject {
   const folder = temporaryFolder();
   const data = join(folder, "platform-data");
@@ -72,7 +76,7 @@ export function serverProject({
     file: PLATFORM_SOURCE,
     folder,
     // What the server must not see: a variable that service.yaml does not name.
-    env: { ...env, PLATFORM_URL, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
+    env: { ...env, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
     deadlineMs: 50_000,
   };
   const withStorage = async <T>(
@@ -92,6 +96,7 @@ export function serverProject({
       const started = await startService({ ...service, args: ["deploy", "run"] });
       return { ...started, url: new URL(started.url).origin, mcp: started.url };
     },
+    serve: () => startService({ ...service, args: ["serve"] }),
     killWhen: async (said) => {
       const env = { PATH: process.env["PATH"], ...service.env };
       const child = spawn(process.execPath, [service.file, "deploy", "run"], { cwd: folder, env, stdio: "pipe" });

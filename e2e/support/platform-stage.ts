@@ -70,7 +70,7 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
       } as const;
       await connectors.recordDeployment(deployment, "active", serverUrl);
     },
-    visitor: (user) => createVisitor(url, callback, user),
+    visitor: (user) => createVisitor(url, user),
     close: async () => {
       await listening.stop(0);
       await platform.close();
@@ -82,7 +82,9 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
   };
 }
 
-async function createVisitor(platform: string, callback: string, user: string): Promise<Visitor> {
+/** @param platform its URL, without a trailing slash */
+export async function createVisitor(platform: string, user: string): Promise<Visitor> {
+  const callback = `${platform}/oauth/callback`;
   const cookieJar = createCookieJar();
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(path, platform);

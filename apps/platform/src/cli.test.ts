@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./cli.ts";
-import { loadPlatformConfig, startFolder, systemVariables } from "./config.ts";
+import { loadPlatformConfig, loadServeConfig, startFolder, systemVariables } from "./config.ts";
 
 describe("the command line", () => {
   it.each([
@@ -24,6 +24,8 @@ describe("the command line", () => {
     [["deploy", "logs", "--lines", "0"]],
     [["deploy", "run", "--dta", "d"]],
     [["status"]],
+    [["serve", "folder"]],
+    [["serve", "--json"]],
   ])("%j is not", (args) => {
     expect(parseCommand(args)).toMatchObject({ name: "invalid", message: expect.stringContaining("platform --help") });
   });
@@ -53,6 +55,19 @@ describe("the platform's settings", () => {
   it("tell every problem", () => {
     const bad = { PLATFORM_URL: "http://platform.example/path", EGRESS_ALLOW_CIDRS: "all" };
     expect(() => loadPlatformConfig(bad, "/")).toThrow(/2 problems[^]*PLATFORM_URL[^]*EGRESS_ALLOW_CIDRS/);
+  });
+
+  it("serve listens where PLATFORM_URL says, or PORT, and has a broker where one is named", () => {
+    const config = loadPlatformConfig({}, "/srv");
+    expect(loadServeConfig({}, config)).toEqual({ platformUrl: "http://127.0.0.1:8789", port: 8789, allowCidrs: [] });
+    const https = { ...config, platformUrl: "https://platform.example" };
+    expect(loadServeConfig({}, https).port).toBe(8789);
+    const given = { PORT: "9000", BROKER_URL: "https://broker.example", BROKER_CLIENT_SECRET: "canary-secret" };
+    const { port, broker } = loadServeConfig(given, https);
+    expect([port, broker?.issuer, broker?.clientId]).toEqual([9000, "https://broker.example", "platform"]);
+    expect(JSON.stringify(broker)).not.toContain("canary-secret");
+    const bad = { PORT: "0", BROKER_URL: "ftp://broker.example" };
+    expect(() => loadServeConfig(bad, https)).toThrow(/3 problems[^]*PORT[^]*BROKER_URL[^]*BROKER_CLIENT_SECRET/);
   });
 
   it("a server gets what programs need, and no secret of the deploying process", () => {

@@ -5,6 +5,7 @@ export type Command =
   | { readonly name: "init" | "run"; readonly folder: string; readonly dataDir: string | undefined }
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
+  | { readonly name: "serve"; readonly dataDir: string | undefined }
   /** Not for people: how a deploy runs a server. See deploy/keeper.ts. */
   | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
@@ -15,11 +16,13 @@ export const EXIT = { done: 0, failed: 1, usage: 2, draft: 3 } as const;
 
 const DEFAULT_LINES = 100;
 
-export const HELP = `Usage: platform deploy COMMAND [FOLDER]
+export const HELP = `Usage: platform serve
+       platform deploy COMMAND [FOLDER]
 
 FOLDER is a server's project, with its service.yaml; default: where this is called.
 
 Commands
+  serve            the pages: connectors, settings, Connect, Try; sample users without passwords, hence on loopback only
   deploy init      create the connector, as a draft
   deploy run       start the server behind the ingress, test the connection, activate the connector; runs until it is stopped
   deploy status    the connector's state, and what to do next
@@ -35,6 +38,9 @@ Environment
   PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789; /oauth/callback below it is the
                          redirect URI to register with vendors
   EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
+  PORT                   with serve: where it listens, default the port in PLATFORM_URL, else 8789
+  BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
+                         with serve: the broker and this platform's client there, for connectors that go through it
 
 Exit codes: 0 stopped or done, 1 failed, 2 not understood, 3 left as a draft: the OAuth client is missing.`;
 
@@ -48,6 +54,10 @@ export function parseCommand(args: readonly string[]): Command {
   const { words, help, data: dataDir, json, lines } = read;
   const [first, action, folder = ".", ...rest] = words;
   if (help || first === undefined || first === "help") return { name: "help" };
+  if (first === "serve") {
+    const isPlain = words.length === 1 && !json && lines === undefined;
+    return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
+  }
   const name = DEPLOY.find((one) => one === action);
   if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("there is no such command");
   if (json && name !== "status") return invalid("--json goes with status only");

@@ -1,6 +1,8 @@
 /** The platform's settings from the environment. The only reader of process.env. */
 import { resolve } from "node:path";
+import { Secret } from "@oauth-broker/oauth-core";
 import { checkCidr, configError, parseOrigin, type Problem } from "@oauth-broker/oauth-core/service";
+import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,6 +44,45 @@ export function loadPlatformConfig(environment: Environment, start: string, data
     dataDir: resolve(start, dataDir ?? valueOf(environment, "PLATFORM_DATA_DIR") ?? DEFAULT_DATA),
     allowCidrs: allowCidrs.map((cidr) => cidr.trim()),
   };
+}
+
+export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
+  /** On loopback: whoever reaches the pages may choose any user. */
+  readonly port: number;
+  /** Absent: there is no broker. */
+  readonly broker?: BrokerAccess;
+}
+
+/** @throws ConfigError */
+export function loadServeConfig(environment: Environment, { platformUrl, allowCidrs }: PlatformConfig): ServeConfig {
+  const problems: Problem[] = [];
+  const { port: own } = new URL(platformUrl);
+  const text = valueOf(environment, "PORT") ?? (own === "" ? "8789" : own);
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) {
+    problems.push({ path: "PORT", problem: "must be a port", expected: "1 to 65535" });
+  }
+  const broker = readBroker(environment, problems);
+  if (problems.length > 0) {
+    throw configError(problems, {
+      service: "The platform",
+      source: "the environment",
+      next: "Set them and try again.",
+    });
+  }
+  return { platformUrl, allowCidrs, port, ...(broker === undefined ? {} : { broker }) };
+}
+
+function readBroker(environment: Environment, problems: Problem[]): BrokerAccess | undefined {
+  const url = valueOf(environment, "BROKER_URL");
+  if (url === undefined) return undefined;
+  const issuer = parseOrigin(url);
+  const clientSecret = valueOf(environment, "BROKER_CLIENT_SECRET");
+  if ("problem" in issuer) problems.push({ path: "BROKER_URL", problem: issuer.problem });
+  if (clientSecret === undefined) problems.push({ path: "BROKER_CLIENT_SECRET", problem: "is missing" });
+  if ("problem" in issuer || clientSecret === undefined) return undefined;
+  const clientId = valueOf(environment, "BROKER_CLIENT_ID") ?? "platform";
+  return { issuer: issuer.value, clientId, clientSecret: new Secret(clientSecret) };
 }
 
 /** Of the process. Nothing else touches process.env. */

@@ -6,12 +6,13 @@ import { fileURLToPath } from "node:url";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { type Command, EXIT, HELP, parseCommand } from "./cli.ts";
 import { systemClock } from "./clock.ts";
-import { loadPlatformConfig, readEnvironment, startFolder } from "./config.ts";
+import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/context.ts";
 import { initConnector } from "./deploy/init.ts";
 import { keep } from "./deploy/keeper.ts";
 import { runDeploy } from "./deploy/run.ts";
 import { showLogs, showStatus } from "./deploy/status.ts";
+import { serve } from "./serve.ts";
 import { openStorage } from "./storage.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -27,6 +28,10 @@ async function main(command: Command): Promise<number> {
       return EXIT.usage;
     case "keep":
       return keep(command.command);
+    case "serve":
+      return inContext(command, ({ config, storage, environment }) =>
+        serve(loadServeConfig(environment, config), { storage, log: createLog(), say, stopped: stopSignal() }),
+      );
     case "init":
     case "run":
     case "status":
@@ -56,10 +61,14 @@ async function inContext(
 }
 
 function run(folder: string, context: CommandContext): Promise<number> {
+  const keeper = { file: fileURLToPath(import.meta.url) };
+  return runDeploy(folder, { ...context, log: createLog(), keeper, stopped: stopSignal() });
+}
+
+function stopSignal(): Promise<void> {
   const stopped = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopped.resolve());
-  const keeper = { file: fileURLToPath(import.meta.url) };
-  return runDeploy(folder, { ...context, log: createLog(), keeper, stopped: stopped.promise });
+  return stopped.promise;
 }
 
 try {

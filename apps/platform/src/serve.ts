@@ -1,0 +1,31 @@
+/** `platform serve`: the pages on a port of this machine, until a signal. stdout gets the log, its first line with the address. */
+import { listen, type Log } from "@oauth-broker/oauth-core/service";
+import { createPlatform } from "./app.ts";
+import { EXIT } from "./cli.ts";
+import type { ServeConfig } from "./config.ts";
+import type { Storage } from "./storage.ts";
+
+export interface ServeDeps {
+  readonly storage: Storage;
+  readonly log: Log;
+  readonly say: (text: string) => void;
+  /** Settles at a signal to end. */
+  readonly stopped: Promise<void>;
+}
+
+/** @returns the exit code. @throws Error for a port that is taken */
+export async function serve(
+  { port, ...options }: ServeConfig,
+  { storage, log, say, stopped }: ServeDeps,
+): Promise<number> {
+  const platform = createPlatform(options, { storage, log });
+  const listening = await listen(platform.app, { host: "127.0.0.1", port });
+  log.info("listening", { url: options.platformUrl, pid: process.pid });
+  log.flush();
+  say(`Open ${options.platformUrl}`);
+  await stopped;
+  await listening.stop(0);
+  await platform.close();
+  log.flush();
+  return EXIT.done;
+}
