@@ -149,6 +149,14 @@ describe("deploy run", () => {
     expect(bench.printed()).toEqual(["VENDOR_CLIENT_ID is missing"]);
   });
 
+  it("stopped before it is through, says so and leaves the connector as it was", async () => {
+    bench = await openDeployBench(serverProject(HOSTED_YAML, "does-not-start"));
+    await bench.init();
+    expect(await bench.run().stop()).toBe(1);
+    expect(bench.said()).toContain("Stopped before it was through");
+    expect(await stateOf()).toBe("draft");
+  });
+
   it("a project with nothing to start is told so", async () => {
     bench = await openDeployBench(serverProject(HOSTED_YAML));
     writeFileSync(join(bench.folder, "package.json"), "{}");

@@ -32,6 +32,8 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
     context.say(heldBy(name, taken.holder));
     return EXIT.failed;
   }
+  const signal = { came: false };
+  void context.stopped.then(() => (signal.came = true));
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   try {
     const deploying = deploy(project, {
@@ -44,6 +46,11 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
       onCheck: (check) => context.say(toldCheck(check)),
     });
     return await keepRunning(await deploying, taken.lease, context);
+  } catch (error) {
+    // Ctrl-C reaches the server too: that it ended is no news then.
+    if (!signal.came) throw error;
+    context.say("Stopped before it was through; the connector is as it was.");
+    return EXIT.failed;
   } finally {
     await taken.lease.release();
     await egress.close();

@@ -24,7 +24,7 @@ function echo(seen: IncomingMessage[] = []) {
 
 describe("who may pass", () => {
   it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken", "/.well-known/..%2fmcp", "/.well-known/../mcp"])(
-    "without a bearer token %s is 401, and the server hears nothing of it",
+    "rfc6750#2.1 without a bearer token %s is 401, and the server hears nothing of it",
     async (path) => {
       const seen: IncomingMessage[] = [];
       ingress = await startIngress(echo(seen));

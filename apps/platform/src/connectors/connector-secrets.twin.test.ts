@@ -1,0 +1,31 @@
+/** The attack of store-on-records.test.ts with the binding taken out: a secret opens for an endpoint it was not entered for. */
+import { afterEach, expect, it, vi } from "vitest";
+import { Secret } from "@oauth-broker/oauth-core";
+import { openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+
+vi.mock("./settings.ts", async (original) => ({
+  ...(await original<typeof import("./settings.ts")>()),
+  secretRecipient: () => [],
+}));
+
+let storage: TestStorage;
+afterEach(() => storage.close());
+
+it("without the binding, a sealed secret that was moved to another token endpoint opens", async () => {
+  storage = await openTestStorage();
+  const { connectors, records } = storage;
+  const settings = {
+    authentication: "oauth_2_1",
+    registration: "pre_registered_client",
+    clientId: "client-1",
+    clientSecret: new Secret("canary-secret"),
+    tokenUrl: "https://id.example.com/token",
+  } as const;
+  await connectors.create({ id: "notes", name: "Notes", settings });
+  const key = { kind: "connector", id: "notes" };
+  const { data } = (await records.get(key))!;
+  const moved = { ...(data["settings"] as object), tokenUrl: "https://evil.example.com/token" };
+  const from = { stage: "draft", expect: { revision: data["revision"] as string } };
+  await records.advance(key, from, { stage: "draft", set: { settings: moved, revision: "moved" } });
+  expect((await connectors.clientSecret("notes"))?.reveal()).toBe("canary-secret");
+});

@@ -1,0 +1,21 @@
+/** The attacks of ingress.test.ts with the gate taken out: they reach the server, so it is the gate that stops them. */
+import { afterEach, expect, it, vi } from "vitest";
+import { sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
+
+vi.mock("./gate.ts", async (original) => ({
+  ...(await original<typeof import("./gate.ts")>()),
+  refusalOf: () => undefined,
+}));
+
+let ingress: TestIngress;
+afterEach(() => ingress.close());
+
+it("bar#RS-7 without the gate a foreign Host arrives under the server's own name, and without a token", async () => {
+  const seen: (string | undefined)[] = [];
+  ingress = await startIngress((request, response) => {
+    seen.push(request.headers.host, request.headers.authorization);
+    response.end();
+  });
+  const { status } = await sendRaw(ingress.url, { path: "/mcp", headers: { host: "evil.example" } });
+  expect([status, ...seen]).toEqual([200, new URL(ingress.url).host, undefined]);
+});
