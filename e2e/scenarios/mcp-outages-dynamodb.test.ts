@@ -133,10 +133,13 @@ describe("a key service that is down", () => {
       const sister = await startMcpServer({ ...env, PORT: port });
       const call = async () => postWhoamiAt(port, server, tokens.accessToken);
       const startedAt = performance.now();
-      expectOutage(await call(), "kms_unavailable");
+      const [during, readiness] = await Promise.all([call(), send(`http://127.0.0.1:${port}/readyz`)]);
+      expectOutage(during, "kms_unavailable");
+      expectOutage(readiness, "kms_unavailable");
       expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
       aws.kms.fault(undefined);
       await expect.poll(async () => (await call()).status, { timeout: 10_000, interval: 100 }).toBe(200);
+      expect((await send(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
       await sister.stop();
     },
   );
@@ -144,6 +147,7 @@ describe("a key service that is down", () => {
   it("does not matter to who has the data key", async () => {
     aws.kms.fault({ kind: "unavailable" });
     expect((await whoami()).status).toBe(200);
+    expect((await send(`${server.url}/readyz`)).status).toBe(200);
   });
 
   it("and does not know our key stops the start: exit 1 and a sentence, and nothing is served", async () => {

@@ -68,7 +68,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   });
   const isKnown = createKnownHost(settings);
   let isDraining = false;
-  const probes = probesOf({ storage, settings, isDraining: () => isDraining });
+  const probes = probesOf({ mode, settings, isDraining: () => isDraining });
   const app = new Hono();
   mount(app, [...probes, ...[endpoint.route, ...mode.routes].map((route) => onlyForUs(route, isKnown))], {
     log,
@@ -100,20 +100,21 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   if (settings.mode === "pre-registered") {
     const { vendor, vendorClient, now } = deps;
     const gate = createPreRegisteredGate({ settings: settings.vendor, vendor, vendorClient, now });
-    return { gate, routes: [], resourceMetadata: undefined, lateWarning: async () => undefined };
+    return { gate, routes: [], resourceMetadata: undefined, ready: async () => {}, lateWarning: async () => undefined };
   }
   const { storage } = deps;
   if (storage === undefined) throw new TypeError("hosted mode needs storage");
   return createHosted(settings, { ...deps, storage });
 }
 
-interface ProbeDeps extends Pick<ModeDeps, "storage"> {
+interface ProbeDeps {
+  readonly mode: Pick<Mode, "ready">;
   readonly settings: Settings;
   readonly isDraining: () => boolean;
 }
 
 /** `/healthz` says that the process runs and how; `/readyz` that it can keep what it must. */
-function probesOf({ storage, settings, isDraining }: ProbeDeps): Route[] {
+function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
   const get = (path: string, handle: () => Answer | Promise<Answer>): Route => ({
     method: "GET",
     path,
@@ -131,7 +132,7 @@ function probesOf({ storage, settings, isDraining }: ProbeDeps): Route[] {
     get("/healthz", () => jsonAnswer(200, info)),
     get("/readyz", async () => {
       if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
-      await storage?.ping();
+      await mode.ready();
       return jsonAnswer(200, { status: "ok" });
     }),
   ];

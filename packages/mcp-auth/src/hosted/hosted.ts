@@ -28,6 +28,11 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
     gate: createHostedGate(deps),
     routes: hostedRoutes(deps),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
+    // Kept once it was read: after that the key service is not asked again.
+    ready: async () => {
+      await storage.ping();
+      await serverKey.derive("token-tag");
+    },
     lateWarning: () => vendorIssuerWarning(deps),
   };
 }
