@@ -132,7 +132,7 @@ describe("a pre-registered client", () => {
 });
 
 describe("the answer to a flow", () => {
-  it("rfc9700#4.7.1 is taken in the browser session that started it, once", async () => {
+  it("rfc9700#4.7.1 bar#XA-7 is taken in the browser session that started it, once", async () => {
     const connector = await addConnector();
     const back = await goToVendor(connector);
     await expect(finishConnect(back, second, platform)).rejects.toMatchObject({ extras: { reason: "state_mismatch" } });

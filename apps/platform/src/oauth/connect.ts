@@ -11,6 +11,7 @@ import type { SignedIn } from "../users/session.ts";
 import { type ClientDeps, clientOfConnector, notDeployed } from "./client-of-connector.ts";
 import type { ConnectFailure } from "./connection.ts";
 import type { Connections } from "./connections.ts";
+import { ownerOfFlow } from "./flow-owner.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
 export interface ConnectDeps extends ClientDeps {
@@ -31,19 +32,16 @@ const KIND = "connect-flow";
  * @returns where the browser goes
  * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and BrokerClientError otherwise
  */
-export async function startConnect(
-  connector: Connector,
-  { user, sessionId }: SignedIn,
-  deps: ConnectDeps,
-): Promise<string> {
+export async function startConnect(connector: Connector, by: SignedIn, deps: ConnectDeps): Promise<string> {
   requireConnectable(connector);
+  const owner = ownerOfFlow(by);
   const { url, session } = await (await clientOfConnector(connector, deps)).start();
   const id = hashOf(session.state);
-  const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, sessionId));
+  const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, owner));
   const data = {
     v: 1,
-    session: sessionId,
-    user: user.id,
+    owner,
+    user: by.user.id,
     connector: connector.id,
     recipient: recipientOfConnector(connector),
     sealed,
@@ -58,12 +56,9 @@ export async function startConnect(
  * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`, for the answer to a flow that
  *   this browser's user did not start, or finished already; nothing is asked of anybody then
  */
-export async function finishConnect(
-  callbackUrl: string,
-  { user, sessionId }: SignedIn,
-  deps: ConnectDeps,
-): Promise<Finished> {
-  const flow = await takeFlow(stateOf(callbackUrl), sessionId, deps);
+export async function finishConnect(callbackUrl: string, by: SignedIn, deps: ConnectDeps): Promise<Finished> {
+  const { user } = by;
+  const flow = await takeFlow(stateOf(callbackUrl), ownerOfFlow(by), deps);
   const connector = await deps.connectors.find(flow.connectorId);
   if (connector === undefined) throw new OAuthError("not_found", "There is no such connector");
   try {
@@ -120,17 +115,16 @@ function stateOf(callbackUrl: string): string {
 }
 
 /** Before anything is sent: the flow is this session's, and is spent by this call alone. */
-//= rfc9700#4.7.1
 async function takeFlow(
   state: string,
-  sessionId: string,
+  owner: string,
   { records, keys }: Pick<ConnectDeps, "records" | "keys">,
 ): Promise<Flow> {
   const id = hashOf(state);
   const key = { kind: KIND, id };
   const found = await records.get(key);
-  // Of a foreign session nothing matches, so that it cannot spend what it does not own.
-  const from = { stage: "started", expect: { session: sessionId } };
+  // For a foreign session nothing matches, so that it cannot spend what it does not own.
+  const from = { stage: "started", expect: { owner } };
   const { outcome } = await records.advance(key, from, { stage: "spent", set: {}, remove: ["sealed"] });
   if (outcome === "replayed") {
     throw new OAuthError("invalid_request", "This connection was already finished", { reason: "state_replayed" });
@@ -145,7 +139,7 @@ async function takeFlow(
     );
   }
   const { connector, recipient, sealed } = found.data;
-  const opened = await openSecret(keys, sealed as JsonObject, placeOf(id, sessionId));
+  const opened = await openSecret(keys, sealed as JsonObject, placeOf(id, owner));
   return {
     connectorId: connector as string,
     recipient: recipient as string,
@@ -153,4 +147,4 @@ async function takeFlow(
   };
 }
 
-const placeOf = (id: string, sessionId: string): readonly string[] => ["session of a connect flow", id, sessionId];
+const placeOf = (id: string, owner: string): readonly string[] => ["session of a connect flow", id, owner];
