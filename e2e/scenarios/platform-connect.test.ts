@@ -102,6 +102,21 @@ describe("a hosted server", () => {
   });
 });
 
+describe("a hosted server that registers nobody", () => {
+  it("is connected once an administrator entered its client", async () => {
+    const server = await startServer({ ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" });
+    const hosted = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
+    await platform.addConnector("unregistered", server.mcp, hosted);
+    await first.submit("/connectors/unregistered", "/connectors/unregistered/connect");
+    expect(await first.read("/connectors/unregistered")).toContain("has no OAuth client: an administrator enters one");
+    const administrator = await platform.visitor("admin");
+    const page = "/connectors/unregistered/settings";
+    await administrator.submit(page, page, { ...hosted, clientId: "platform" });
+    expect(await first.connect("unregistered")).toContain("<dd>Connected</dd>");
+    expect(loginOf(await first.callTool("unregistered"))).toBeDefined();
+  });
+});
+
 describe("a hosted server whose vendor names itself in its answers", () => {
   let openId: OpenIdVendor;
   beforeAll(async () => {
