@@ -22,7 +22,8 @@ const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
 vi.mock("../../packages/oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
   const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) => {
     // Every browser seems to hold the same cookie.
     if (off.has("readBindingCookie"))

@@ -26,7 +26,8 @@ const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
 vi.mock("../../packages/oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
   const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
     actual.readBindingCookie(
       off.has("readBindingCookie") ? `__Host-flow-${flowId}=${"A".repeat(43)}` : header,
