@@ -2,10 +2,12 @@
  * The platform as two processes on one data folder, its pages and its deploy command: from a service.yaml to an agent's call, for a
  * server of each mode. What users and administrators do, they do on the pages.
  */
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "../support/free-port.ts";
+import { ROOT } from "../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
-import { serverProject, type ServerProject } from "../support/platform-process.ts";
+import { type ProjectOptions, serverProject, type ServerProject } from "../support/platform-process.ts";
 import { createVisitor } from "../support/platform-stage.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
@@ -15,6 +17,7 @@ enable_db: true
 service:
   expose: [/.well-known/oauth-authorization-server, /.well-known/oauth-protected-resource,
     /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
+const OPEN_SERVER = join(ROOT, "e2e", "support", "open-server.ts");
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 
 // Each test starts several processes, one after the other.
@@ -31,8 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.close());
 
-async function begin(yaml: string): Promise<void> {
-  project = serverProject({ yaml, env: vendor.env, platformUrl });
+async function begin(yaml: string, options: Pick<ProjectOptions, "start"> = {}): Promise<void> {
+  const env = options.start === undefined ? vendor.env : {};
+  project = serverProject({ yaml, env, platformUrl, ...options });
   expect((await project.deploy("init")).code).toBe(0);
   pages = await project.serve();
 }
@@ -82,6 +86,18 @@ describe("a pre-registered server", () => {
     const first = await createVisitor(platformUrl, "first-user");
     expect(await first.connect("notes")).toContain("<dd>Connected</dd>");
     expect(await first.callTool("notes")).toContain('"sample-user"');
+    await running.stop();
+  });
+});
+
+describe("a server without OAuth", () => {
+  beforeEach(() => begin("name: notes\nmode: none", { start: `node ${JSON.stringify(OPEN_SERVER)}` }));
+
+  it("is called without a connection, by a token of the platform that the server never sees", async () => {
+    const running = await project.start();
+    const first = await createVisitor(platformUrl, "first-user");
+    expect(await first.read("/connectors/notes")).toContain("there is nothing to connect");
+    expect(await first.callTool("notes", "look")).toBe("authorization: none");
     await running.stop();
   });
 });
