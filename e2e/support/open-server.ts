@@ -1,10 +1,14 @@
 /** A deployed server that wants no OAuth, as a process: one tool. It says which Authorization header reached it, of which there must be none. */
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 
 const { DEPLOYMENT_URL, HOST = "127.0.0.1", PORT = "0" } = process.env;
 
-createServer(async (request, response) => {
+createServer((request, response) => void answerOne(request, response)).listen(Number(PORT), HOST, () =>
+  process.stdout.write(`${JSON.stringify({ url: DEPLOYMENT_URL })}\n`),
+);
+
+async function answerOne(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk as Uint8Array);
   const seen = request.headers.authorization ?? "none";
@@ -21,7 +25,7 @@ createServer(async (request, response) => {
   });
   const answer = await handler.fetch(asked);
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
-}).listen(Number(PORT), HOST, () => process.stdout.write(`${JSON.stringify({ url: DEPLOYMENT_URL })}\n`));
+}
 
 function serverThatSaw(seen: string): McpServer {
   const server = new McpServer({ name: "open", version: "1.0.0" });
