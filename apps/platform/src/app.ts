@@ -10,6 +10,7 @@ import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";
 import { CALLBACK_PATH, connectRoutes } from "./routes/connect.ts";
 import type { PageDeps } from "./routes/deps.ts";
+import { isOwnHost } from "./routes/own-host.ts";
 import { pageRoutes } from "./routes/pages.ts";
 import { settingsRoutes } from "./routes/settings.ts";
 import { tryRoutes } from "./routes/try.ts";
@@ -68,6 +69,11 @@ export function createPlatform(
     rules: { allowCidrs },
   };
   const app = new Hono();
+  app.use(async (c, next) => {
+    if (isOwnHost(c.req.url, platformUrl)) return next();
+    log.info("request", { method: c.req.method, status: 403, reason: "foreign_host" });
+    return c.text(`This platform is at ${platformUrl}`, 403, { "cache-control": "no-store" });
+  });
   mount(app, [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps)], {
     log,
     errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" })),

@@ -1,7 +1,9 @@
 import { formToken } from "@oauth-broker/oauth-core";
+import { listen } from "@oauth-broker/oauth-core/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
+import { sendRaw } from "../testing/test-ingress.ts";
 import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
 
 let provider: OpenIdProvider;
@@ -70,6 +72,25 @@ describe("signing in", () => {
     expect((await visitor.post("/sign-in", { user: "admin", csrf: "x" })).status).toBe(403);
     expect((await visitor.submit("/", "/sign-in", { user: "nobody" })).status).toBe(400);
   });
+});
+
+describe("a request by another name", () => {
+  it.each(["https://rebound.example/", "http://127.0.0.1:8789/connectors", "https://platform.example:8443/"])(
+    "to %s is refused, and sets no cookie",
+    async (url) => {
+      const answer = await test.platform.app.request(url);
+      expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
+      expect(await answer.text()).toBe("This platform is at https://platform.example");
+    },
+  );
+});
+
+it("the name is the Host a browser sends", async () => {
+  const listening = await listen(test.platform.app, { host: "127.0.0.1", port: 0 });
+  const statusAt = async (host: string): Promise<number> =>
+    (await sendRaw(`http://127.0.0.1:${listening.port}`, { headers: { host } })).status;
+  expect([await statusAt("rebound.example"), await statusAt("platform.example")]).toEqual([403, 200]);
+  await listening.stop(0);
 });
 
 describe("a form", () => {

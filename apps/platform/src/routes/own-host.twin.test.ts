@@ -1,0 +1,18 @@
+/** Twin of routes.test.ts: were any Host taken, a site whose name resolves to loopback would sign in as the administrator. */
+import { expect, it, vi } from "vitest";
+import { openTestPlatform } from "../testing/test-visitor.ts";
+
+vi.mock("./own-host.ts", () => ({ isOwnHost: () => true }));
+
+it("a rebound name is served the pages, and its script can use them", async () => {
+  const test = await openTestPlatform("http://127.0.0.1:8789");
+  const { app } = test.platform;
+  const site = "http://rebound.example:8789";
+  const page = await app.request(`${site}/`);
+  const [cookie = ""] = page.headers.getSetCookie().map((set) => set.split(";")[0] ?? "");
+  const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+  const body = new URLSearchParams({ csrf, user: "admin" });
+  const answer = await app.request(`${site}/sign-in`, { method: "POST", headers: { cookie }, body });
+  expect(answer.headers.get("location")).toBe("/connectors");
+  await test.close();
+});
