@@ -142,6 +142,16 @@ describe("the answer to a flow", () => {
     expect(await platform.connections.status(connector, second.user.id)).toEqual({ state: "none" });
   });
 
+  it("may come in any order where one user has several tabs", async () => {
+    const [one, other] = [await addConnector(), await addConnector()];
+    const back1 = await goToVendor(one);
+    const back2 = await goToVendor(other);
+    const again = await goToVendor(one);
+    for (const back of [again, back2, back1])
+      expect((await finishConnect(back, first, platform)).failure).toBeUndefined();
+    expect(await platform.connections.status(other, first.user.id)).toMatchObject({ state: "connected" });
+  });
+
   it.each(["", "?code=x", "?code=x&state=", "?code=x&state=a&state=b"])("wants one state: %j", async (query) => {
     await expect(finishConnect(REDIRECT_URI + query, first, platform)).rejects.toMatchObject({
       extras: { reason: "state_missing" },

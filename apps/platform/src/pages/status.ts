@@ -26,10 +26,10 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /** What a user is told of an attempt that failed: the standardized error, and what to do. Escaped. */
-export function failureNotice({ error, description, flowId }: ConnectFailure): string {
+export function failureNotice({ error, description, flowId, at }: ConnectFailure): string {
   const flow = flowId === undefined ? "" : `, flow <code>${escapeHtml(flowId)}</code>`;
   return `<div class="notice" role="alert"><p>${escapeHtml(FAILURES[error] ?? `${description}.`)}</p>
-<p class="quiet">Error <code>${escapeHtml(error)}</code>${flow}</p></div>`;
+<p class="quiet">Error <code>${escapeHtml(error)}</code>${flow}, ${time(at)}</p></div>`;
 }
 
 /** @param at epoch seconds */
