@@ -4,7 +4,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@oauth-broker/oauth-core";
-import { createLog, errorFields, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import {
+  createLog,
+  explainStartFailure,
+  listen,
+  type Listening,
+  type Log,
+  runService,
+} from "@oauth-broker/oauth-core/service";
 import { createApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";
@@ -34,32 +41,15 @@ export async function runServer(definition: ServerDefinition, args = process.arg
     if (args.length > 0) process.exitCode = await runCommand(args);
     else await serve(definition, say);
   } catch (error) {
-    say(explain(error));
+    say(explainStartFailure(error, "The server"));
     process.exitCode = 1;
   }
 }
 
 async function serve(definition: ServerDefinition, say: (text: string) => void): Promise<void> {
   const log = createLog();
-  const started = Promise.withResolvers<Running>();
-  let stopping: Promise<void> | undefined;
-  const stop = (exitCode: number, event: string, fields = {}): void => {
-    stopping ??= started.promise.then(async (running) => {
-      log.info(event, fields);
-      await running.stop();
-      log.flush();
-      process.exit(exitCode);
-    });
-  };
-  // Before the start, so that a signal that comes with our first line is heard too.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, "stopping", { signal }));
-  const running = await startServer(definition, loadSettings(), { log });
-  started.resolve(running);
-  say(`${definition.title ?? definition.name} listens at ${running.url}/mcp`);
-  process.on("uncaughtException", (error) => {
-    log.error("uncaught", errorFields(error));
-    stop(1, "stopping");
-  });
+  const { url } = await runService(() => startServer(definition, loadSettings(), { log }), log);
+  say(`${definition.title ?? definition.name} listens at ${url}/mcp`);
 }
 
 export interface StartOptions {
@@ -100,13 +90,4 @@ export async function startServer(
       await Promise.race([server.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
     },
   };
-}
-
-/** What to do next, where we know. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return "The server could not start.";
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === "EADDRINUSE") return `Port ${port ?? ""} is in use. Stop what uses it, or choose another: PORT=8790.`;
-  if (code === "EACCES") return `Not allowed to listen on port ${port ?? ""}: choose one above 1023.`;
-  return error.message;
 }

@@ -1,0 +1,41 @@
+/** A process of ours from its start to its end: heard signals, a stop that waits for what is in flight, no life after a bug. */
+import { errorFields, type Log } from "./log.ts";
+
+/**
+ * @param start listens, or throws: then nothing is left running and the error is the caller's
+ * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after a bug that nobody caught
+ */
+export async function runService<Running extends { stop(): Promise<void> }>(
+  start: () => Promise<Running>,
+  log: Log,
+): Promise<Running> {
+  const started = Promise.withResolvers<Running>();
+  let stopping: Promise<void> | undefined;
+  const stop = (exitCode: number, fields = {}): void => {
+    stopping ??= started.promise.then(async (running) => {
+      log.info("stopping", fields);
+      await running.stop();
+      log.flush();
+      process.exit(exitCode);
+    });
+  };
+  // Before the start, so that a signal that comes with our first line is heard too.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
+  const running = await start();
+  started.resolve(running);
+  // Nothing runs on after a bug nobody caught: what is in flight is finished, then the process ends (bar 8.7).
+  process.on("uncaughtException", (error) => {
+    log.error("uncaught", errorFields(error));
+    stop(1);
+  });
+  return running;
+}
+
+/** Why it could not start, and what to do next where we know. @param name `The broker` */
+export function explainStartFailure(error: unknown, name: string): string {
+  if (!(error instanceof Error)) return `${name} could not start.`;
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === "EADDRINUSE") return `Port ${port ?? ""} is in use. Stop what uses it, or choose another: PORT=8790.`;
+  if (code === "EACCES") return `Not allowed to listen on port ${port ?? ""}: choose one above 1023.`;
+  return error.message;
+}
