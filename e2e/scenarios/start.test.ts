@@ -150,4 +150,23 @@ describe("the sandbox", () => {
     }
     expect(clients[0]).toBe(clients[1]);
   });
+
+  it("takes further redirect URIs from that file, and none that no client may register", async () => {
+    const own = join(folder, "more-redirect-uris");
+    const file = join(own, "data", "sandbox-client.json");
+    mkdirSync(join(own, "data"), { recursive: true });
+    const client = { client_id: "mine", client_secret: secrets.platform };
+    const env = { PORT: String(await freePort()) };
+    writeFileSync(file, JSON.stringify({ ...client, more_redirect_uris: ["http://127.0.0.1:9/cb"] }));
+    const broker = await startBrokerProcess({ entry: "src", folder: own, env });
+    const kept = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    expect(kept).toMatchObject({ ...client, more_redirect_uris: ["http://127.0.0.1:9/cb"] });
+    expect(kept["redirect_uris"]).toEqual([expect.any(String), "http://127.0.0.1:9/cb"]);
+    await broker.stop();
+
+    writeFileSync(file, JSON.stringify({ ...client, more_redirect_uris: ["http://elsewhere.example/cb"] }));
+    const refused = await runBrokerCommand([], own, { entry: "src", env });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("redirect_uri must be https");
+  });
 });

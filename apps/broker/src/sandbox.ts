@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
 import type { SandboxPlatform, SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./flows/timeline.ts";
@@ -27,6 +28,8 @@ export interface Sandbox {
 interface SandboxClient {
   readonly client_id: string;
   readonly client_secret: string;
+  /** Beside the sample platform's own, which changes with its port: those of other platforms on this machine. Written by hand. */
+  readonly more_redirect_uris: readonly string[];
 }
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
@@ -64,7 +67,7 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
 }
 
 function sandboxClient(
-  { client_id, client_secret }: SandboxClient,
+  { client_id, client_secret, more_redirect_uris }: SandboxClient,
   platform: SandboxPlatform,
   approvedVendors: readonly string[],
 ): ClientConfig {
@@ -72,7 +75,7 @@ function sandboxClient(
     clientId: client_id,
     name: "the sandbox's platform",
     secretDigests: [createHash("sha256").update(client_secret).digest()],
-    redirectUris: [platform.redirectUri],
+    redirectUris: [platform.redirectUri, ...more_redirect_uris],
     browserBinding: "required",
     allowOverrides: true,
     approvedVendors,
@@ -108,17 +111,31 @@ async function loadSimulators(): Promise<typeof import("@oauth-broker/simulators
   }
 }
 
-/** The same client over restarts, so that scripts written against it keep working. */
+/**
+ * The same client over restarts, so that scripts written against it keep working.
+ *
+ * @throws OAuthError for a redirect URI in the file that no client may register
+ */
 async function loadOrMakeClient(path: string): Promise<SandboxClient> {
+  const { client_id, client_secret, more_redirect_uris } = await readClientFile(path);
+  if (typeof client_id !== "string" || typeof client_secret !== "string") {
+    const secret = randomBytes(32).toString("base64url");
+    return { client_id: "sandbox-platform", client_secret: secret, more_redirect_uris: [] };
+  }
+  const listed: readonly unknown[] = Array.isArray(more_redirect_uris) ? more_redirect_uris : [];
+  const own = listed.filter((uri) => typeof uri === "string");
+  own.forEach(requireRegistrableRedirectUri);
+  return { client_id, client_secret, more_redirect_uris: own };
+}
+
+async function readClientFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const known = JSON.parse(await readFile(path, "utf8")) as Partial<SandboxClient>;
-    if (typeof known.client_id === "string" && typeof known.client_secret === "string") {
-      return { client_id: known.client_id, client_secret: known.client_secret };
-    }
+    const known: unknown = JSON.parse(await readFile(path, "utf8"));
+    return typeof known === "object" && known !== null ? { ...known } : {};
   } catch {
     // None yet, or one that cannot be read: it only ever held a generated client of this sandbox.
+    return {};
   }
-  return { client_id: "sandbox-platform", client_secret: randomBytes(32).toString("base64url") };
 }
 
 async function writeClientFile(
@@ -128,7 +145,7 @@ async function writeClientFile(
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const content = { ...client, redirect_uris: [platform.redirectUri], ...about };
+  const content = { ...client, redirect_uris: [platform.redirectUri, ...client.more_redirect_uris], ...about };
   await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(path, 0o600);
