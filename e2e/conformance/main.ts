@@ -1,21 +1,25 @@
 /**
  * One run of the conformance suite by hand, e.g. `npm run conformance -- server --scenario caching --spec-version 2026-07-28`:
- * starts the fixture, gives the suite its `--url`, shows what it says and ends with its exit code.
+ * starts the fixture, gives the suite its `--url`, or for `client` our client; shows what it says and ends with its exit code.
  */
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openStage } from "./stage.ts";
-import { runSuite } from "./suite.ts";
+import { runClientSuite, runSuite } from "./suite.ts";
 
 const [command = "server", ...options] = process.argv.slice(2);
-const stage = await openStage();
-try {
-  const where =
-    command === "authorization"
-      ? [stage.url, "--client-id", CLIENT_ID, "--resource", `${stage.url}/mcp`, "-p", String(await freePort())]
-      : [`${stage.url}/mcp`];
-  const { exitCode, output } = await runSuite(command, "--url", ...where, ...options);
-  process.stdout.write(output);
-  process.exitCode = exitCode ?? 1;
-} finally {
-  await stage.close();
+const { exitCode, output } = command === "client" ? await runClientSuite(...options) : await againstFixture();
+process.stdout.write(output);
+process.exitCode = exitCode ?? 1;
+
+async function againstFixture(): ReturnType<typeof runSuite> {
+  const stage = await openStage();
+  try {
+    const where =
+      command === "authorization"
+        ? [stage.url, "--client-id", CLIENT_ID, "--resource", `${stage.url}/mcp`, "-p", String(await freePort())]
+        : [`${stage.url}/mcp`];
+    return await runSuite(command, "--url", ...where, ...options);
+  } finally {
+    await stage.close();
+  }
 }

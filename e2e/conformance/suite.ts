@@ -6,10 +6,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
+import { openTurns } from "./client-turn.ts";
 
 const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
 
@@ -25,27 +26,57 @@ export interface SuiteRun {
 }
 
 const LONGEST_MS = 25_000;
-const PROGRESS = /^(?:Results saved to|Running client scenario|=== Running scenario)|^$/;
+const LONGEST_CLIENT_MS = 60_000;
+const CLIENTS_AT_ONCE = 2;
+const PROGRESS =
+  /^(?:Results saved to|Running client scenario|=== Running scenario|Starting scenario|Executing client|With context|\(node:|\(Use `node)|^$/;
 
 /** @param args as on a command line, without `-o` */
 export async function runSuite(...args: readonly string[]): Promise<SuiteRun> {
+  return run(args, {}, LONGEST_MS);
+}
+
+/**
+ * Our client against the suite's servers.
+ *
+ * @param args as on a command line, without `--command`
+ */
+export async function runClientSuite(...args: readonly string[]): Promise<SuiteRun> {
+  const turns = await openTurns(CLIENTS_AT_ONCE);
+  try {
+    const command = `"${process.execPath}" "${join(import.meta.dirname, "client.ts")}"`;
+    // Of which the most is waiting for one's turn.
+    const timeout = ["--timeout", String(LONGEST_CLIENT_MS)];
+    const environment = { CONFORMANCE_TURNS: String(turns.port) };
+    return await run(["client", "--command", command, ...timeout, ...args], environment, LONGEST_CLIENT_MS);
+  } finally {
+    await turns.close();
+  }
+}
+
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  timeout: number,
+): Promise<SuiteRun> {
   const results = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-results-"));
   const child = spawn(process.execPath, [COMMAND, ...args, "-o", results], {
-    env: { PATH: process.env["PATH"], NO_COLOR: "1" },
+    env: { PATH: process.env["PATH"], NO_COLOR: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: LONGEST_MS,
+    timeout,
   });
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   let output = "";
   let visit: Promise<void> | undefined;
   let problem: Error | undefined;
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  createInterface({ input: child.stdout }).on("line", (line) => {
+  const tell = (line: string): void => {
     if (!PROGRESS.test(line)) output += `${line}\n`;
-    if (!line.includes("/authorize?")) return;
+  };
+  createInterface({ input: child.stderr }).on("line", tell);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    tell(line);
+    if (args[0] !== "authorization" || !line.includes("/authorize?")) return;
     visit = visitAs(line).catch((error: unknown) => {
       problem = new Error("The user did not get through", { cause: error });
       // Else it waits for minutes.
@@ -70,12 +101,16 @@ async function visitAs(authorizationUrl: string): Promise<void> {
   await fetch(back, { headers: { connection: "close" } });
 }
 
-/** Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for an authorization server. */
+/** Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for others; a scenario of clients may have a `/` in its name. */
 function readResults(folder: string): SuiteRun["scenarios"] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith("checks.json"),
+  );
   return new Map(
-    readdirSync(folder).map((name) => {
+    files.map((path) => {
+      const name = dirname(path).split(sep).join("/");
       const scenario = name.replace(/^server-(?=.+-\d{4}-)/, "").replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, "");
-      const checks = JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as {
+      const checks = JSON.parse(readFileSync(join(folder, path), "utf8")) as {
         readonly status: Status;
       }[];
       return [scenario, checks.map(({ status }) => status)];
@@ -84,9 +119,9 @@ function readResults(folder: string): SuiteRun["scenarios"] {
 }
 
 /** @returns the scenarios that count for a revision, frozen at its release */
-export function scoredScenarios(revision: Revision): string[] {
+export function scoredScenarios(revision: Revision, half: "server" | "client" = "server"): string[] {
   const file = join(COMMAND, "..", "..", "requirements", `${revision}.yaml`);
-  const list = /^server:\n((?: {2}- .+\n)+)/m.exec(readFileSync(file, "utf8"))?.[1] ?? "";
+  const list = new RegExp(`^${half}:\\n((?: {2}- .+\\n)+)`, "m").exec(readFileSync(file, "utf8"))?.[1] ?? "";
   return [...list.matchAll(/- (\S+)/g)].map(([, name = ""]) => name);
 }
 

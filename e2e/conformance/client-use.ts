@@ -1,0 +1,64 @@
+/**
+ * What the conformance client does once it is in: everything a server offers, once. A scenario that wants particular arguments
+ * says so in its context; for the rest they are made up from the tool's schema. Caller: client.ts.
+ */
+import { Client } from "@modelcontextprotocol/client";
+import { z } from "zod";
+
+type Arguments = Record<string, unknown>;
+
+const CONTEXT = z.object({
+  client_id: z.string().optional(),
+  client_secret: z.string().optional(),
+  toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
+});
+export type Context = z.infer<typeof CONTEXT>;
+
+export function readContext(text: string | undefined): Context {
+  return CONTEXT.parse(JSON.parse(text ?? "{}"));
+}
+
+/** A user answers whatever is asked: defaults where there are any. */
+export function createClient(): Client {
+  const client = new Client(
+    { name: "platform", version: "0.1.0" },
+    { versionNegotiation: { mode: "auto" }, capabilities: { elicitation: { form: { applyDefaults: true } } } },
+  );
+  client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: {} }));
+  return client;
+}
+
+export async function useEverything(client: Client, { toolCalls }: Context): Promise<void> {
+  const { tools } = await client.listTools();
+  const calls = toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, tools) }));
+  // One after the other: scenarios look at which request came first.
+  // oxlint-disable-next-line no-await-in-loop
+  for (const call of calls) await client.callTool(call);
+  const { resources: hasResources, prompts: hasPrompts } = client.getServerCapabilities() ?? {};
+  if (hasResources !== undefined) {
+    const { resources } = await client.listResources();
+    // oxlint-disable-next-line no-await-in-loop
+    for (const { uri } of resources) await client.readResource({ uri });
+  }
+  if (hasPrompts !== undefined) {
+    const { prompts } = await client.listPrompts();
+    // oxlint-disable-next-line no-await-in-loop
+    for (const { name } of prompts) await client.getPrompt({ name });
+  }
+}
+
+type Tool = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
+
+const SAMPLES: Readonly<Record<string, unknown>> = { number: 5, integer: 5, boolean: true, object: {}, array: [] };
+
+function argumentsFor({ name, inputSchema }: Tool, all: readonly Tool[]): Arguments {
+  // Wants back the schema of the other tool, as the client understood it.
+  if (name === "json_schema_echo") return { schema: all.find((other) => other.name !== name)?.inputSchema };
+  const { properties = {}, required = [] } = inputSchema;
+  return Object.fromEntries(
+    required.map((property) => {
+      const { type = "string" } = properties[property] as { type?: string };
+      return [property, SAMPLES[type] ?? "sample"];
+    }),
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * The program that the client half of the conformance suite starts, once per scenario: it is given the URL of the suite's server
+ * and uses it as a client. The suite judges what it saw; an exit code of 1 says that the client gave up.
+ */
+import { takeTurn } from "./client-turn.ts";
+
+const { MCP_CONFORMANCE_CONTEXT: context, CONFORMANCE_TURNS: turns } = process.env;
+await takeTurn(turns);
+// Loaded in turn, too.
+const { play } = await import("./client-play.ts");
+const { readContext } = await import("./client-use.ts");
+await play(process.argv.at(-1) ?? "", readContext(context));
