@@ -17,12 +17,12 @@ export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     const port = next;
     next = port + 1 < FIRST + STRETCHES * STRETCH ? port + 1 : FIRST;
-    if (await isFree(port)) return port;
+    if (await isFreePort(port)) return port;
   }
   throw new Error("No free port below the ephemeral range");
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFreePort(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen(port, "127.0.0.1");

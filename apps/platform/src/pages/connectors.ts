@@ -82,5 +82,7 @@ function actions({ id, state, settings }: Connector, status: ConnectionStatus, {
   if (state === "draft")
     return `<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
   const label = status.state === "none" ? "Connect" : "Connect again";
-  return `${form(`/connectors/${id}/connect`, cookie, `<button class="button${status.state === "connected" ? " plain" : ""}" type="submit">${label}</button>`)}${disconnect}`;
+  const look = status.state === "connected" ? "button plain" : "button";
+  const connect = form(`/connectors/${id}/connect`, cookie, `<button class="${look}" type="submit">${label}</button>`);
+  return `<div class="row">${connect}${disconnect}</div>`;
 }

@@ -68,10 +68,17 @@ export function settingsPage(
     content: [
       isSaved ? `<div class="notice" role="status"><p>Saved.</p></div>` : "",
       problems.length === 0 ? "" : alert("Nothing was saved: see what is said at the fields below."),
-      `<p>The redirect URI to register with the vendor: <code>${escapeHtml(redirectUri)}</code></p>`,
+      redirectHint(settings, redirectUri),
       form(`/connectors/${id}/settings`, session.cookie, fields.join("\n")),
     ].join("\n"),
   });
+}
+
+function redirectHint({ registration }: ConnectorSettings, redirectUri: string): string {
+  const uri = `<code>${escapeHtml(redirectUri)}</code>`;
+  return registration === "broker"
+    ? `<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`
+    : `<p>The redirect URI to register with the vendor: ${uri}</p>`;
 }
 
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";

@@ -16,7 +16,7 @@ p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regul
 button.button{border:1px solid var(--accent);font:inherit;font-weight:600;line-height:1.3;cursor:pointer;min-height:2.75rem}
 .button.plain{background:none;color:var(--accent)}
 form{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 1rem}form .button{margin:0}
-@media(max-width:26rem){form .button{flex:1 1 100%}}
+.row{display:flex;flex-wrap:wrap;gap:.75rem}.row form{margin:0}@media(max-width:26rem){.row form{flex:1 1 100%}form .button{flex:1 1 100%}}
 dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wrap:wrap;gap:0 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
 dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
@@ -24,8 +24,8 @@ td code,.word{white-space:nowrap}
 .field{flex:1 1 100%}label{display:block;font-weight:600;margin-bottom:.25rem}label.choice{flex:1 1 100%;font-weight:400}
 input[type=text],input[type=password],select{width:100%;min-height:2.75rem;padding:.5rem .6rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--quiet);border-radius:8px}
 input:focus-visible,select:focus-visible{outline:3px solid var(--ink);outline-offset:2px}input[aria-invalid],select[aria-invalid]{border:2px solid var(--bad)}
-.problem{color:var(--bad);font-weight:600}.notice{margin:1rem 0;padding:.5rem 1rem;border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px}
-.tabs{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin-bottom:1rem;border-bottom:1px solid var(--line)}.tabs a{padding:.6rem 0}.tabs a[aria-current]{color:var(--ink);font-weight:600;text-decoration:none;border-bottom:3px solid var(--accent)}
+.problem{color:var(--bad);font-weight:600}.notice{margin:1rem 0;padding:.5rem 1rem;border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px}.notice[role=alert]{border-left-color:var(--bad)}
+.tabs{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin-bottom:1rem;border-bottom:1px solid var(--line)}.tabs a{padding:.6rem 0}.tabs+dl{margin-top:0;border-top:0}.tabs a[aria-current]{color:var(--ink);font-weight:600;text-decoration:none;border-bottom:3px solid var(--accent)}
 hr{margin:2rem 0 1rem;border:0;border-top:1px solid var(--line)}pre{margin:.5rem 0;padding:1rem;background:var(--ground);border-radius:8px;white-space:pre-wrap;overflow-wrap:anywhere}
 details{margin:.5rem 0}summary{padding:.6rem 0;cursor:pointer}summary:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 `;

@@ -1,0 +1,42 @@
+/** The command line of the tour. */
+import { parseArgs } from "node:util";
+
+export const HELP = `Usage: npm run tour [-- --port N]
+
+Starts, on this machine alone: the broker's sandbox, the reference platform, and two MCP servers made from the template and deployed
+through it, one that is its own authorization server and one whose users connect through the broker. The vendors are practice copies.
+Says what to open and where to click; docs/tour.md is the same with pictures. Runs until Ctrl-C.
+
+Options
+  --port N      where the platform's pages are; default a free port
+  -h, --help    this text
+
+What it keeps is in a temporary folder, which goes at the end. Exit codes: 0 stopped, 1 something failed, 2 not understood.`;
+
+export type TourCommand =
+  | { readonly name: "help" }
+  | { readonly name: "invalid"; readonly message: string }
+  | { readonly name: "run"; readonly port: number | undefined };
+
+/** @param args without the program and the script */
+export function parseTourCommand(args: readonly string[]): TourCommand {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { port: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
+    });
+    if (values.help) return { name: "help" };
+    if (values.port === undefined) return { name: "run", port: undefined };
+    const port = Number(values.port);
+    if (Number.isInteger(port) && port >= 1 && port <= 65_535) return { name: "run", port };
+    return invalid("--port takes a number from 1 to 65535");
+  } catch (error) {
+    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    return invalid(sentence);
+  }
+}
+
+const invalid = (problem: string): TourCommand => ({
+  name: "invalid",
+  message: `tour: ${problem}.\nRun 'npm run tour -- --help'.`,
+});

@@ -1,0 +1,17 @@
+/** `npm run tour:screenshots`: the test that walks docs/tour.md, and its pictures made anew. Look at them before they are committed. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { CHROMIUM, NO_CHROMIUM } from "../support/chromium.ts";
+import { ROOT } from "../support/paths.ts";
+
+if (CHROMIUM === undefined) {
+  process.stderr.write(`${NO_CHROMIUM}\n`);
+  process.exit(1);
+}
+const { status } = spawnSync("vitest", ["run", "scenarios/tour.test.ts", "-t", "Chromium"], {
+  cwd: join(ROOT, "e2e"),
+  env: { ...process.env, TOUR_SCREENSHOTS: join(ROOT, "docs", "tour") },
+  stdio: "inherit",
+  shell: process.platform === "win32",
+});
+process.exit(status ?? 1);

@@ -1,0 +1,35 @@
+/** A server's project as `deploy` takes it: a folder with the template's service.yaml under another name, whose server is the template from source. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MCP_SOURCE } from "../support/paths.ts";
+
+export interface ServerProject {
+  /** Of the connector too. */
+  readonly name: string;
+  readonly mode: "hosted" | "pre-registered";
+  /** Of the server: service.yaml names each, and who deploys has the values. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const TEMPLATE = join(MCP_SOURCE, "..", "..", "service.yaml");
+
+/** @returns the folder */
+export function writeServerProject(parent: string, { name, mode, environment }: ServerProject): string {
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  const references = Object.fromEntries(Object.keys(environment).map((key) => [key, `env:${key}`]));
+  const expose = mode === "hosted" ? { enable_db: true, service: { expose: exposedByTemplate() } } : {};
+  // JSON is YAML.
+  const service = { name, mode, ...expose, environment: references };
+  writeFileSync(join(folder, "service.yaml"), `${JSON.stringify(service, undefined, 2)}\n`);
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name, scripts: { start: `exec node ${JSON.stringify(MCP_SOURCE)}` } }),
+  );
+  return folder;
+}
+
+/** The OAuth paths, which are the template's to know. */
+function exposedByTemplate(): string[] {
+  return [...readFileSync(TEMPLATE, "utf8").matchAll(/^ {4}- (\/\S+)$/gm)].map(([, path = ""]) => path);
+}

@@ -1,0 +1,203 @@
+/**
+ * What the tour starts, all at once but for what waits for another: the broker's sandbox, the platform's pages, and both servers through
+ * the platform's deploy command. All of it on loopback, everything in one folder.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createBrokerClient } from "@oauth-broker/broker-client";
+import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import { loadPlatformConfig } from "@oauth-broker/platform/src/config.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import { initConnector } from "@oauth-broker/platform/src/deploy/init.ts";
+import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { freePort } from "../support/free-port.ts";
+import { BROKER_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
+import { textMember } from "../support/text-member.ts";
+import { type PartCommand, sentence, startPart } from "./parts.ts";
+import { startPracticeVendor } from "./practice-vendor.ts";
+import { type ServerProject, writeServerProject } from "./server-project.ts";
+
+export interface Tour {
+  /** What to open. */
+  readonly url: string;
+  readonly brokerUrl: string;
+  /** Settles with the reason when a part ends by itself. */
+  readonly broken: Promise<Error>;
+  close(): Promise<void>;
+}
+
+export interface TourOptions {
+  /** Empty; everything is kept there. */
+  readonly folder: string;
+  /** Of the platform's pages; free. */
+  readonly port: number;
+  /** Settles when it is to end. */
+  readonly stopped: Promise<undefined>;
+}
+
+/** The connectors, by what they show. */
+export const CONNECTORS = { hosted: "hosted-server", brokered: "brokered-server" } as const;
+
+const BROKER_CLIENT = "sandbox-platform";
+/** The broker's vendor: its tokens are judged without a client of the server's own. */
+const BROKERED = { vendor: "slack", account: "/api/auth.test", scopes: "users:read search:read.public" } as const;
+
+/**
+ * @returns undefined when it was stopped before it was through
+ * @throws Error with the last lines of the part that did not start; all that started before is ended
+ */
+export async function startTour(
+  { folder, port, stopped }: TourOptions,
+  say: (text: string) => void,
+): Promise<Tour | undefined> {
+  const url = `http://127.0.0.1:${port}`;
+  const callback = `${url}/oauth/callback`;
+  const closing: (() => Promise<void>)[] = [];
+  const broken = Promise.withResolvers<Error>();
+  let isClosing = false;
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    await Promise.all(closing.map((end) => end()));
+  };
+  const begin = (command: PartCommand): Promise<string> => {
+    if (isClosing) throw new Error("The tour was stopped.");
+    const part = startPart(command);
+    closing.push(part.stop);
+    void part.ended.then((code) => {
+      if (isClosing) return;
+      broken.resolve(new Error(`${sentence(command.name)} ended with ${code}. Its last lines:\n${part.lastLines()}`));
+    });
+    return part.url;
+  };
+  const secret = randomBytes(32).toString("base64url");
+  const data = join(folder, "platform-data");
+  const platform = {
+    PLATFORM_URL: url,
+    PLATFORM_DATA_DIR: data,
+    BROKER_CLIENT_ID: BROKER_CLIENT,
+    BROKER_CLIENT_SECRET: secret,
+  };
+
+  const deploy = async (project: ServerProject, settings: SettingsChange = {}): Promise<string> => {
+    const { name, environment } = project;
+    const server = writeServerProject(folder, project);
+    await initialize(server, { environment: platform, name, settings });
+    const args = [PLATFORM_SOURCE, "deploy", "run", server];
+    return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
+  };
+  const deployHosted = async (): Promise<string> => {
+    const vendor = await startPracticeVendor(callback, url);
+    closing.push(vendor.close);
+    const environment = { VENDOR: "github", VENDOR_SCOPES: "read:user", ...vendor.environment };
+    return deploy({ name: CONNECTORS.hosted, mode: "hosted", environment });
+  };
+  const deployBrokered = async (brokerUrl: string): Promise<string> => {
+    const environment = await brokeredEnvironment({ brokerUrl, secret, callback });
+    const { vendor, scopes } = BROKERED;
+    return deploy(
+      { name: CONNECTORS.brokered, mode: "pre-registered", environment },
+      { authentication: "oauth_2_1", registration: "broker", vendorOrIssuer: vendor, scopes },
+    );
+  };
+
+  const startAll = async (): Promise<string> => {
+    say("Starting the broker's sandbox and the platform, and deploying two servers …");
+    const told = async (name: string, started: Promise<string>): Promise<string> => {
+      const address = await started;
+      say(`  ✓ ${name}: ${address}`);
+      return address;
+    };
+    writeSandboxClient(folder, secret, callback);
+    const port = String(await freePort());
+    const broker = told(
+      "the broker",
+      begin({ name: "the broker", args: [BROKER_SOURCE], folder, env: { PORT: port } }),
+    );
+    const env = { ...platform, BROKER_URL: `http://127.0.0.1:${port}` };
+    const [brokerUrl] = await Promise.all([
+      broker,
+      told("the platform", begin({ name: "the platform", args: [PLATFORM_SOURCE, "serve"], folder, env })),
+      told(CONNECTORS.hosted, deployHosted()),
+      told(CONNECTORS.brokered, broker.then(deployBrokered)),
+    ]);
+    return brokerUrl;
+  };
+
+  try {
+    const failed = broken.promise.then((error) => Promise.reject(error));
+    const brokerUrl = await Promise.race([startAll(), failed, stopped]);
+    if (brokerUrl !== undefined) return { url, brokerUrl, broken: broken.promise, close };
+    await close();
+    return undefined;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Where the broker's practice copy of the vendor is, the broker says. */
+async function brokeredEnvironment({
+  brokerUrl,
+  secret,
+  callback,
+}: {
+  readonly brokerUrl: string;
+  readonly secret: string;
+  readonly callback: string;
+}): Promise<Record<string, string>> {
+  const client = createBrokerClient({
+    issuer: brokerUrl,
+    clientId: BROKER_CLIENT,
+    clientSecret: secret,
+    redirectUri: callback,
+  });
+  const { endpoints } = await client.explain({ vendor: BROKERED.vendor, scope: BROKERED.scopes });
+  const { origin } = new URL(textMember(endpoints as Record<string, unknown>, "token_endpoint"));
+  return {
+    VENDOR: BROKERED.vendor,
+    VENDOR_USERINFO_URL: `${origin}${BROKERED.account}`,
+    EGRESS_ALLOW_LOOPBACK: "true",
+  };
+}
+
+/** `deploy init`, and what an administrator enters on the Settings tab. */
+async function initialize(
+  server: string,
+  {
+    environment,
+    name,
+    settings,
+  }: {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly name: string;
+    readonly settings: SettingsChange;
+  },
+): Promise<void> {
+  const config = loadPlatformConfig(environment, server);
+  const storage = await openStorage(config.dataDir, systemClock, config);
+  const said: string[] = [];
+  const say = (text: string): void => void said.push(text);
+  try {
+    const code = await initConnector(server, {
+      config,
+      storage,
+      now: systemClock,
+      environment,
+      start: server,
+      say,
+      print: say,
+    });
+    if (code !== 0) throw new Error(`deploy init of ${name} failed with ${code}:\n${said.join("\n")}`);
+    await storage.connectors.changeSettings(name, settings);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** The sandbox keeps the client it finds, and adds the platform's callback to its redirect URIs. */
+function writeSandboxClient(folder: string, secret: string, callback: string): void {
+  mkdirSync(join(folder, "data"));
+  const client = { client_id: BROKER_CLIENT, client_secret: secret, more_redirect_uris: [callback] };
+  writeFileSync(join(folder, "data", "sandbox-client.json"), JSON.stringify(client), { mode: 0o600 });
+}
