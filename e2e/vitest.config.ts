@@ -1,11 +1,9 @@
-/** Whole processes and browsers take longer than units: wider limits, and the bundle made first where it is missing. */
+/** The bundle is made first where it is missing. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     globalSetup: ["./support/build-broker.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     // Most of these tests wait: for a process to drain, a slow client to be cut off, a page to load.
     maxWorkers: 3,
   },

@@ -5,8 +5,9 @@ import { rmSync } from "node:fs";
 
 rmSync("coverage/results.json", { force: true });
 const reporters = ["--reporter=default", "--reporter=json", "--outputFile.json=coverage/results.json"];
-// A property over hundreds of inputs takes longer than vitest's five seconds on a busy machine.
-const limits = ["--testTimeout=30000", "--hookTimeout=30000"];
+// Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five seconds, and on a busy
+// machine much longer. These win over a workspace's own configuration.
+const limits = ["--testTimeout=90000", "--hookTimeout=90000"];
 const { status } = spawnSync("vitest", ["run", ...reporters, ...limits, ...process.argv.slice(2)], {
   stdio: "inherit",
   shell: process.platform === "win32",
