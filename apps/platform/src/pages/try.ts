@@ -22,10 +22,8 @@ export function tryPage(
   session: SignedIn,
 ): string {
   const options = tools.map(
-    ({ name: tool, description }) =>
-      `<option value="${escapeHtml(tool)}"${tool === called?.tool ? " selected" : ""}>${escapeHtml(
-        description === "" ? tool : `${tool}: ${description}`,
-      )}</option>`,
+    ({ name: tool }) =>
+      `<option value="${escapeHtml(tool)}"${tool === called?.tool ? " selected" : ""}>${escapeHtml(tool)}</option>`,
   );
   const fields = `<div class="field"><label for="tool">Tool</label><select id="tool" name="tool">${options.join("")}</select></div>
 ${inputField({ name: "input", label: "Input", hint: "A JSON object.", value: input })}
@@ -37,9 +35,17 @@ ${inputField({ name: "input", label: "Input", hint: "A JSON object.", value: inp
     content: [
       problem === undefined ? "" : alert(problem, `<p><a href="/connectors/${id}">To the connection</a></p>`),
       called === undefined ? "" : answer(called),
-      tools.length === 0 ? "" : form(`/connectors/${id}/try`, session.cookie, fields),
+      tools.length === 0 ? "" : form(`/connectors/${id}/try`, session.cookie, fields) + aboutTools(tools),
     ].join("\n"),
   });
+}
+
+function aboutTools(tools: readonly AgentTool[]): string {
+  const terms = tools.map(
+    ({ name, description }) =>
+      `<div><dt><code>${escapeHtml(name)}</code></dt><dd class="plain">${escapeHtml(description)}</dd></div>`,
+  );
+  return `<details><summary>What the tools do</summary><dl>${terms.join("")}</dl></details>`;
 }
 
 function answer({ tool, result: { isError, text } }: NonNullable<TryPage["called"]>): string {

@@ -18,7 +18,7 @@ button.button{border:1px solid var(--accent);font:inherit;font-weight:600;line-h
 form{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 1rem}form .button{margin:0}
 .row{display:flex;flex-wrap:wrap;gap:.75rem}.row form{margin:0}@media(max-width:26rem){.row form{flex:1 1 100%}form .button{flex:1 1 100%}}
 dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wrap:wrap;gap:0 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
-dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}
+dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}dd.plain{font-weight:400}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td code,.word{white-space:nowrap}
 .field{flex:1 1 100%}label{display:block;font-weight:600;margin-bottom:.25rem}label.choice{flex:1 1 100%;font-weight:400}
