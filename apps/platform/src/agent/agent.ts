@@ -2,7 +2,7 @@
  * The platform's agent: a stock MCP client that calls tools of a deployed server as one of its users. Which token goes along is
  * oauth/bearer.ts's to know; a token that is refused is tried anew once, then the connection is the user's to authorize again.
  */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, extractWWWAuthenticateParams, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { notDeployed } from "../oauth/client-of-connector.ts";
@@ -44,10 +44,13 @@ export function createAgent({ bearers, fetch }: AgentDeps): Agent {
     if (serverUrl === undefined) throw notDeployed();
     const first = await bearers.bearerFor(connector, userId);
     const answer = await attempt(serverUrl, first.token, fetch, use);
-    if (answer !== REFUSED) return answer;
+    if ("value" in answer) return answer.value;
+    if (answer.refused === "scope") return bearers.stepUp(connector, userId, first, answer.scope);
     const second = await bearers.bearerFor(connector, userId, first);
     const again = await attempt(serverUrl, second.token, fetch, use);
-    return again === REFUSED ? bearers.giveUp(connector, userId, second) : again;
+    if ("value" in again) return again.value;
+    if (again.refused === "scope") return bearers.stepUp(connector, userId, second, again.scope);
+    return bearers.giveUp(connector, userId, second);
   };
   return {
     tools: (connector, userId) =>
@@ -63,34 +66,45 @@ export function createAgent({ bearers, fetch }: AgentDeps): Agent {
   };
 }
 
-const REFUSED = Symbol("401");
+/** A 401, or a 403 that wants more scope. */
+type Refusal = { readonly refused: "token" } | { readonly refused: "scope"; readonly scope: string | undefined };
 
-/** One connection, one use of it. @returns REFUSED where the server answered 401 to any of its requests */
+/** One connection, one use of it. @returns the refusal where the server answered any of its requests so */
 async function attempt<T>(
   serverUrl: string,
   token: string,
   fetch: Fetch,
   use: (client: Client) => Promise<T>,
-): Promise<T | typeof REFUSED> {
+): Promise<{ readonly value: T } | Refusal> {
   const statuses = new Set<number>();
+  let refusal: Refusal | undefined;
   const transport = new StreamableHTTPClientTransport(new URL(serverUrl), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     fetch: async (url, init) => {
       const answer = await fetch(url, init);
       statuses.add(answer.status);
+      refusal = refusalOf(answer) ?? refusal;
       return answer;
     },
   });
   const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
   try {
     await client.connect(transport);
-    return await use(client);
+    return { value: await use(client) };
   } catch (cause) {
-    if (statuses.has(401)) return REFUSED;
+    if (refusal !== undefined) return refusal;
     throw failure(statuses, cause);
   } finally {
     await client.close();
   }
+}
+
+function refusalOf(answer: Response): Refusal | undefined {
+  if (answer.status === 401) return { refused: "token" };
+  if (answer.status !== 403) return undefined;
+  const { error, scope } = extractWWWAuthenticateParams(answer);
+  //= rfc6750#3.1
+  return error === "insufficient_scope" ? { refused: "scope", scope } : undefined;
 }
 
 function failure(statuses: ReadonlySet<number>, cause: unknown): OAuthError {

@@ -2,7 +2,7 @@
  * The token that goes with a user's call to a server, whatever the mode: the user's vendor token, the server's own token, or the
  * platform's where the server wants no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
  */
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import type { ConnectDeps } from "./connect.ts";
@@ -23,6 +23,14 @@ export interface Bearers {
   bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
   /** The server does not take a fresh one either: only the user can mend that. @throws OAuthError invalid_grant, reason `reauthorize` */
   giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
+  /**
+   * The server wants more scope for a call than the bearer has.
+   *
+   * @param scope as its 403 names it; undefined where it does not
+   * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by connecting again;
+   *   vendor_response_invalid, reason `scope_refused`, where it was granted already: asking again would never end
+   */
+  stepUp(connector: Connector, userId: string, bearer: Bearer, scope: string | undefined): Promise<never>;
 }
 
 export interface BearerDeps extends ConnectDeps {
@@ -97,6 +105,19 @@ export function createBearers(deps: BearerDeps): Bearers {
     giveUp: async (connector, userId, { revision }) => {
       if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
       throw new OAuthError("server_error", "The server did not take the token of the platform");
+    },
+    //= mcp-2026-07-28/authorization#scope-challenge-handling
+    stepUp: async (connector, userId, { revision }, scope) => {
+      const { scope: granted } = await connections.status(connector, userId);
+      if (revision === undefined || scope === undefined || isSubset(parseScope(scope), parseScope(granted ?? ""))) {
+        throw new OAuthError("vendor_response_invalid", "The server refuses the call for want of scope it was given", {
+          reason: "scope_refused",
+        });
+      }
+      await connections.wantScope(connector, userId, scope, revision);
+      throw new OAuthError("invalid_grant", "The server wants more for this than you granted: connect again", {
+        reason: "insufficient_scope",
+      });
     },
   };
 }

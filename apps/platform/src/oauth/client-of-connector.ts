@@ -10,21 +10,21 @@ import {
   type VendorTarget,
 } from "@oauth-broker/broker-client";
 import { defineVendor, direct, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
+import { computeScopeUnion } from "@modelcontextprotocol/client";
 import {
   type Clock,
   expandTemplate,
   type Fetch,
+  type KeyWrapper,
   OAuthError,
-  randomToken,
   type RecordStore,
   REGISTRY,
   type Secret,
 } from "@oauth-broker/oauth-core";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
-import { NEVER } from "../connectors/connector-record.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
-import { recipientOf } from "./recipient.ts";
-import { discoverServer, type HostedServer, registerAt } from "./hosted-server.ts";
+import { enteredClient, registeredClient } from "./hosted-client.ts";
+import { discoverServer, type Whereabouts } from "./hosted-server.ts";
 
 export interface BrokerAccess {
   readonly issuer: string;
@@ -32,9 +32,10 @@ export interface BrokerAccess {
   readonly clientSecret: Secret;
 }
 
-export interface ClientDeps {
+export interface ClientDeps extends Whereabouts {
   readonly connectors: Pick<ConnectorStore, "clientSecret">;
   readonly records: RecordStore;
+  readonly keys: KeyWrapper;
   readonly fetch: Fetch;
   readonly now: Clock;
   /** `…/oauth/callback`, registered with every vendor, every deployed server and the broker. */
@@ -46,7 +47,8 @@ export interface ClientDeps {
 
 /** ConnectClient for one connector: the target of each call is the connector's. */
 export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
-  start(): ReturnType<ConnectClient["start"]>;
+  /** @param scope to ask for besides what is always asked for, space-separated */
+  start(scope?: string): ReturnType<ConnectClient["start"]>;
   refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
   revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;
 }
@@ -65,9 +67,13 @@ async function clientOfHostedServer(
   deps: ClientDeps,
 ): Promise<ConnectorClient> {
   if (serverUrl === undefined) throw notDeployed();
-  const server = await discoverServer(serverUrl, deps.fetch);
-  const secret = await deps.connectors.clientSecret(id);
-  const clientId = settings.clientId ?? (await registeredClientId(id, server, deps));
+  const server = await discoverServer(serverUrl, deps.fetch, deps);
+  const { clientId: entered } = settings;
+  if (entered === undefined && server.registrationEndpoint === undefined) throw noClient();
+  const { clientId, clientSecret, method } =
+    entered === undefined
+      ? await registeredClient(id, server, deps)
+      : enteredClient(entered, await deps.connectors.clientSecret(id), server);
   const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, responseIssuer } = server;
   const vendor = defineVendor({
     id: "deployed-server",
@@ -79,12 +85,12 @@ async function clientOfHostedServer(
     authorizationEndpoint,
     tokenEndpoint,
     ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
-    tokenEndpointAuthMethod: secret === undefined ? "none" : "client_secret_basic",
+    tokenEndpointAuthMethod: method,
   });
   //= rfc8707#2
   return onDirect(
-    { vendor, credentials: credentialsOf(clientId, secret) },
-    { resource: serverUrl, ...scopeOf(settings) },
+    { vendor, credentials: credentialsOf(clientId, clientSecret) },
+    { resource: server.resource, ...scopeOf({ scope: settings.scopes ?? server.scope }) },
     deps,
   );
 }
@@ -93,7 +99,7 @@ async function clientOfVendor({ id, settings }: Connector, deps: ClientDeps): Pr
   const { clientId, placeholders } = settings;
   if (clientId === undefined) throw noClient();
   const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
-  return onDirect({ vendor: vendorOf(settings), placeholders, credentials }, scopeOf(settings), deps);
+  return onDirect({ vendor: vendorOf(settings), placeholders, credentials }, scopeOf({ scope: settings.scopes }), deps);
 }
 
 /** An empty URL is the one of the vendor's entry, or the one its issuer's metadata names. */
@@ -134,7 +140,11 @@ async function clientOfBroker({ id, settings }: Connector, deps: ClientDeps): Pr
   const { issuer, clientId } = broker;
   const clientSecret = broker.clientSecret.reveal();
   const client = createBrokerClient({ issuer, clientId, clientSecret, redirectUri, fetch, now });
-  return onClient(client, brokerTarget(settings, await deps.connectors.clientSecret(id)), scopeOf(settings));
+  return onClient(
+    client,
+    brokerTarget(settings, await deps.connectors.clientSecret(id)),
+    scopeOf({ scope: settings.scopes }),
+  );
 }
 
 /** A client id of the connector's own means BYOC; none means the broker's shared credentials. */
@@ -158,7 +168,8 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
   // Refresh and revoke go by `connection`, which names everything but the caller's own credentials.
   const own = target.byoc === undefined ? {} : { byoc: target.byoc };
   return {
-    start: () => client.start({ ...target, ...request }),
+    start: (more) =>
+      client.start({ ...target, ...request, ...scopeOf({ scope: computeScopeUnion(request.scope, more) }) }),
     finish: (callbackUrl, session) => client.finish(callbackUrl, session),
     refresh: ({ refreshToken = "", connection }) => client.refresh({ refreshToken, connection, ...own }),
     revoke: ({ refreshToken, accessToken, connection }) =>
@@ -168,27 +179,12 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
   };
 }
 
-/** Registered once per connector and issuer: every user of it is there under the same client. */
-async function registeredClientId(connectorId: string, server: HostedServer, deps: ClientDeps): Promise<string> {
-  const { records, redirectUri, fetch } = deps;
-  const key = { kind: "registered-client", id: recipientOf([connectorId, server.issuer, redirectUri]) };
-  const known = await records.get(key);
-  if (known !== undefined) return known.data["clientId"] as string;
-  if (server.registrationEndpoint === undefined) throw noClient();
-  const clientId = await registerAt(server, redirectUri, fetch);
-  const data = { v: 1, clientId, attempt: randomToken(8) };
-  const created = await records.create({ key, stage: "registered", data, expiresAt: NEVER });
-  // Somebody else was quicker: theirs is the client.
-  if (created === "created") return clientId;
-  return ((await records.get(key))?.data["clientId"] as string | undefined) ?? clientId;
-}
-
 function credentialsOf(clientId: string, secret: Secret | undefined): { clientId: string; clientSecret?: string } {
   return { clientId, ...(secret === undefined ? {} : { clientSecret: secret.reveal() }) };
 }
 
-function scopeOf({ scopes }: ConnectorSettings): { readonly scope?: string } {
-  return scopes === undefined ? {} : { scope: scopes };
+function scopeOf({ scope }: { readonly scope?: string | undefined }): { readonly scope?: string } {
+  return scope === undefined ? {} : { scope };
 }
 
 const noClient = (): OAuthError =>

@@ -81,6 +81,33 @@ describe("a pre-registered client", () => {
     });
   });
 
+  it("mcp-2026-07-28/authorization#scope-challenge-handling asks for more besides what there is, once", async () => {
+    const connector = await addConnector({ scopes: "openid" });
+    await connect(connector);
+    const bearers = createBearer();
+    const bearer = await bearers.bearerFor(connector, first.user.id);
+    const tooLittle = (scope?: string) => bearers.stepUp(connector, first.user.id, bearer, scope);
+    const refused = { code: "vendor_response_invalid", extras: { reason: "scope_refused" } };
+    for (const had of ["openid", undefined]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await expect(tooLittle(had)).rejects.toMatchObject(refused);
+    }
+    const scopeAsked = async () =>
+      new URL(await startConnect(connector, first, platform)).searchParams.get("scope")?.split(" ");
+    expect(await scopeAsked()).toEqual(["openid"]);
+    await expect(tooLittle("profile")).rejects.toMatchObject({ extras: { reason: "insufficient_scope" } });
+    expect(await scopeAsked()).toEqual(["openid", "profile"]);
+    expect(await platform.connections.status(connector, first.user.id)).toMatchObject({
+      state: "connected",
+      wantedScope: "profile",
+    });
+    // For everything else it is as good as it was.
+    expect((await bearers.bearerFor(connector, first.user.id)).token).toBe(bearer.token);
+    await connect(connector);
+    const { wantedScope, scope } = await platform.connections.status(connector, first.user.id);
+    expect([wantedScope, scope]).toEqual([undefined, "openid profile"]);
+  });
+
   it("keeps tokens, secret and verifier sealed in the data folder", async () => {
     const connector = await addConnector();
     const back = await goToVendor(connector);

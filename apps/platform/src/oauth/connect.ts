@@ -2,8 +2,9 @@
  * A user connects: start() and the way to the vendor, the callback and finish(). What waits meanwhile is a record that only the
  * browser session it was started in can use, and once. Before it: routes/connect.ts. After it: connections.ts.
  */
+import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
-import { hashOf, type JsonObject, type KeyWrapper, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { hashOf, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
@@ -17,7 +18,6 @@ import { recipientOfConnector } from "./recipient.ts";
 export interface ConnectDeps extends ClientDeps {
   readonly connectors: ConnectorStore;
   readonly connections: Connections;
-  readonly keys: KeyWrapper;
 }
 
 export interface Finished {
@@ -35,7 +35,10 @@ const KIND = "connect-flow";
 export async function startConnect(connector: Connector, by: SignedIn, deps: ConnectDeps): Promise<string> {
   requireConnectable(connector);
   const owner = ownerOfFlow(by);
-  const { url, session } = await (await clientOfConnector(connector, deps)).start();
+  const { scope, wantedScope } = await deps.connections.status(connector, by.user.id);
+  //= mcp-2026-07-28/authorization#scope-challenge-handling
+  const more = wantedScope === undefined ? undefined : computeScopeUnion(scope, wantedScope);
+  const { url, session } = await (await clientOfConnector(connector, deps)).start(more);
   const id = hashOf(session.state);
   const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, owner));
   const data = {

@@ -22,6 +22,8 @@ export interface ConnectionStatus {
   readonly connectedAt?: EpochSeconds;
   /** As granted, space-separated. */
   readonly scope?: string;
+  /** What the server wanted for a call besides that: the user grants it by connecting again. */
+  readonly wantedScope?: string;
   readonly failure?: ConnectFailure;
 }
 
@@ -40,6 +42,7 @@ export interface ConnectionData {
   readonly tokens?: JsonObject;
   readonly connectedAt?: EpochSeconds;
   readonly scope?: string;
+  readonly wantedScope?: string;
   readonly reason?: string;
   readonly failure?: ConnectFailure;
 }

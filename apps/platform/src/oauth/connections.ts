@@ -32,6 +32,8 @@ export interface Connections {
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
   /** The tokens are forgotten. @param used the revision that did not work: a newer connection is left alone */
   markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
+  /** A call needs more than was granted. The connection stays as it is, for everything else. @param used the revision that was too little */
+  wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
   /** An attempt that failed changes nothing of a connection there is. */
   recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;
   forget(connector: Connector, userId: string): Promise<void>;
@@ -96,10 +98,11 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
     status: async (connector, userId) => {
       const kept = await read(connector, userId);
       if (kept === undefined) return { state: "none" };
-      const { connectedAt, scope, reason, failure } = kept.data;
+      const { connectedAt, scope, wantedScope, reason, failure } = kept.data;
       const told = {
         ...(connectedAt === undefined ? {} : { connectedAt }),
         ...(scope === undefined ? {} : { scope }),
+        ...(wantedScope === undefined ? {} : { wantedScope }),
         ...(failure === undefined ? {} : { failure }),
       };
       if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...told };
@@ -125,6 +128,10 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
           tokens: sealed,
           connectedAt: replacing === undefined ? now() : (kept?.data.connectedAt ?? now()),
           ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+          // What a refresh brings is no more than there was.
+          ...(replacing === undefined || kept?.data.wantedScope === undefined
+            ? {}
+            : { wantedScope: kept.data.wantedScope }),
         };
       });
     },
@@ -134,6 +141,13 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
         if (kept?.data.revision !== used) return undefined;
         const { connectedAt } = kept.data;
         return { state: "reauthorize", reason, ...(connectedAt === undefined ? {} : { connectedAt }) };
+      }),
+
+    wantScope: async (connector, userId, wantedScope, used) =>
+      change(connector, userId, (kept) => {
+        if (kept?.state !== "connected" || kept.data.revision !== used) return undefined;
+        const { v: _, revision: __, ...rest } = kept.data;
+        return { ...rest, state: kept.state, wantedScope };
       }),
 
     recordFailure: async (connector, userId, failure) =>

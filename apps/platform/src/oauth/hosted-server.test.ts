@@ -3,7 +3,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { discoverServer, registerAt } from "./hosted-server.ts";
+import { registerAt } from "./hosted-client.ts";
+import { discoverServer } from "./hosted-server.ts";
 
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
 const REDIRECT_URI = "https://platform.example/oauth/callback";
@@ -61,6 +62,7 @@ beforeEach(() => {
   };
 });
 
+const deps = { redirectUri: REDIRECT_URI, fetch: egress.fetch };
 const discover = () => discoverServer(`${origin}/mcp`, egress.fetch);
 const reason = async (): Promise<unknown> =>
   discover().then(
@@ -84,6 +86,50 @@ describe("a deployed server", () => {
     expect(asked).toEqual(["/mcp", PATH, ROOT, METADATA]);
   });
 
+  it("rfc9728#3.3 describes itself, and only at the root its whole origin", async () => {
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
+    const whole = { status: 200, body: { resource: origin, authorization_servers: [origin] } };
+    answers[PATH] = whole;
+    expect(await reason()).toBe("no_resource_metadata");
+    delete answers[PATH];
+    answers[ROOT] = whole;
+    expect((await discover()).resource).toBe(origin);
+    answers[ROOT] = resource();
+    expect((await discover()).resource).toBe(`${origin}/mcp`);
+  });
+
+  it("mcp-2026-07-28/authorization#scope-selection-strategy is asked for what its 401 says, else for all it knows", async () => {
+    expect((await discover()).scope).toBeUndefined();
+    answers[PATH] = { status: 200, body: { ...(resource().body as object), scopes_supported: ["read", "write"] } };
+    expect((await discover()).scope).toBe("read write");
+    const challenge = `Bearer scope="read", resource_metadata="${origin}${PATH}"`;
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": challenge } };
+    expect((await discover()).scope).toBe("read");
+    answers[METADATA] = metadata({ scopes_supported: ["read", "offline_access"] });
+    expect((await discover()).scope).toBe("read offline_access");
+  });
+
+  it("rfc8414#3.3 has its metadata where RFC 8414 or OpenID Connect puts it, and for this very issuer", async () => {
+    const tenant = `${origin}/tenant`;
+    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [tenant] } };
+    answers["/tenant/.well-known/openid-configuration"] = metadata({ issuer: tenant });
+    expect((await discover()).issuer).toBe(tenant);
+    const places = [`${METADATA}/tenant`, "/.well-known/openid-configuration/tenant"];
+    expect(asked.slice(2)).toEqual([...places, "/tenant/.well-known/openid-configuration"]);
+    answers[`${METADATA}/tenant`] = metadata();
+    expect(await reason()).toBe("no_server_metadata");
+  });
+
+  it("leaves authorization to another host only where it may", async () => {
+    // Another name, and so another origin, of the same machine.
+    const elsewhere = origin.replace("127.0.0.1", "localhost");
+    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [elsewhere] } };
+    answers[METADATA] = metadata({ issuer: elsewhere, token_endpoint: `${elsewhere}/token` });
+    expect(await reason()).toBe("foreign_endpoint");
+    const found = await discoverServer(`${origin}/mcp`, egress.fetch, { foreignAuthorizationServers: true });
+    expect(found).toMatchObject({ issuer: elsewhere, tokenEndpoint: `${elsewhere}/token` });
+  });
+
   it("rfc9207#2.4 says whose iss comes: nobody's, its own, or exactly the vendor's it names", async () => {
     expect((await discover()).responseIssuer).toBeUndefined();
     answers[METADATA] = metadata({ authorization_response_iss_parameter_supported: true });
@@ -93,9 +139,9 @@ describe("a deployed server", () => {
   });
 
   it("registers the platform", async () => {
-    expect(await registerAt(await discover(), REDIRECT_URI, egress.fetch)).toBe("platform");
+    expect(await registerAt(await discover(), deps)).toEqual({ clientId: "platform", method: "none" });
     answers["/register"] = { status: 400, body: { error: "invalid_redirect_uri" } };
-    await expect(registerAt(await discover(), REDIRECT_URI, egress.fetch)).rejects.toMatchObject({
+    await expect(registerAt(await discover(), deps)).rejects.toMatchObject({
       extras: { reason: "no_registration" },
     });
   });

@@ -1,23 +1,20 @@
 /**
- * What a deployed server says about itself as an authorization server, found as MCP clients find it: 401, protected resource
- * metadata, RFC 8414. Nothing it says may lead away from its own origin: codes and tokens of its users go nowhere else.
- * Callers: connect-client.ts, the connection test of a deploy.
+ * What a server says about its authorization server, found as MCP clients find it. Where the platform deployed it, nothing may
+ * lead away from its own origin: codes and tokens of its users go nowhere else. Before it: protected-resource.ts. After it:
+ * hosted-client.ts, client-of-connector.ts.
  */
-import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
-import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
-import {
-  allowInsecureRequests,
-  type AuthorizationServer,
-  customFetch,
-  discoveryRequest,
-  dynamicClientRegistrationRequest,
-  processDiscoveryResponse,
-  processDynamicClientRegistrationResponse,
-  processResourceDiscoveryResponse,
-} from "oauth4webapi";
+import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { type AuthorizationServer, processDiscoveryResponse } from "oauth4webapi";
+import { discoverResource, requireOwn } from "./protected-resource.ts";
+import { broken, down, reach } from "./server-failure.ts";
 
 export interface HostedServer {
   readonly issuer: string;
+  /** What its tokens are for, as it names itself. */
+  readonly resource: string;
+  /** What to ask for, space-separated; absent: nothing in particular. */
+  readonly scope?: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint?: string;
@@ -29,20 +26,24 @@ export interface HostedServer {
   readonly metadata: AuthorizationServer;
 }
 
-const PROBE = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-const RESOURCE = "/.well-known/oauth-protected-resource";
+export interface Whereabouts {
+  /** A server that the platform did not deploy may leave authorization to one elsewhere. */
+  readonly foreignAuthorizationServers?: boolean;
+}
 
 /**
  * @param serverUrl the connector's, `…/mcp`
  * @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata`, `no_server_metadata`, `foreign_endpoint`
  *   or `no_pkce`, for a server that does not answer as it must; temporarily_unavailable when it cannot be reached
  */
-export async function discoverServer(serverUrl: string, fetch: Fetch): Promise<HostedServer> {
+export async function discoverServer(
+  serverUrl: string,
+  fetch: Fetch,
+  { foreignAuthorizationServers = false }: Whereabouts = {},
+): Promise<HostedServer> {
   const { origin } = new URL(serverUrl);
-  const challenge = await reach(() => challengeOf(serverUrl, fetch));
-  const { authorization_servers: [issuer] = [] } = await reach(() => resourceMetadata(serverUrl, challenge, fetch));
-  if (issuer === undefined) throw broken("no_resource_metadata", "names no authorization server");
-  requireOwn(issuer, origin);
+  const { issuer, resource, scope } = await discoverResource(serverUrl, fetch);
+  if (!foreignAuthorizationServers) requireOwn(issuer, origin);
   const metadata = await reach(() => serverMetadata(issuer, fetch));
   const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = metadata;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
@@ -50,12 +51,15 @@ export async function discoverServer(serverUrl: string, fetch: Fetch): Promise<H
   }
   const { revocation_endpoint: revocationEndpoint, registration_endpoint: registrationEndpoint } = metadata;
   for (const url of [authorizationEndpoint, tokenEndpoint, revocationEndpoint, registrationEndpoint]) {
-    if (url !== undefined) requireOwn(url, origin);
+    if (url !== undefined && !foreignAuthorizationServers) requireOwn(url, origin);
   }
   if (metadata.code_challenge_methods_supported?.includes("S256") !== true) throw broken("no_pkce", "offers no PKCE");
   const responseIssuer = issuerOfResponses(metadata);
+  const wished = withRefresh(scope, metadata);
   return {
     issuer,
+    resource,
+    ...(wished === undefined ? {} : { scope: wished }),
     authorizationEndpoint,
     tokenEndpoint,
     ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
@@ -65,32 +69,10 @@ export async function discoverServer(serverUrl: string, fetch: Fetch): Promise<H
   };
 }
 
-/**
- * Becomes a public client of the server.
- *
- * @returns the client id, for every user of the connector
- * @throws OAuthError as discoverServer; reason `no_registration`
- */
-export async function registerAt(server: HostedServer, redirectUri: string, fetch: Fetch): Promise<string> {
-  if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
-  const wished = {
-    client_name: "Platform",
-    redirect_uris: [redirectUri],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-  };
-  try {
-    const answer = await reach(() =>
-      dynamicClientRegistrationRequest(server.metadata, wished, {
-        [customFetch]: (to, { headers, body }) => fetch(to, { method: "POST", headers, body }),
-        [allowInsecureRequests]: isInsecure(server.issuer),
-      }),
-    );
-    return (await processDynamicClientRegistrationResponse(answer)).client_id;
-  } catch (cause) {
-    throw cause instanceof OAuthError ? cause : broken("no_registration", "did not register the platform", cause);
-  }
+/** A resource does not ask for refresh tokens; the platform wants them where the authorization server has a scope for it. */
+function withRefresh(scope: string | undefined, { scopes_supported: known }: AuthorizationServer): string | undefined {
+  if (scope === undefined || known?.includes("offline_access") !== true) return scope;
+  return scope.split(" ").includes("offline_access") ? scope : `${scope} offline_access`;
 }
 
 /**
@@ -104,76 +86,22 @@ function issuerOfResponses(metadata: AuthorizationServer): string | undefined {
   return metadata.authorization_response_iss_parameter_supported === true ? metadata.issuer : undefined;
 }
 
-async function challengeOf(serverUrl: string, fetch: Fetch): Promise<string | undefined> {
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const answer = await fetch(serverUrl, { method: "POST", headers, body: PROBE });
-  if (answer.status >= 500) throw down();
-  if (answer.status !== 401) throw broken("no_challenge", "did not answer 401 to a request without a token");
-  return extractWWWAuthenticateParams(answer).resourceMetadataUrl?.href;
-}
-
-/** Where the challenge says, else at the path, else at the root. */
-async function resourceMetadata(
-  serverUrl: string,
-  named: string | undefined,
-  fetch: Fetch,
-): Promise<{ readonly authorization_servers?: readonly string[] }> {
-  const { origin, pathname } = new URL(serverUrl);
-  if (named !== undefined) requireOwn(named, origin);
-  for (const url of named === undefined ? [origin + RESOURCE + pathname, origin + RESOURCE] : [named]) {
-    // The second place is asked only where the first has nothing.
+/** RFC 8414 first, then OpenID Connect; a path in the issuer goes behind the well-known name, for the latter also before it. */
+//= rfc8414#3.3
+async function serverMetadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
+  if (URL.parse(issuer) === null) throw broken("no_server_metadata", "names an authorization server that is no URL");
+  for (const { url } of buildDiscoveryUrls(issuer)) {
+    // The next place is asked only where this one has nothing.
     // oxlint-disable-next-line no-await-in-loop
-    const answer = await fetch(url, { headers: { accept: "application/json" } });
+    const answer = await fetch(url.href, { headers: { accept: "application/json" } });
     if (answer.status >= 500) throw down();
     if (answer.status === 404) continue;
     try {
-      //= rfc9728#3.3
       // oxlint-disable-next-line no-await-in-loop
-      return await processResourceDiscoveryResponse(new URL(serverUrl), answer);
+      return await processDiscoveryResponse(new URL(issuer), answer);
     } catch (cause) {
-      throw broken("no_resource_metadata", "does not describe itself as a protected resource", cause);
+      throw broken("no_server_metadata", "has no authorization server metadata that could be used", cause);
     }
   }
-  throw broken("no_resource_metadata", "has no protected resource metadata");
+  throw broken("no_server_metadata", "has no authorization server metadata");
 }
-
-//= rfc8414#3.3
-async function serverMetadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
-  const url = new URL(issuer);
-  const answer = await discoveryRequest(url, {
-    algorithm: "oauth2",
-    [customFetch]: (from, { method, headers }) => fetch(from, { method, headers }),
-    [allowInsecureRequests]: isInsecure(issuer),
-  });
-  if (answer.status >= 500) throw down();
-  try {
-    return await processDiscoveryResponse(url, answer);
-  } catch (cause) {
-    throw broken("no_server_metadata", "has no authorization server metadata that could be used", cause);
-  }
-}
-
-/** What may be reached without TLS is for egress to say. */
-const isInsecure = (issuer: string): boolean => issuer.startsWith("http:");
-
-function requireOwn(url: string, origin: string): void {
-  if (URL.parse(url)?.origin === origin) return;
-  throw broken("foreign_endpoint", "leads to another host than its own");
-}
-
-async function reach<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (cause) {
-    throw cause instanceof OAuthError ? cause : down(cause);
-  }
-}
-
-const down = (cause?: unknown): OAuthError =>
-  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now", {
-    reason: "server_down",
-    cause,
-  });
-
-const broken = (reason: string, what: string, cause?: unknown): OAuthError =>
-  new OAuthError("vendor_response_invalid", `The server of this connector ${what}`, { reason, cause });

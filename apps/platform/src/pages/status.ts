@@ -12,8 +12,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** In a line, escaped. */
-export function statusLine({ state, reason = "" }: ConnectionStatus): string {
+export function statusLine({ state, reason = "", wantedScope }: ConnectionStatus): string {
   if (state === "none") return "Not connected";
+  if (state === "connected" && wantedScope !== undefined) return "Connected. A tool wants more: connect again";
   if (state === "connected") return "Connected";
   return `Connect again: ${escapeHtml(REASONS[reason] ?? "the vendor ended your connection")}`;
 }
