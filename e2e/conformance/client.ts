@@ -4,9 +4,13 @@
  */
 import { takeTurn } from "./client-turn.ts";
 
-const { MCP_CONFORMANCE_CONTEXT: context, CONFORMANCE_TURNS: turns } = process.env;
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = "",
+  MCP_CONFORMANCE_CONTEXT: context,
+  CONFORMANCE_TURNS: turns,
+} = process.env;
 await takeTurn(turns);
 // Loaded in turn, too.
 const { play } = await import("./client-play.ts");
 const { readContext } = await import("./client-use.ts");
-await play(process.argv.at(-1) ?? "", readContext(context));
+await play(scenario, process.argv.at(-1) ?? "", readContext(context));

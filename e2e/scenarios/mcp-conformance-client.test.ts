@@ -7,9 +7,9 @@ import { baselineOf, type Revision, runClientSuite, scoredScenarios } from "../c
 
 describe("the client", () => {
   it.each<[Revision, Readonly<Record<string, number>>]>([
-    ["2026-07-28", { scenarios: 32, SUCCESS: 478, SKIPPED: 4 }],
-    ["2025-11-25", { scenarios: 18, SUCCESS: 307 }],
-  ])("meets %s", { timeout: 65_000 }, async (revision, score) => {
+    ["2026-07-28", { scenarios: 32, SUCCESS: 477, SKIPPED: 4 }],
+    ["2025-11-25", { scenarios: 18, SUCCESS: 323 }],
+  ])("meets %s", { timeout: 125_000 }, async (revision, score) => {
     const run = await runClientSuite("--requirements", revision, "--expected-failures", baselineOf(revision));
     const ran = scoredScenarios(revision, "client").map((scenario) => run.scenarios.get(scenario) ?? []);
     const found: Record<string, number> = { scenarios: ran.filter((statuses) => statuses.length > 0).length };
