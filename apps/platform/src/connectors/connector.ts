@@ -27,7 +27,7 @@ export interface ConnectorSettings {
   readonly hasClientSecret: boolean;
   readonly authorizationUrl?: string;
   readonly tokenUrl?: string;
-  /** Space-separated. */
+  /** Space-separated; the most that users are asked for. Absent: what the server or the vendor's entry names. */
   readonly scopes?: string;
   /** A registry vendor, or an issuer, to discover from. */
   readonly vendorOrIssuer?: string;

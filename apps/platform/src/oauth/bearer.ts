@@ -5,7 +5,7 @@
 import { isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
-import type { ConnectDeps } from "./connect.ts";
+import { type ConnectDeps, mayAskFor } from "./connect.ts";
 import type { OpenConnection } from "./connection.ts";
 
 export interface Bearer {
@@ -28,7 +28,8 @@ export interface Bearers {
    *
    * @param scope as its 403 names it; undefined where it does not
    * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by connecting again;
-   *   vendor_response_invalid, reason `scope_refused`, where it was granted already: asking again would never end
+   *   vendor_response_invalid, reason `scope_refused`, where it was granted already: asking again would never end; reason
+   *   `scope_not_allowed`, where an administrator entered which scopes there are, and it is none of them
    */
   stepUp(connector: Connector, userId: string, bearer: Bearer, scope: string | undefined): Promise<never>;
 }
@@ -113,6 +114,15 @@ export function createBearers(deps: BearerDeps): Bearers {
         throw new OAuthError("vendor_response_invalid", "The server refuses the call for want of scope it was given", {
           reason: "scope_refused",
         });
+      }
+      if (!mayAskFor(scope, connector)) {
+        throw new OAuthError(
+          "vendor_response_invalid",
+          "The server wants scope that is not among those under Settings",
+          {
+            reason: "scope_not_allowed",
+          },
+        );
       }
       await connections.wantScope(connector, userId, scope, revision);
       throw new OAuthError("invalid_grant", "The server wants more for this than you granted: connect again", {

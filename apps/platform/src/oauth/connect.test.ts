@@ -82,21 +82,19 @@ describe("a pre-registered client", () => {
   });
 
   it("mcp-2026-07-28/authorization#scope-challenge-handling asks for more besides what there is, once", async () => {
-    const connector = await addConnector({ scopes: "openid" });
-    await connect(connector);
+    const connector = await addConnector({ scopes: "" });
+    const tokens = { accessToken: "first", tokenType: "Bearer", scope: "openid", connection: "c", vendor: "v" };
+    await platform.connections.save(connector, first.user.id, { ...tokens, vendorData: {} });
     const bearers = createBearer();
     const bearer = await bearers.bearerFor(connector, first.user.id);
     const tooLittle = (scope?: string) => bearers.stepUp(connector, first.user.id, bearer, scope);
-    const refused = { code: "vendor_response_invalid", extras: { reason: "scope_refused" } };
     for (const had of ["openid", undefined]) {
       // oxlint-disable-next-line no-await-in-loop
-      await expect(tooLittle(had)).rejects.toMatchObject(refused);
+      await expect(tooLittle(had)).rejects.toMatchObject({ extras: { reason: "scope_refused" } });
     }
-    const scopeAsked = async () =>
-      new URL(await startConnect(connector, first, platform)).searchParams.get("scope")?.split(" ");
-    expect(await scopeAsked()).toEqual(["openid"]);
     await expect(tooLittle("profile")).rejects.toMatchObject({ extras: { reason: "insufficient_scope" } });
-    expect(await scopeAsked()).toEqual(["openid", "profile"]);
+    const url = new URL(await startConnect(connector, first, platform));
+    expect(url.searchParams.get("scope")).toBe("openid profile");
     expect(await platform.connections.status(connector, first.user.id)).toMatchObject({
       state: "connected",
       wantedScope: "profile",
@@ -106,6 +104,20 @@ describe("a pre-registered client", () => {
     await connect(connector);
     const { wantedScope, scope } = await platform.connections.status(connector, first.user.id);
     expect([wantedScope, scope]).toEqual([undefined, "openid profile"]);
+  });
+
+  it("asks users for no scope beyond those an administrator entered", async () => {
+    const connector = await addConnector({ scopes: "openid" });
+    await connect(connector);
+    const bearers = createBearer();
+    const bearer = await bearers.bearerFor(connector, first.user.id);
+    await expect(bearers.stepUp(connector, first.user.id, bearer, "openid profile")).rejects.toMatchObject({
+      extras: { reason: "scope_not_allowed" },
+    });
+    // Nor what was wanted before the administrator entered any.
+    await platform.connections.wantScope(connector, first.user.id, "profile", bearer.revision ?? "");
+    const url = new URL(await startConnect(connector, first, platform));
+    expect(url.searchParams.get("scope")).toBe("openid");
   });
 
   it("keeps tokens, secret and verifier sealed in the data folder", async () => {

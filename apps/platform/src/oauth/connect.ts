@@ -4,7 +4,7 @@
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
-import { hashOf, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { hashOf, isSubset, type JsonObject, OAuthError, parseScope, Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
@@ -37,7 +37,8 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
   const owner = ownerOfFlow(by);
   const { scope, wantedScope } = await deps.connections.status(connector, by.user.id);
   //= mcp-2026-07-28/authorization#scope-challenge-handling
-  const more = wantedScope === undefined ? undefined : computeScopeUnion(scope, wantedScope);
+  const isMore = wantedScope !== undefined && mayAskFor(wantedScope, connector);
+  const more = isMore ? computeScopeUnion(scope, wantedScope) : undefined;
   const { url, session } = await (await clientOfConnector(connector, deps)).start(more);
   const id = hashOf(session.state);
   const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, owner));
@@ -51,6 +52,11 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
   };
   await deps.records.create({ key: { kind: KIND, id }, stage: "started", data, expiresAt: session.expiresAt });
   return url;
+}
+
+/** What an administrator entered is the most that users are asked for, whatever the server says. */
+export function mayAskFor(scope: string, { settings: { scopes } }: Connector): boolean {
+  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));
 }
 
 /**
