@@ -20,9 +20,9 @@ export const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 
 export function connectorsPage(listed: readonly ListedConnector[], session: SignedIn): string {
   const rows = listed.map(
-    ({ connector: { id, name, state, settings }, status }) =>
-      `<tr><td><a href="/connectors/${id}">${escapeHtml(name)}</a></td><td class="word">${STATE_WORDS[state]}</td><td>${
-        settings.authentication === "none" ? "Needs no connection" : statusLine(status)
+    ({ connector, status }) =>
+      `<tr><td><a href="/connectors/${connector.id}">${escapeHtml(connector.name)}</a></td><td class="word">${STATE_WORDS[connector.state]}</td><td>${
+        needsNone(connector) ? "Needs no connection" : statusLine(status)
       }</td></tr>`,
   );
   const table = `<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
@@ -36,6 +36,9 @@ export function connectorsPage(listed: readonly ListedConnector[], session: Sign
         : table,
   });
 }
+
+/** Of a draft without settings nobody knows yet. */
+const needsNone = ({ state, settings }: Connector): boolean => state === "active" && settings.authentication === "none";
 
 export function tabsOf(id: string, current: "connection" | "settings" | "try", { user }: SignedIn): readonly Tab[] {
   const tab = (href: string, label: string, name?: string): Tab => ({ href, label, isCurrent: name === current });
@@ -55,7 +58,7 @@ export function connectorPage({ connector, status }: ListedConnector, session: S
     ["State", STATE_WORDS[state]],
     ["Registration", REGISTRATION_WORDS[settings.registration]],
     ["Server", serverUrl === undefined ? "Not deployed yet" : `<code>${escapeHtml(serverUrl)}</code>`],
-    ...(settings.authentication === "none" ? [] : [["Your connection", statusLine(status)]]),
+    ...(needsNone(connector) ? [] : [["Your connection", statusLine(status)]]),
     ...(connectedAt === undefined ? [] : [["Connected since", time(connectedAt)]]),
     ...(scope === undefined ? [] : [["Scope", escapeHtml(scope)]]),
   ];
@@ -73,8 +76,9 @@ export function connectorPage({ connector, status }: ListedConnector, session: S
   });
 }
 
-function actions({ id, state, settings }: Connector, status: ConnectionStatus, { cookie }: SignedIn): string {
-  if (settings.authentication === "none") return "<p>This server wants no OAuth: there is nothing to connect.</p>";
+function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): string {
+  const { id, state } = connector;
+  if (needsNone(connector)) return "<p>This server wants no OAuth: there is nothing to connect.</p>";
   const disconnect =
     status.state === "none"
       ? ""

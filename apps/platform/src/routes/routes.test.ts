@@ -223,7 +223,7 @@ describe("connecting", () => {
   });
 
   it("says why a connector cannot be connected", async () => {
-    expect(await (await user.get("/connectors/a-draft")).text()).toContain("Draft");
+    expect(await (await user.get("/connectors/a-draft")).text()).toContain("A draft cannot be connected");
     await save({ clientId: "", clientSecret: "", forgetSecret: "yes" });
     await user.submit(PATH, `${PATH}/connect`);
     expect(await (await user.get(PATH)).text()).toContain("has no OAuth client");
