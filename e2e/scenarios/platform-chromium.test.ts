@@ -4,13 +4,13 @@
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../support/mcp-vendor.ts";
+import { openPerson, type Person } from "../support/platform-person.ts";
 import { type PlatformStage, startPlatform } from "../support/platform-stage.ts";
-import { plantSecret } from "../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -40,33 +40,20 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   });
 
   describe.each([1280, 360])("at %i px", (width) => {
-    let context: BrowserContext;
-    let page: Page;
-    let complaints: string[];
     const id = `hosted-${width}`;
+    let person: Person;
+    let page: Page;
 
     beforeAll(() => platform.addConnector(id, server.mcp, HOSTED));
     beforeEach(async () => {
-      context = await browser.newContext({ viewport: { width, height: 900 } });
-      context.setDefaultTimeout(15_000);
-      complaints = [];
-      context.on("weberror", (error) => complaints.push(error.error().message));
-      // Refusals are answered with 400 on purpose; everything else a browser complains about is a defect of a page.
-      context.on("console", (message) => {
-        if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
-      });
-      context.on("request", (request) => {
-        plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
-      });
-      page = await context.newPage();
+      person = await openPerson(browser, platform.url, { viewport: { width, height: 900 } });
+      ({ page } = person);
     });
     afterEach(async () => {
-      expect(complaints).toEqual([]);
-      await context.close();
+      await person.leave();
+      expect(person.complaints).toEqual([]);
     });
 
-    const click = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
-    const sees = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
     const shot = async (name: string): Promise<void> => {
       await page.screenshot({ path: screenshotPath(shots, `${width}-${name}`), fullPage: true });
       // Nothing is cut off or has to be scrolled to sideways.
@@ -75,48 +62,40 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       expect(await page.evaluate(`${fields}.every((field) => field.labels.length > 0)`)).toBe(true);
       expect(await page.locator("h1").count()).toBe(1);
     };
-    const signIn = async (user: string): Promise<void> => {
-      await page.goto(platform.url);
-      await click(user);
-      await page.getByRole("heading", { name: "Connectors" }).waitFor();
-    };
 
     it("a user cancels, connects, calls a tool and disconnects", async () => {
       await page.goto(platform.url);
-      await sees(/not an identity system/);
+      await person.sees(/not an identity system/);
       await shot("1-users");
-      await click("First user");
-      await sees("Not connected");
+      await person.click("First user");
+      await person.sees("Not connected");
       await shot("2-connectors");
 
-      await page.getByRole("link", { name: `The ${id} server` }).click();
-      await click("Connect");
-      await atVendor("Cancel");
-      await sees("You cancelled at the vendor. Nothing was connected.");
-      await sees("access_denied");
+      await person.follow(`The ${id} server`);
+      await person.click("Connect");
+      await person.answerVendor({ decision: "Cancel" });
+      await person.sees("You cancelled at the vendor. Nothing was connected.");
+      await person.sees("access_denied");
       await shot("3-cancelled");
 
-      await click("Connect");
-      await atVendor("Allow");
+      await person.click("Connect");
+      await person.answerVendor();
       await page.getByText("Connected", { exact: true }).first().waitFor();
       expect(new URL(page.url()).search).toBe("");
       await shot("4-connected");
 
-      await page.getByRole("link", { name: "Try" }).click();
-      await page.getByLabel("Tool").selectOption("whoami");
-      await click("Call the tool");
-      await sees(/"login"/);
+      expect(await person.callTool()).toContain('"login"');
       await shot("5-answer");
 
-      await page.getByRole("link", { name: "Connection" }).click();
-      await click("Disconnect");
-      await sees("Not connected");
+      await person.follow("Connection");
+      await person.click("Disconnect");
+      await person.sees("Not connected");
     });
 
     it("an administrator is told at the field what is wrong, by keyboard alone", async () => {
-      await signIn("Administrator");
-      await page.getByRole("link", { name: "A draft without a server" }).click();
-      await page.getByRole("link", { name: "Settings" }).click();
+      await person.signIn("Administrator");
+      await person.follow("A draft without a server");
+      await person.follow("Settings");
       await page.getByLabel("Authentication").selectOption("OAuth 2.1");
       await page.getByLabel("Registration").selectOption("Pre-registered Client");
       await page.getByLabel("Token URL").fill("https://10.0.0.1/token");
@@ -133,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await page.getByLabel("Authorization URL").fill("https://vendor.example/authorize");
       await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
       await page.keyboard.press("Enter");
-      await sees("Saved.");
+      await person.sees("Saved.");
       expect(await page.content()).not.toContain("a-secret-that-must-not-come-back");
       await shot("7-saved");
       // As it was, for the other width.
@@ -146,14 +125,5 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
         authorizationUrl: "",
       });
     });
-
-    /** Signs in at the vendor where it asks, and answers its consent page. */
-    async function atVendor(answer: "Allow" | "Cancel"): Promise<void> {
-      await page.waitForURL((url) => url.origin === vendor.github.url);
-      const person = page.getByRole("button", { name: /Sample user/ });
-      if ((await person.count()) > 0) await person.first().click();
-      await page.getByRole("button", { name: new RegExp(`^${answer}`) }).click();
-      await page.waitForURL((url) => url.origin === platform.url);
-    }
   });
 });

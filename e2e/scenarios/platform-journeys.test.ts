@@ -1,15 +1,24 @@
 /**
- * The platform as two processes on one data folder, its pages and its deploy command: from a service.yaml to an agent's call, for a
- * server of each mode. What users and administrators do, they do on the pages.
+ * Issue 6's journeys, from a service.yaml to an agent's call: the deploy command, the pages, the server and the broker are processes,
+ * and what users and administrators do, they do in Chromium. Screenshots go to a temporary folder that is printed.
  */
+import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startBrokerProcess } from "../support/broker-process.ts";
+import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
+import { openPerson, type Person } from "../support/platform-person.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../support/platform-process.ts";
 import { createVisitor } from "../support/platform-stage.ts";
+import { plantSecret } from "../support/secrets.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const HOSTED = `name: notes
 mode: hosted
@@ -17,10 +26,10 @@ enable_db: true
 service:
   expose: [/.well-known/oauth-authorization-server, /.well-known/oauth-protected-resource,
     /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
-const OPEN_SERVER = join(ROOT, "e2e", "support", "open-server.ts");
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
+const OPEN_SERVER = join(ROOT, "e2e", "support", "open-server.ts");
 
-// Each test starts several processes, one after the other.
+// Each journey starts several processes, one after the other.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let platformUrl: string;
@@ -34,9 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.close());
 
-async function begin(yaml: string, options: Pick<ProjectOptions, "start"> = {}): Promise<void> {
-  const env = options.start === undefined ? vendor.env : {};
-  project = serverProject({ yaml, env, platformUrl, ...options });
+async function begin(yaml: string, options: Partial<ProjectOptions> = {}): Promise<void> {
+  project = serverProject({ yaml, env: vendor.env, platformUrl, ...options });
   expect((await project.deploy("init")).code).toBe(0);
   pages = await project.serve();
 }
@@ -45,55 +53,144 @@ afterEach(async () => {
   project.remove();
 });
 
-describe("a hosted server", () => {
-  beforeEach(() => begin(HOSTED));
+describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
+  const shots = join(tmpdir(), `platform-journeys-${process.pid}`);
+  const people: Person[] = [];
+  let browser: Browser;
 
-  it("is a draft, is deployed, and two users call it as themselves through the ingress", async () => {
-    const first = await createVisitor(platformUrl, "first-user");
-    expect(await first.read("/connectors")).toContain("Draft");
-    const running = await project.start();
-    expect(await first.read("/connectors")).toContain("Active");
-    await first.connect("notes", { account: "user" });
-    const second = await createVisitor(platformUrl, "second-user");
-    await second.connect("notes", { account: "operator" });
-    expect(await first.callTool("notes")).toContain('"sample-user"');
-    expect(await second.callTool("notes")).toContain('"sample-operator"');
-    await running.stop();
-    expect(await first.callTool("notes")).toContain("cannot answer now");
-    expect(await first.read("/connectors/notes")).toContain("<dd>Connected</dd>");
+  beforeAll(async () => {
+    browser = await launchChromium(CHROMIUM ?? "");
+    console.log(`Screenshots: ${shots}`);
   });
-});
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    const left = people.splice(0);
+    await Promise.all(left.map((person) => person.leave()));
+    expect(left.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
 
-describe("a pre-registered server", () => {
-  beforeEach(() => begin(PRE_REGISTERED));
+  const person = async (name: "Administrator" | "First user" | "Second user"): Promise<Person> => {
+    const opened = await openPerson(browser, platformUrl);
+    people.push(opened);
+    await opened.signIn(name);
+    return opened;
+  };
+  const shot = async ({ page }: Person, name: string): Promise<void> =>
+    void (await page.screenshot({ path: screenshotPath(shots, name), fullPage: true }));
 
-  it("stays a draft, gets its client under Settings, is activated, and called with the user's vendor token", async () => {
-    expect((await project.deploy("run")).code).toBe(3);
-    const administrator = await createVisitor(platformUrl, "admin");
-    const page = "/connectors/notes/settings";
-    const saved = await administrator.submit(page, page, {
-      authentication: "oauth_2_1",
-      registration: "pre_registered_client",
-      vendorOrIssuer: "github",
-      clientId: OUR_CLIENT,
-      clientSecret: vendor.env["VENDOR_CLIENT_SECRET"] ?? "",
-      authorizationUrl: vendor.env["VENDOR_AUTHORIZATION_URL"] ?? "",
-      tokenUrl: vendor.env["VENDOR_TOKEN_URL"] ?? "",
-      scopes: "read:user",
+  it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
+    const broker = await startBroker();
+    // The broker has the vendor's client: the server has none, and judges tokens by asking for the account.
+    const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: byocSecret = "", ...rest } = vendor.env;
+    const { VENDOR_INTROSPECTION_URL: __, ...env } = rest;
+    await begin(PRE_REGISTERED, { env, platformEnv: broker.access });
+    const administrator = await person("Administrator");
+    await administrator.saveSettings("notes", {
+      Authentication: "OAuth 2.1",
+      Registration: "Through the broker",
+      "Vendor or issuer": "github",
+      "OAuth Scopes": "read:user",
     });
-    expect(saved.location).toBe(`${page}?saved`);
     const running = await project.start();
-    const first = await createVisitor(platformUrl, "first-user");
-    expect(await first.connect("notes")).toContain("<dd>Connected</dd>");
-    expect(await first.callTool("notes")).toContain('"sample-user"');
+
+    const first = await person("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    // The shared client serves several organizations: the broker says who asks.
+    await first.sees("The Platform of Acme asks to use your account at GitHub.");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+
+    await administrator.saveSettings("notes", { "Client ID": BYOC_CLIENT, "Client Secret": byocSecret });
+    await first.open("notes");
+    await first.sees("Connect again: the client or the endpoints of the connector changed");
+    await first.click("Connect again");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    // What was given to the shared client is worth nothing now.
+    vendor.github.disconnect("user", SHARED_CLIENT);
+    expect(await first.callTool()).toContain('"sample-user"');
+
+    await first.follow("Connection");
+    await first.click("Connect again");
+    await first.answerVendor({ decision: "Cancel" });
+    await first.sees("You cancelled at the vendor.");
+    await first.sees(/Error access_denied, flow /);
+    await shot(first, "1-cancelled");
+    // The connection there was is as it was; and stays so when the customer's client is revoked, which nobody can connect with.
+    expect(await first.callTool()).toContain('"sample-user"');
+    broker.revokeByocSecret();
+    await first.follow("Connection");
+    await first.click("Connect again");
+    await first.answerVendor();
+    await first.sees("An administrator updates them under Settings.");
+    await shot(first, "2-client-revoked");
+    expect(await first.callTool()).toContain('"sample-user"');
     await running.stop();
+    await broker.stop();
+  });
+
+  it("a pre-registered server: a draft, its client under Settings, active, an agent's call", async () => {
+    await begin(PRE_REGISTERED);
+    expect((await project.deploy("run")).code).toBe(3);
+    const administrator = await person("Administrator");
+    await administrator.open("notes");
+    await administrator.sees("A draft cannot be connected");
+    await administrator.saveSettings("notes", {
+      Authentication: "OAuth 2.1",
+      Registration: "Pre-registered Client",
+      "Vendor or issuer": "github",
+      "Client ID": OUR_CLIENT,
+      "Client Secret": vendor.env["VENDOR_CLIENT_SECRET"] ?? "",
+      "Authorization URL": vendor.env["VENDOR_AUTHORIZATION_URL"] ?? "",
+      "Token URL": vendor.env["VENDOR_TOKEN_URL"] ?? "",
+      "OAuth Scopes": "read:user",
+    });
+    await shot(administrator, "3-client-entered");
+    const running = await project.start();
+
+    const first = await person("First user");
+    await first.open("notes");
+    await first.sees("Active");
+    await first.click("Connect");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    await running.stop();
+  });
+
+  it("a hosted server with a table: active at once, two users, an agent's call as each", async () => {
+    await begin(HOSTED);
+    const first = await person("First user");
+    await first.sees("Draft");
+    const running = await project.start();
+    const second = await person("Second user");
+    await second.sees("Active");
+    for (const [user, account] of [
+      [first, "user"],
+      [second, "operator"],
+    ] as const) {
+      await user.open("notes");
+      await user.click("Connect");
+      await user.answerVendor({ account });
+      await user.sees("Connected since");
+    }
+    expect(await first.callTool()).toContain('"sample-user"');
+    expect(await second.callTool()).toContain('"sample-operator"');
+    await shot(second, "4-second-user");
+    await running.stop();
+    await first.follow("Try");
+    await first.sees(/cannot answer now/);
+    await first.follow("Connection");
+    await first.sees("Connected since");
   });
 });
 
 describe("a server without OAuth", () => {
-  beforeEach(() => begin("name: notes\nmode: none", { start: `node ${JSON.stringify(OPEN_SERVER)}` }));
-
   it("is called without a connection, by a token of the platform that the server never sees", async () => {
+    await begin("name: notes\nmode: none", { env: {}, start: `node ${JSON.stringify(OPEN_SERVER)}` });
     const running = await project.start();
     const first = await createVisitor(platformUrl, "first-user");
     expect(await first.read("/connectors/notes")).toContain("there is nothing to connect");
@@ -101,3 +198,37 @@ describe("a server without OAuth", () => {
     await running.stop();
   });
 });
+
+const SHARED_CLIENT = "broker-at-the-vendor";
+const BYOC_CLIENT = "byoc-at-the-vendor";
+
+/** Two organizations use it, and its client at the vendor; the customer's own client there knows its redirect URI and no other. */
+async function startBroker() {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const secret = `platform-at-the-broker-${randomBytes(16).toString("hex")}`;
+  plantSecret("platform's secret at the broker", secret);
+  const env = { PLATFORM_SECRET: secret, VENDOR_SECRET: vendor.env["VENDOR_CLIENT_SECRET"] ?? "" };
+  const addClient = (clientId: string, clientSecret: string): void =>
+    vendor.github.addClient({ clientId, clientSecret, redirectUris: [`${url}/v1/callback`] });
+  for (const clientId of [SHARED_CLIENT, BYOC_CLIENT]) addClient(clientId, env.VENDOR_SECRET);
+  const yaml = `base_url: ${url}
+listen: { host: 127.0.0.1, port: ${new URL(url).port} }
+owners: [{ id: acme, name: Acme }, { id: globex }]
+clients:
+  - client_id: platform
+    name: The Platform
+    owner: acme
+    client_secret: env:PLATFORM_SECRET
+    redirect_uris: [${platformUrl}/oauth/callback]
+  - { client_id: other, owner: globex, client_secret: ${randomBytes(32).toString("hex")}, redirect_uris: [https://other.example/back] }
+vendors:
+  github:
+    authorization_endpoint: ${vendor.env["VENDOR_AUTHORIZATION_URL"]}
+    token_endpoint: ${vendor.env["VENDOR_TOKEN_URL"]}
+    credentials: { client_id: ${SHARED_CLIENT}, client_secret: env:VENDOR_SECRET }
+egress: { allow_loopback: true }
+`;
+  const broker = await startBrokerProcess({ yaml, env });
+  const revokeByocSecret = (): void => addClient(BYOC_CLIENT, randomBytes(16).toString("hex"));
+  return { stop: broker.stop, revokeByocSecret, access: { BROKER_URL: url, BROKER_CLIENT_SECRET: secret } };
+}

@@ -51,6 +51,8 @@ export interface ProjectOptions {
   /** The server writes its environment down before it starts. */
   readonly keepsEnvironment?: boolean;
   readonly platformUrl?: string;
+  /** Of the platform alone, e.g. its access to a broker. */
+  readonly platformEnv?: Readonly<Record<string, string>>;
 }
 
 export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
@@ -63,6 +65,7 @@ export function serverProject({
   start: command = TEMPLATE,
   keepsEnvironment,
   platformUrl = PLATFORM_URL,
+  platformEnv = {},
 }: ProjectOptions): ServerProject {
   const folder = temporaryFolder();
   const data = join(folder, "platform-data");
@@ -76,7 +79,7 @@ export function serverProject({
     file: PLATFORM_SOURCE,
     folder,
     // What the server must not see: a variable that service.yaml does not name.
-    env: { ...env, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
+    env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
     deadlineMs: 50_000,
   };
   const withStorage = async <T>(

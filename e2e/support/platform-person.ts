@@ -1,0 +1,101 @@
+/**
+ * A person at the platform's pages, in a browser window of their own: what they click there, at the broker and at the vendor. The
+ * codes that pass through are planted, and what the browser complains about is kept for the test.
+ */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { plantSecret } from "./secrets.ts";
+
+/** What they click at the vendor, or on the broker's page before it. */
+export interface Answer {
+  /** At the vendor, where it asks who they are. */
+  readonly account?: "user" | "operator";
+  readonly decision?: "Allow" | "Cancel";
+}
+
+export interface Person {
+  readonly page: Page;
+  /** Of the browser, on any page. */
+  readonly complaints: readonly string[];
+  /** @param user as the page that asks names them */
+  signIn(user: string): Promise<void>;
+  click(button: string): Promise<void>;
+  follow(link: string): Promise<void>;
+  sees(text: string | RegExp): Promise<void>;
+  /** Their own page of that connector, by the list of all. */
+  open(connector: string): Promise<void>;
+  /** By the label of each field, then Save. */
+  saveSettings(connector: string, fields: Readonly<Record<string, string>>): Promise<void>;
+  /** Answers the vendor's pages, until the browser is back at the platform. */
+  answerVendor(answer?: Answer): Promise<void>;
+  /** On a connector's page. @returns the answer's text */
+  callTool(tool?: string): Promise<string>;
+  leave(): Promise<void>;
+}
+
+/** Fields one chooses in; one writes into the others. */
+const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
+
+/** @param platform its URL, without a trailing slash */
+export async function openPerson(
+  browser: Browser,
+  platform: string,
+  options: BrowserContextOptions = {},
+): Promise<Person> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  context.on("weberror", (error) => complaints.push(error.error().message));
+  // Refusals are answered with 400 on purpose; everything else a browser complains about is a defect of a page.
+  context.on("console", (message) => {
+    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  context.on("request", (request) => {
+    plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
+  });
+  const page = await context.newPage();
+
+  const click: Person["click"] = (name) => page.getByRole("button", { name, exact: true }).click();
+  const follow: Person["follow"] = (name) => page.getByRole("link", { name, exact: true }).click();
+  const open: Person["open"] = async (connector) => {
+    await page.goto(`${platform}/connectors`);
+    await follow(connector);
+  };
+  return {
+    page,
+    complaints,
+    signIn: async (user) => {
+      await page.goto(platform);
+      await click(user);
+      await page.getByRole("heading", { name: "Connectors" }).waitFor();
+    },
+    click,
+    follow,
+    sees: (text) => page.getByText(text).first().waitFor(),
+    open,
+    saveSettings: async (connector, fields) => {
+      await open(connector);
+      await follow("Settings");
+      for (const [label, value] of Object.entries(fields)) {
+        const field = page.getByLabel(label, { exact: true });
+        await (CHOICES.has(label) ? field.selectOption(value) : field.fill(value));
+      }
+      await click("Save");
+      await page.getByText("Saved.").waitFor();
+    },
+    answerVendor: async ({ account = "user", decision = "Allow" } = {}) => {
+      const asked = page.getByRole("button", { name: new RegExp(`^${decision}`) });
+      const person = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
+      await asked.or(person).first().waitFor();
+      if ((await person.count()) > 0) await person.first().click();
+      await asked.click();
+      await page.waitForURL((url) => url.origin === platform);
+    },
+    callTool: async (tool = "whoami") => {
+      await follow("Try");
+      await page.getByLabel("Tool").selectOption(tool);
+      await click("Call the tool");
+      return (await page.getByRole("status").textContent()) ?? "";
+    },
+    leave: () => context.close(),
+  };
+}
