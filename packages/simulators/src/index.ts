@@ -14,6 +14,6 @@ export type { StubVendor } from "./stub-vendor.ts";
 export { startSandboxPlatform } from "./sandbox-platform.ts";
 export type { SandboxPlatform, SandboxPlatformOptions } from "./sandbox-platform.ts";
 export { startSandboxVendor, startSandboxVendors } from "./sandbox-vendors.ts";
-export type { SandboxVendor, SandboxVendorOptions } from "./sandbox-vendors.ts";
+export type { SandboxVendor, SandboxVendorOptions } from "./sandbox-app.ts";
 export type { PlaceholderOffer, VendorOffer } from "./platform/offer.ts";
 export type { Leg } from "./platform/sessions.ts";

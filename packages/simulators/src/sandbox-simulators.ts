@@ -3,7 +3,7 @@
  * organization beforehand is done here: the preview is approved, and an administrator has consented.
  */
 import type { VendorOffer } from "./platform/offer.ts";
-import { credentialsOf, newApp, type SandboxVendor, type SandboxVendorOptions } from "./sandbox-vendors.ts";
+import { credentialsOf, newApp, type SandboxVendor, type SandboxVendorOptions } from "./sandbox-app.ts";
 import {
   startAtlassian,
   startGitHub,

@@ -1,0 +1,38 @@
+/** The broker's app at a vendor of the sandbox, and what such a vendor is to those who start it. */
+import { randomBytes } from "node:crypto";
+import type { VendorOffer } from "./platform/offer.ts";
+
+export interface SandboxVendorOptions {
+  /** The broker's: what its app is registered with at each vendor. */
+  readonly redirectUri: string;
+  /** Where people start, for the way back from a vendor's error pages. */
+  readonly homeUrl: string;
+  /** Shown on consent pages. */
+  readonly appName?: string;
+}
+
+export interface SandboxVendor {
+  /** What an operator writes under `vendors.<id>`: where it is, and the app's credentials. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly offer: VendorOffer;
+  close(): Promise<void>;
+}
+
+/** The broker's app at a vendor. */
+export interface SandboxApp {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUris: readonly string[];
+  readonly name: string;
+}
+
+/** With a secret of its own, made anew at each start. */
+export function newApp({ redirectUri, appName = "OAuth broker (sandbox)" }: SandboxVendorOptions): SandboxApp {
+  const clientSecret = randomBytes(32).toString("base64url");
+  return { clientId: "broker", clientSecret, redirectUris: [redirectUri], name: appName };
+}
+
+/** As in an entry of `vendors`. */
+export function credentialsOf({ clientId, clientSecret }: SandboxApp): object {
+  return { credentials: { id: "sandbox", client_id: clientId, client_secret: clientSecret } };
+}
