@@ -74,7 +74,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await person.follow(`The ${id} server`);
       await person.click("Connect");
       await person.answerVendor({ decision: "Cancel" });
-      await person.sees("You cancelled at the vendor. Nothing was connected.");
+      await person.sees("You cancelled at the vendor. Nothing has changed.");
       await person.sees("access_denied");
       await shot("3-cancelled");
 

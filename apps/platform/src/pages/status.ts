@@ -20,7 +20,7 @@ export function statusLine({ state, reason = "", wantedScope }: ConnectionStatus
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
-  access_denied: "You cancelled at the vendor. Nothing was connected.",
+  access_denied: "You cancelled at the vendor. Nothing has changed.",
   vendor_credentials_rejected:
     "The vendor refused the client credentials of this connector. An administrator updates them under Settings.",
   temporarily_unavailable: "The vendor cannot answer now. Wait a moment, then connect again.",
