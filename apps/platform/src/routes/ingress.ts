@@ -1,4 +1,5 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
+import { randomInt } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
@@ -50,9 +51,26 @@ function toResponse(answer: Answer | Response): Response {
   return new Response(answer.body, { status: answer.status, headers: answer.headers });
 }
 
+/** Below what systems hand to outgoing connections, so that none of those takes it before the server listens. */
+const PORTS = { from: 31_000, below: 32_700 } as const;
+const TRIES = 100;
+
 /** @returns a port of loopback that nobody listens on just now */
 export async function freePort(): Promise<number> {
-  const listening = await listen(new Hono(), { host: "127.0.0.1", port: 0 });
-  await listening.stop(0);
-  return listening.port;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = randomInt(PORTS.from, PORTS.below);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`No port between ${PORTS.from} and ${PORTS.below} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    const listening = await listen(new Hono(), { host: "127.0.0.1", port });
+    await listening.stop(0);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return false;
+    throw error;
+  }
 }
