@@ -1,5 +1,4 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
-import { randomInt } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
@@ -51,17 +50,22 @@ function toResponse(answer: Answer | Response): Response {
   return new Response(answer.body, { status: answer.status, headers: answer.headers });
 }
 
-/** Below what systems hand to outgoing connections, so that none of those takes it before the server listens. */
-const PORTS = { from: 31_000, below: 32_700 } as const;
-const TRIES = 100;
+/**
+ * Below what systems hand to outgoing connections, so that none of those takes a port before the server listens; and each
+ * process begins elsewhere, so that two deploys at once do not meet.
+ */
+const PORTS = { from: 31_000, count: 1_700 } as const;
 
-/** @returns a port of loopback that nobody listens on just now */
+let next = (process.pid * 4) % PORTS.count;
+
+/** @returns a port of loopback that nobody listens on just now, another one at each call */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const port = randomInt(PORTS.from, PORTS.below);
+  for (let tries = 0; tries < PORTS.count; tries += 1) {
+    const port = PORTS.from + next;
+    next = (next + 1) % PORTS.count;
     if (await isFree(port)) return port;
   }
-  throw new Error(`No port between ${PORTS.from} and ${PORTS.below} is free`);
+  throw new Error(`No port from ${PORTS.from} on is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {
