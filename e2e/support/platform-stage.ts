@@ -5,6 +5,7 @@ import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src
 import { systemClock } from "@oauth-broker/platform/src/clock.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
+import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
 import { createCookieJar, driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
 import { freePort } from "./free-port.ts";
 import { findSecrets } from "./secrets.ts";
@@ -55,20 +56,7 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
     callback,
     advance: (seconds) => void (offset += seconds),
     addConnector: async (id, serverUrl, settings) => {
-      await connectors.create({ id, name: `The ${id} server`, settings });
-      await connectors.claimServerUrl(id, serverUrl);
-      const mode = settings.registration === "hosted_server" ? "hosted" : "pre-registered";
-      const target = { host: "127.0.0.1", port: Number(new URL(serverUrl).port) };
-      const deployment = {
-        connectorId: id,
-        mode,
-        enableDb: false,
-        expose: [],
-        target,
-        pid: 0,
-        deployedAt: now(),
-      } as const;
-      await connectors.recordDeployment(deployment, "active", serverUrl);
+      await activeConnector({ id, name: `The ${id} server`, settings }, serverUrl, { connectors, deployedAt: now() });
     },
     visitor: (user) => createVisitor(url, user),
     close: async () => {

@@ -46,7 +46,7 @@ const OAUTH_TIMEOUT_MS = 10_000;
 /** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   const { now, log, storage } = options;
-  const { vendor: entry, credentials: _, scopes, apiHosts } = { ...settings.vendor };
+  const { vendor: entry, scopes, apiHosts } = settings.vendor;
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });

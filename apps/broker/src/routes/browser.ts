@@ -1,6 +1,6 @@
 /** The three paths a user's browser visits on its way to the vendor and back. */
 import { OAuthError, type Parameters, parseParameters } from "@oauth-broker/oauth-core";
-import { type BodyLimit, readForm, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { type BodyLimit, readForm, readQuery, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
@@ -20,7 +20,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       method: "GET",
       path: "/v1/authorize",
       surface: "browser",
-      handle: (c, trace) => openVendor(query(c), c.req.header("cookie"), deps, trace),
+      handle: (c, trace) => openVendor(readQuery(c), c.req.header("cookie"), deps, trace),
     },
     {
       method: "POST",
@@ -32,7 +32,8 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       method: "GET",
       path: CALLBACK,
       surface: "browser",
-      handle: (c, trace) => finishCallback({ parameters: query(c), cookieHeader: c.req.header("cookie") }, deps, trace),
+      handle: (c, trace) =>
+        finishCallback({ parameters: readQuery(c), cookieHeader: c.req.header("cookie") }, deps, trace),
     },
     { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, CALLBACK, deps, trace) },
     // Vendors nobody vouches for have a path of their own each.
@@ -41,7 +42,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       path: `${CALLBACK}/:context`,
       surface: "browser",
       handle: async (c, trace) => {
-        const parameters = query(c);
+        const parameters = readQuery(c);
         const context = await requireContext(c, parameters, deps, trace);
         return finishCallback({ parameters, cookieHeader: c.req.header("cookie"), context }, deps, trace);
       },
@@ -56,12 +57,6 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       },
     },
   ];
-}
-
-function query(c: Context) {
-  const { url } = c.req;
-  const start = url.indexOf("?");
-  return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
 }
 
 /**

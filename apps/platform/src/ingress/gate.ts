@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import { type Answer, bearerChallenge, errorAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Deployment } from "../connectors/connector.ts";
 import { isExposed } from "../deploy/expose.ts";
 
@@ -24,8 +24,6 @@ export interface Arrival {
 }
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/mcp";
-//= rfc6750#2.1
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** @returns the refusal, or nothing for a request that may pass */
 export function refusalOf({ path, host, authorization }: Arrival, upstream: Upstream): Answer | undefined {
@@ -33,7 +31,7 @@ export function refusalOf({ path, host, authorization }: Arrival, upstream: Upst
   //= bar#RS-7
   if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();
   if (isExposed(path, upstream.expose)) return undefined;
-  const [, token] = BEARER.exec(authorization ?? "") ?? [];
+  const token = bearerToken(authorization);
   if (token === undefined) return challenge(upstream);
   if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;
   return bearerChallenge({ error: { code: "invalid_token", description: "This is not the platform's token" } });

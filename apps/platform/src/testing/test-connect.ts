@@ -12,6 +12,7 @@ import { createConnections } from "../oauth/connections.ts";
 import { openStorage } from "../storage.ts";
 import type { SignedIn } from "../users/session.ts";
 import { findUser } from "../users/users.ts";
+import { activeConnector } from "./active-connector.ts";
 
 export const REDIRECT_URI = "https://platform.example/oauth/callback";
 
@@ -49,23 +50,8 @@ export async function openTestConnect(): Promise<TestConnect> {
     redirectUri: REDIRECT_URI,
     egress: { allowLoopback: true, allowCidrs: [] },
     advance: (seconds) => void (offset += seconds),
-    addConnector: async (id, settings, serverUrl = "http://127.0.0.1:9/mcp") => {
-      await connectors.create({ id, name: `Connector ${id}`, settings });
-      await connectors.claimServerUrl(id, serverUrl);
-      const { port } = new URL(serverUrl);
-      const target = { host: "127.0.0.1", port: Number(port) };
-      const mode = settings.registration === "hosted_server" ? "hosted" : "pre-registered";
-      const deployment = {
-        connectorId: id,
-        mode,
-        enableDb: false,
-        expose: [],
-        target,
-        pid: 0,
-        deployedAt: now(),
-      } as const;
-      return connectors.recordDeployment(deployment, "active", serverUrl);
-    },
+    addConnector: (id, settings, serverUrl = "http://127.0.0.1:9/mcp") =>
+      activeConnector({ id, name: `Connector ${id}`, settings }, serverUrl, { connectors, deployedAt: now() }),
     folderText: () =>
       readdirSync(folder)
         .map((name) => readFileSync(join(folder, name), "latin1"))

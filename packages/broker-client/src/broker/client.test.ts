@@ -4,8 +4,8 @@ import {
   callbackOf,
   createFakeBroker,
   type FakeBroker,
-  ISSUER,
   networkFailure,
+  PLATFORM,
   REDIRECT_URI,
   refusal,
   TOKEN_ANSWER,
@@ -18,14 +18,7 @@ let client: BrokerClient;
 
 beforeEach(() => {
   broker = createFakeBroker();
-  const common = {
-    issuer: ISSUER,
-    clientId: "platform",
-    clientSecret: "client-secret",
-    redirectUri: REDIRECT_URI,
-    now,
-  };
-  client = createBrokerClient({ ...common, fetch: broker.fetch });
+  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
 });
 
 const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);

@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import {
-  createFakeBroker,
-  type FakeBroker,
-  ISSUER,
-  networkFailure,
-  REDIRECT_URI,
-  refusal,
-} from "../testing/fake-broker.ts";
+import { createFakeBroker, type FakeBroker, networkFailure, PLATFORM, refusal } from "../testing/fake-broker.ts";
 import { type BrokerClient, createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
@@ -16,14 +9,7 @@ let client: BrokerClient;
 
 beforeEach(() => {
   broker = createFakeBroker();
-  const common = {
-    issuer: ISSUER,
-    clientId: "platform",
-    clientSecret: "client-secret",
-    redirectUri: REDIRECT_URI,
-    now,
-  };
-  client = createBrokerClient({ ...common, fetch: broker.fetch });
+  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
 });
 
 const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);

@@ -3,6 +3,13 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 
 export const ISSUER = "https://broker.example";
 export const REDIRECT_URI = "https://platform.example/oauth/callback";
+/** How the platform of these tests is known to the broker. */
+export const PLATFORM = {
+  issuer: ISSUER,
+  clientId: "platform",
+  clientSecret: "client-secret",
+  redirectUri: REDIRECT_URI,
+} as const;
 
 export interface Asked {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and Origin. */
-import { type Parameters, parseParameters } from "@oauth-broker/oauth-core";
-import { type Answer, readForm, readJsonText } from "@oauth-broker/oauth-core/hono";
+import type { Parameters } from "@oauth-broker/oauth-core";
+import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/hono";
 import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
@@ -57,7 +57,7 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
       method: "GET",
       path: PATHS.authorize,
       surface: "browser",
-      handle: (c, trace) => authorize(query(c), { ...deps, findClient }, trace),
+      handle: (c, trace) => authorize(readQuery(c), { ...deps, findClient }, trace),
     },
     ...tokenRoutes({ ...deps, findClient, redeemCode }),
     ...(callback.registers ? [registration] : []),
@@ -82,7 +82,7 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
     path,
     surface: "browser",
     handle: async (c, trace) =>
-      answer(method === "POST" ? await readForm(c, LIMIT) : query(c), c.req.header("cookie"), trace),
+      answer(method === "POST" ? await readForm(c, LIMIT) : readQuery(c), c.req.header("cookie"), trace),
   });
   const { registration } = callback;
   return [
@@ -130,12 +130,6 @@ function tokenRoutes(deps: TokenDeps): Route[] {
       handle: async (c, trace) => revoke(await request(c), deps, trace),
     },
   ];
-}
-
-function query(c: Context) {
-  const { url } = c.req;
-  const start = url.indexOf("?");
-  return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
 }
 
 /** Per address; the vendor is named for the log. */

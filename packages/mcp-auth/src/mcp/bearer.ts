@@ -1,6 +1,6 @@
 /** The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere else, becomes a caller. */
 import type { Answer } from "@oauth-broker/oauth-core/hono";
-import { bearerChallenge } from "@oauth-broker/oauth-core/hono";
+import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/hono";
 import type { Caller, Gate } from "../caller.ts";
 
 export interface BearerDeps {
@@ -10,9 +10,6 @@ export interface BearerDeps {
   /** What a client should ask for, space-separated; empty: nothing to say. */
   readonly scope: string;
 }
-
-/** rfc6750#2.1 */
-const CREDENTIALS = /^Bearer +([\w.~+/-]+=*)$/i;
 
 /**
  * @param header the Authorization header as received
@@ -30,7 +27,7 @@ export async function requireCaller(
     ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
     ...(scope === "" ? {} : { scope }),
   };
-  const token = CREDENTIALS.exec(header ?? "")?.[1];
+  const token = bearerToken(header);
   // rfc6750#3.1: who brought no token made no mistake that could be named.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
   const caller = await gate.identify(token);

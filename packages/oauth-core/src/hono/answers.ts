@@ -148,6 +148,14 @@ export function codeRedirect(code: string, to: ClientReturn, headers: Record<str
   );
 }
 
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** @param header Authorization as received @returns the token; undefined where there is none that could be one */
+//= rfc6750#2.1
+export function bearerToken(header: string | undefined): string | undefined {
+  return BEARER.exec(header ?? "")?.[1];
+}
+
 export interface BearerChallenge {
   /** Where the resource describes itself (RFC 9728). */
   readonly resourceMetadata?: string;

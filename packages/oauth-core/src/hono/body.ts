@@ -17,6 +17,13 @@ export async function readForm(c: Context, limit: BodyLimit): Promise<Parameters
   return parseParameters(await readBody(c, limit));
 }
 
+/** The parameters of the URL as it was sent, each once. @throws OAuthError invalid_request */
+export function readQuery(c: Context): Parameters {
+  const { url } = c.req;
+  const start = url.indexOf("?");
+  return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
+}
+
 /** @returns the text; parsing is the caller's */
 export async function readJsonText(c: Context, limit: BodyLimit): Promise<string> {
   requireContentType(c, "application/json");

@@ -2,6 +2,7 @@ export {
   type Answer,
   type BearerChallenge,
   bearerChallenge,
+  bearerToken,
   type ClientReturn,
   codeRedirect,
   errorAnswer,
@@ -14,4 +15,4 @@ export {
   pageAnswer,
   redirectAnswer,
 } from "./answers.ts";
-export { type BodyLimit, readForm, readJsonText } from "./body.ts";
+export { type BodyLimit, readForm, readJsonText, readQuery } from "./body.ts";

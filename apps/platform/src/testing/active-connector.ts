@@ -1,0 +1,25 @@
+/** A connector as a deploy leaves it: active, with a server address; nothing runs there. */
+import type { EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Connector } from "../connectors/connector.ts";
+import type { ConnectorStore, SettingsChange } from "../connectors/store.ts";
+
+export async function activeConnector(
+  connector: Pick<Connector, "id" | "name"> & { readonly settings: SettingsChange },
+  serverUrl: string,
+  { connectors, deployedAt }: { readonly connectors: ConnectorStore; readonly deployedAt: EpochSeconds },
+): Promise<Connector> {
+  await connectors.create(connector);
+  await connectors.claimServerUrl(connector.id, serverUrl);
+  const mode = connector.settings.registration === "hosted_server" ? "hosted" : "pre-registered";
+  const target = { host: "127.0.0.1", port: Number(new URL(serverUrl).port) };
+  const deployment = {
+    connectorId: connector.id,
+    mode,
+    enableDb: false,
+    expose: [],
+    target,
+    pid: 0,
+    deployedAt,
+  } as const;
+  return connectors.recordDeployment(deployment, "active", serverUrl);
+}
