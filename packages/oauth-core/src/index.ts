@@ -137,6 +137,7 @@ export { createSigningKeys } from "./vendor-client/jwks.ts";
 export { usableKeys } from "./vendor-client/jwks-keys.ts";
 export { noRegistration } from "./vendor-client/registration-endpoint.ts";
 export { siteOf } from "./vendor-client/site.ts";
+export { requireTokenHost, tokenHosts } from "./vendor-client/token-hosts.ts";
 export {
   expandVendor,
   namesInHost,

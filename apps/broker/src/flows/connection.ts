@@ -2,7 +2,7 @@
  * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
  * use that and never guess (design, structural rule 2). Sealed under the keyset, bound to the client; nothing is stored.
  */
-import { OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import { OAuthError, tokenHosts, type VendorTokens } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "./vendor-choice.ts";
@@ -34,14 +34,9 @@ export function connectionOf(
     credentialsId: id,
     credentialsSource: source,
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
-    hosts: hostsOf(vendor),
+    hosts: tokenHosts(vendor),
     ...(idToken === undefined ? {} : { iss: idToken.issuer, sub: idToken.subject }),
   };
-}
-
-function hostsOf({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: ResolvedVendor): string[] {
-  const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
-  return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
 }
 
 export function sealConnection(connection: Connection, clientId: string, { keyset }: Pick<Deps, "keyset">): string {

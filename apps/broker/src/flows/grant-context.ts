@@ -96,12 +96,3 @@ function credentialsOf(
   }
   return own ?? ownCredentials(vendorClientId, undefined);
 }
-
-/** A token and our secret go to hosts that were the vendor's when it was issued, whatever the configuration says today. */
-//= bar#BY-4
-export function requireKnownHost(connection: Connection, endpoint: string | undefined): void {
-  if (endpoint === undefined || connection.hosts.includes(new URL(endpoint).host)) return;
-  throw new OAuthError("invalid_grant", "The vendor's endpoint moved: the user must authorize again", {
-    reason: "connection_endpoint_changed",
-  });
-}

