@@ -34,7 +34,8 @@ describe("the hosts that tokens of a grant may be sent to", () => {
   });
 
   it("may change their paths", () => {
-    requireTokenHost(["vendor.example"], "https://vendor.example/v2/token");
-    requireTokenHost(["vendor.example"], "https://VENDOR.example:443/token");
+    for (const endpoint of ["https://vendor.example/v2/token", "https://VENDOR.example:443/token"]) {
+      expect(() => requireTokenHost(["vendor.example"], endpoint), endpoint).not.toThrow();
+    }
   });
 });
