@@ -138,6 +138,7 @@ export { usableKeys } from "./vendor-client/jwks-keys.ts";
 export { noRegistration } from "./vendor-client/registration-endpoint.ts";
 export { siteOf } from "./vendor-client/site.ts";
 export { requireTokenHost, tokenHosts } from "./vendor-client/token-hosts.ts";
+export { grantRevocation } from "./vendor-client/revoke-tokens.ts";
 export {
   expandVendor,
   namesInHost,

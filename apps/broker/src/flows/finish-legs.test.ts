@@ -310,8 +310,13 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("bar#XA-7 ends the parked tokens of a code that is burned or comes too late", async () => {
-    const vendor = { redeemAt: "callback" as const, revocationEndpoint: "https://acme.example/revoke" };
+  it.each([
+    ["either", "rt", "refresh_token"],
+    ["refresh_token", "rt", "refresh_token"],
+    ["access_token", "at", "access_token"],
+  ] as const)("bar#XA-7 ends the parked tokens of a code that is burned or comes too late: %s", async (...expected) => {
+    const [revokes, token, hint] = expected;
+    const vendor = { redeemAt: "callback" as const, revokes, revocationEndpoint: "https://acme.example/revoke" };
     const vendorAnswers = async (input: string | URL) =>
       String(input).endsWith("/revoke")
         ? new Response(null, { status: 200 })
@@ -321,8 +326,9 @@ describe("leg 4, POST /v1/token", () => {
     await redeem(burned, { code_verifier: "a".repeat(43) });
     now.advance(60);
     await redeem(late);
-    const revoked = seen.filter(({ url }) => url.endsWith("/revoke")).map(({ form }) => form.get("token"));
-    expect(revoked).toEqual(["rt", "rt"]);
+    const revoked = seen.filter(({ url }) => url.endsWith("/revoke")).map(({ form }) => Object.fromEntries(form));
+    const asked = expect.objectContaining({ token, token_type_hint: hint });
+    expect(revoked).toEqual([asked, asked]);
   });
 
   it("tells the client to start again, and ends the tokens, when they cannot be parked", async () => {

@@ -2,7 +2,13 @@
  * Between leg 3 and leg 4 the vendor's code waits in the flow record, sealed under a key derived from the broker's code.
  * Of that code only the hash is stored: store and server keys together do not open it (design, structural rule 3).
  */
-import { type Handle, OAuthError, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import {
+  grantRevocation,
+  type Handle,
+  OAuthError,
+  type ResolvedVendor,
+  type VendorTokens,
+} from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
@@ -104,13 +110,13 @@ export async function parkVendorTokens(
   throw new OAuthError("temporarily_unavailable", "The tokens could not be kept: start again", { retry: "restart" });
 }
 
-/** Tokens nobody will come for are ended at the vendor, best effort: the refresh token first, it ends most (bar XA-7). */
+/** Parked tokens whose code ended unredeemed are revoked at the vendor, best effort. */
+//= bar#XA-7
 export async function discardTokens(
   tokens: VendorTokens,
   { vendor, credentials, vendorClient }: Pick<VendorChoice, "vendor" | "credentials" | "vendorClient">,
 ): Promise<void> {
-  const token = tokens.refreshToken ?? tokens.accessToken;
-  await vendorClient.revokeToken(vendor, credentials, { token }).catch(() => undefined);
+  await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens)).catch(() => undefined);
 }
 
 /** @throws OAuthError invalid_grant when it was sealed under another code: the record was tampered with */

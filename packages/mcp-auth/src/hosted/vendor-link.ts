@@ -6,9 +6,9 @@
 import {
   type EpochSeconds,
   formatScope,
+  grantRevocation,
   idTokenSubject,
   OAuthError,
-  type ResolvedVendor,
   Secret,
   type VendorTokens,
 } from "@oauth-broker/oauth-core";
@@ -92,8 +92,7 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
   return vendor === undefined ? {} : { vendor };
 }
 
-/** The refresh token first, it ends most; best effort. */
-//= rfc7009#2.1
+/** Best effort: what became of it is in the answer. */
 export async function tellVendor(
   { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
   { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,
@@ -101,18 +100,10 @@ export async function tellVendor(
   const { vendor: entry, credentials } = settings.vendor;
   try {
     const vendor = await vendorClient.resolve(entry);
-    return await vendorClient.revokeToken(vendor, credentials, revocable(vendor, { refreshToken, accessToken }));
+    const tokens = { accessToken: accessToken.reveal(), refreshToken: refreshToken?.reveal() };
+    return await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens));
   } catch (error) {
     const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
     return isUnsupported ? "unsupported" : "failed";
   }
-}
-
-function revocable(
-  { revokes }: ResolvedVendor,
-  { refreshToken, accessToken }: { readonly refreshToken: Secret | undefined; readonly accessToken: Secret },
-) {
-  return refreshToken === undefined || revokes === "access_token"
-    ? { token: accessToken.reveal(), tokenTypeHint: "access_token" as const }
-    : { token: refreshToken.reveal(), tokenTypeHint: "refresh_token" as const };
 }

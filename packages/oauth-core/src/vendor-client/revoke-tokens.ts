@@ -151,6 +151,20 @@ function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">
   });
 }
 
+/**
+ * The one request that ends as much of a grant as this vendor allows: by the refresh token, which ends its access tokens too,
+ * except where the vendor revokes by access token only.
+ */
+//= rfc7009#2.1
+export function grantRevocation(
+  { revokes }: Pick<ResolvedVendor, "revokes">,
+  { accessToken, refreshToken }: { readonly accessToken: string; readonly refreshToken?: string | undefined },
+): RevokeRequest {
+  return refreshToken === undefined || revokes === "access_token"
+    ? { token: accessToken, tokenTypeHint: "access_token" }
+    : { token: refreshToken, tokenTypeHint: "refresh_token" };
+}
+
 const DISCARD_MILLISECONDS = 5_000;
 
 /**
@@ -163,9 +177,6 @@ export function discardTokens(
   deps: RevokeDeps,
 ): void {
   if (vendor.revocationEndpoint === undefined) return;
-  const request: RevokeRequest =
-    refreshToken === undefined || vendor.revokes === "access_token"
-      ? { token: accessToken, tokenTypeHint: "access_token" }
-      : { token: refreshToken, tokenTypeHint: "refresh_token" };
+  const request = grantRevocation(vendor, { accessToken, refreshToken });
   revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
 }
