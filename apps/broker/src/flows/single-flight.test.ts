@@ -1,7 +1,7 @@
-import { OAuthError, type VendorTokens } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore, type VendorTokens } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { createSingleFlight, type SingleFlight, singleFlightId } from "./single-flight.ts";
 
 const NOW = 1_700_000_000;
@@ -99,6 +99,53 @@ it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves th
   quick.resolve(answer(7));
   expect((await heir).accessToken).toBe("access-7");
   expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-7");
+});
+
+/**
+ * A holder outlives its lease, another takes it over, and the store does not answer when the first keeps its failure.
+ *
+ * @returns how many calls a third caller made while the second was still at the vendor
+ */
+async function lateFailure(ofZombie: RecordStore): Promise<number> {
+  const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
+  const zombie = createSingleFlight({ records: unanswering(ofZombie), now }).run("id", SECRET, () => slow.promise);
+  await Promise.resolve();
+  now.advance(30);
+  const heir = flight().run("id", SECRET, () => quick.promise);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  slow.reject(new OAuthError("temporarily_unavailable", "down"));
+  await expect(zombie).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  const third = flight().run("id", SECRET, call);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  const meanwhile = calls;
+  quick.resolve(answer(7));
+  await Promise.all([heir, third]);
+  return meanwhile;
+}
+
+/** The first conditional write is not answered. */
+function unanswering(store: RecordStore): RecordStore {
+  const advance = vi.fn<RecordStore["advance"]>(store.advance);
+  return { ...store, advance: advance.mockRejectedValueOnce(new Error("the store did not answer")) };
+}
+
+it("bar#RF-1 a holder that lost its lease does not end the other's when it cannot keep its failure (#11)", async () => {
+  expect(await lateFailure(records)).toBe(0);
+});
+
+it("twin: a holder that ends any lease lets a third caller send the token a second time", async () => {
+  const advance: RecordStore["advance"] = async (key, from, patch) =>
+    patch.stage === "released"
+      ? records.delete(key).then(() => ({ outcome: "absent" }))
+      : records.advance(key, from, patch);
+  expect(await lateFailure({ ...records, advance })).toBe(1);
+});
+
+it("a holder that could not keep its failure lets the next caller try at once", async () => {
+  const failing = createSingleFlight({ records: unanswering(records), now });
+  const down = new OAuthError("temporarily_unavailable", "down");
+  await expect(failing.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
 });
 
 it("replays a token with the lifetime that is left, and not after its death", async () => {

@@ -133,9 +133,7 @@ async function lead(
   } catch (error) {
     // The error itself goes on, cause and detail included, for the log; the record keeps what the wire may say.
     const known = toOAuthError(error);
-    await settle(key, holder, failure(known), secret, deps).catch(() =>
-      deps.records.delete(key).catch(() => undefined),
-    );
+    await settle(key, holder, failure(known), secret, deps).catch(() => release(key, holder, deps));
     throw known;
   }
 }
@@ -154,6 +152,12 @@ async function settle(
     { stage: "calling", expect: { holder } },
     { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
   );
+}
+
+/** Ends this call's own lease, and no other's: where it cannot, the lease ends by itself. */
+async function release(key: RecordKey, holder: string, { records, now }: SingleFlightDeps): Promise<void> {
+  const from = { stage: "calling", expect: { holder } };
+  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() }).catch(() => undefined);
 }
 
 /** A token that dies sooner is not replayed after its death. */
