@@ -1,6 +1,8 @@
 /** Refresh, revoke and explain: what minted a token decides where it goes. */
+import type { VendorClient } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import { openConnection, sealConnection } from "./connection.ts";
 
 /** A vendor that rotates: each refresh answers the next number. */
 function rotating() {
@@ -55,6 +57,25 @@ describe("refresh", () => {
     expect(seen).toHaveLength(2);
     now.advance(1);
     expect((await refresh({ connection })).body["access_token"]).toBe("at-3");
+  });
+
+  it("bar#RF-1 makes a call of its own for each client that sends one token", async () => {
+    const { refresh } = await connected();
+    expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
+    expect((await refresh({ vendor: "acme" }, "other")).body["access_token"]).toBe("at-3");
+  });
+
+  it("bar#RF-6 compares the subject for each caller of one vendor call", async () => {
+    const { refresh, connection, deps } = await connected();
+    const first = { ...(await openConnection(connection, "platform", deps)), iss: "https://acme.example", sub: "user" };
+    const idToken = { raw: "", issuer: first.iss, subject: "another" };
+    const answer = { accessToken: "at", tokenType: "Bearer", vendorData: {}, idToken };
+    Object.assign(deps.vendorClient, { refreshTokens: async () => answer } satisfies Partial<VendorClient>);
+    expect((await refresh({ vendor: "acme" })).response.status).toBe(200);
+    expect((await refresh({ connection: sealConnection(first, "platform", deps) })).body).toMatchObject({
+      error: "vendor_response_invalid",
+      reason: "subject_mismatch",
+    });
   });
 
   it("bar#RF-7 refuses a connection that is altered, another client's, or contradicted", async () => {

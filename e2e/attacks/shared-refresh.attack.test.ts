@@ -1,0 +1,128 @@
+/**
+ * Equal refreshes become one vendor call, and each caller gets its answer. Who attacks: a caller for whom that call was not
+ * made. Another client with a refresh token that is spent by now; an attacker whose own refresh token lies where a user's
+ * belongs. What stops them: the client is part of what makes refreshes equal (singleFlightId), and the subject is compared for
+ * each caller (requireSameSubject).
+ */
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { type Backend, createBackend, createBrowser, parameter } from "./support/people.ts";
+import { createWorld, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("@oauth-broker/broker/src/flows/single-flight.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/single-flight.ts")>();
+  const singleFlightId: typeof actual.singleFlightId = (parts) =>
+    actual.singleFlightId(off.has("client") ? parts.slice(1) : parts);
+  return { ...actual, singleFlightId };
+});
+vi.mock("../../packages/oauth-core/src/vendor-client/id-token.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/id-token.ts")>();
+  const requireSameSubject: typeof actual.requireSameSubject = (...call) =>
+    off.has("subject") ? undefined : actual.requireSameSubject(...call);
+  return { ...actual, requireSameSubject };
+});
+
+const HONEST = "https://honest.example";
+
+/** The answer the platform gets when `user` connects. */
+async function connect(world: World, backend: Backend, user: string): Promise<Record<string, string>> {
+  const flow = await backend.push();
+  const { url } = await createBrowser(world, user).visit(backend.startUrl(flow));
+  return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Record<string, string>;
+}
+
+const honestVendor = (token: NonNullable<FakeVendorOptions["token"]>): FakeVendor =>
+  createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, token });
+
+describe("bar#RF-1 a refresh token of one client, spent, in the hands of another", () => {
+  /** A vendor that rotates: a refresh token works once. */
+  function rotatingVendor(): FakeVendor {
+    const spent = new Set<string>();
+    return honestVendor((request, honest) => {
+      const presented = request.form.get("refresh_token");
+      if (presented === null) return honest(request);
+      if (spent.has(presented)) return Response.json({ error: "invalid_grant" }, { status: 400 });
+      spent.add(presented);
+      return honest(request);
+    });
+  }
+
+  async function replay() {
+    const vendor = rotatingVendor();
+    const entry = { name: "Honest", issuer: HONEST };
+    const world = await createWorld({ vendors: [vendor], entries: { honest: entry } });
+    const [victim, attacker] = [createBackend(world), createBackend(world, "other")];
+    const { refresh_token } = await connect(world, victim, "victim");
+    const form = { grant_type: "refresh_token", vendor: "honest", refresh_token };
+    const theirs = await victim.post("/v1/token", form);
+    expect(ownerOf(theirs.body["access_token"])).toBe("victim");
+    return { theirs, stolen: await attacker.post("/v1/token", form) };
+  }
+
+  it("is refused by the vendor: what was answered to its client is not replayed", async () => {
+    const { stolen } = await replay();
+    expect([stolen.status, stolen.body["error"]]).toEqual([400, "invalid_grant"]);
+  });
+
+  it("twin: with the client left out of what makes refreshes equal, it brings the victim's fresh tokens", async () => {
+    const { theirs, stolen } = await without(off, "client", replay);
+    expect(stolen.body["refresh_token"]).toBe(theirs.body["refresh_token"]);
+  });
+});
+
+describe("bar#RF-6 the attacker's refresh token beside the victim's connection", () => {
+  /** Every answer says whose it is. */
+  async function namingVendor(): Promise<FakeVendor> {
+    const { privateKey, publicKey } = await generateKeyPair("ES256");
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
+    const idTokenOf = (subject: string): Promise<string> =>
+      new SignJWT()
+        .setProtectedHeader({ alg: "ES256", kid: "first" })
+        .setIssuer(HONEST)
+        .setSubject(subject)
+        .setAudience(VENDOR_CLIENT.clientId)
+        .setIssuedAt(NOW)
+        .setExpirationTime(NOW + 3600)
+        .sign(privateKey);
+    const idTokens = { victim: await idTokenOf("victim"), attacker: await idTokenOf("attacker") };
+    const userOf = ({ form }: { form: URLSearchParams }): keyof typeof idTokens =>
+      /of-attacker-/.test(`${form.get("code") ?? ""}${form.get("refresh_token") ?? ""}`) ? "attacker" : "victim";
+    const vendor = honestVendor((request) => {
+      const user = userOf(request);
+      const tokens = { access_token: `token-of-${user}-1`, refresh_token: `refresh-of-${user}-1` };
+      return Response.json({ ...tokens, token_type: "Bearer", id_token: idTokens[user] });
+    });
+    const isKeys = (url: string): boolean => url === `${HONEST}/jwks`;
+    return { ...vendor, answer: (request) => (isKeys(request.url) ? Response.json(jwks) : vendor.answer(request)) };
+  }
+
+  async function plant(isShared: boolean) {
+    const world = await createWorld({ vendors: [await namingVendor()] });
+    const backend = createBackend(world);
+    const { connection } = await connect(world, backend, "victim");
+    const { refresh_token } = await connect(world, backend, "attacker");
+    const form = { grant_type: "refresh_token", refresh_token };
+    // The call is made for one who names the vendor alone, and knows of no subject.
+    if (isShared) await backend.post("/v1/token", { ...form, vendor: "honest" });
+    return backend.post("/v1/token", { ...form, connection });
+  }
+
+  it.each([
+    ["of a call of its own", false],
+    ["of a call made for another request", true],
+  ])("is refused the answer %s", async (_whose, isShared) => {
+    const { status, body } = await plant(isShared);
+    expect([status, body["error"], body["reason"]]).toEqual([502, "vendor_response_invalid", "subject_mismatch"]);
+  });
+
+  it("twin: without the comparison the attacker's tokens are the victim's connection", async () => {
+    const { body } = await without(off, "subject", () => plant(true));
+    expect([ownerOf(body["access_token"]), body["connection"]]).toEqual(["attacker", expect.any(String)]);
+  });
+});
