@@ -88,7 +88,7 @@ function brokerYaml(store: string, port: number, { clientId, clientSecret, redir
   return `base_url: http://127.0.0.1:${port}
 listen: { host: 127.0.0.1, port: ${port} }
 store: "${store}"
-limits: { par_per_minute: 0 }
+limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 }
 egress: { allow_loopback: true }
 clients:
   - client_id: ${clientId}

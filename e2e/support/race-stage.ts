@@ -65,7 +65,7 @@ export async function startRaceStage(options: RaceStageOptions): Promise<RaceSta
     authorization_endpoint: ${stub.authorizationEndpoint}
     token_endpoint: ${stub.tokenEndpoint}
     credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
-    more: "limits: { par_per_minute: 0 }",
+    more: "limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 }",
   });
   const brokers = await Promise.all(
     ports.map((port) => startBrokerProcess({ yaml, folder, env: { ...env, PORT: String(port) } })),

@@ -10,7 +10,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { createRateLimit, errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -20,6 +20,7 @@ import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";
+import { createRateLimits } from "./rate-limits.ts";
 import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
@@ -28,9 +29,6 @@ import { openStores } from "./stores.ts";
 
 /** Below these only browsers are sent, whatever they say they accept. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback)\//;
-
-/** Each one leaves something behind at the vendor, for good. */
-const REGISTRATIONS_PER_MINUTE = 60;
 
 export interface Broker {
   readonly app: Hono;
@@ -85,6 +83,7 @@ export async function createBroker(
   };
   let isDraining = false;
   const limit = { bodyBytes: config.limits.bodyBytes };
+  const rateLimits = createRateLimits(config.limits);
   const app = new Hono();
   mount(
     app,
@@ -92,7 +91,7 @@ export async function createBroker(
       ...apiRoutes({
         ...deps,
         limit,
-        rateLimit: createRateLimit(config.limits.parPerMinute),
+        rateLimits,
         singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
         responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
       }),
@@ -100,7 +99,7 @@ export async function createBroker(
       ...registerRoutes({
         ...deps,
         limit,
-        rateLimit: createRateLimit(Math.min(config.limits.parPerMinute, REGISTRATIONS_PER_MINUTE)),
+        rateLimits,
         openTo: config.sandbox ? config.clients[0] : undefined,
       }),
       ...infoRoutes({ ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) }),

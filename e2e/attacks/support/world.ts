@@ -103,7 +103,7 @@ function configurationOf({ vendors, entries, clients = [], config }: WorldOption
         { default_scopes: ["read"], credentials, ...entry },
       ]),
     ),
-    limits: { par_per_minute: 0 },
+    limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 },
     ...config,
   };
 }

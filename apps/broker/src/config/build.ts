@@ -60,7 +60,12 @@ export function buildConfig(
     owners,
     clients: parsed.clients.map((client) => buildClient(client, owners)),
     vendors: vendors.vendors,
-    limits: { parPerMinute: parsed.limits.par_per_minute, bodyBytes: parsed.limits.body_bytes },
+    limits: {
+      parPerMinute: parsed.limits.par_per_minute,
+      explainPerMinute: parsed.limits.explain_per_minute,
+      vendorCallsPerMinute: parsed.limits.vendor_calls_per_minute,
+      bodyBytes: parsed.limits.body_bytes,
+    },
     egress: { allowLoopback, allowCidrs, timeoutMs, ...present({ caPem }) },
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),

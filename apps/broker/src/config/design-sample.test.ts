@@ -23,7 +23,7 @@ clients:
 vendors:
   my-vendor: { name: My Vendor, authorization_endpoint: https://vendor.example/authorize, token_endpoint: https://vendor.example/token, pkce: S256, credentials: [ { id: 2026-11, client_id: env:MY_CLIENT_ID, client_secret: env:MY_CLIENT_SECRET } ] }
   other-vendor: { name: Other, issuer: https://other.example, initial_access_token: env:OTHER_IAT, enabled: true }
-limits: { par_per_minute: 600, body_bytes: 65536 }   # par_per_minute per client; 0 = off
+limits: { par_per_minute: 600, explain_per_minute: 60, vendor_calls_per_minute: 6000, body_bytes: 65536 }   # per client; vendor_calls: token, revoke, register together; 0 = off; beyond: 429 + Retry-After
 egress: { allow_loopback: false, allow_cidrs: [], timeout_ms: 10000, ca_file: null }   # allow_cidrs: operator-configured private networks
 `;
 const ENV = {
@@ -48,7 +48,7 @@ it("loads the sample of the contract, as an operator would copy it", () => {
     cell: "eu1",
     owners: [{ id: "acme", name: "Acme Corp", approvedVendors: ["google-workspace"] }],
     clients: [{ clientId: "platform", owner: "acme", vendors: ["my-vendor", "other-vendor"], allowOverrides: true }],
-    limits: { parPerMinute: 600, bodyBytes: 65_536 },
+    limits: { parPerMinute: 600, explainPerMinute: 60, vendorCallsPerMinute: 6000, bodyBytes: 65_536 },
     egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
   });
   expect(config.clients[0]?.encryptedResponse).toEqual({ alg: "ECDH-ES", enc: "A256GCM", key: KEY });

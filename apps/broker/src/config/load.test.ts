@@ -17,7 +17,7 @@ describe("where the configuration comes from", () => {
       keys: { kind: "store" },
       owners: [],
       clients: [],
-      limits: { parPerMinute: 600, bodyBytes: 65_536 },
+      limits: { parPerMinute: 600, explainPerMinute: 60, vendorCallsPerMinute: 6000, bodyBytes: 65_536 },
       egress: { allowLoopback: true, allowCidrs: [], timeoutMs: 10_000 },
       warnings: [],
     });

@@ -52,18 +52,18 @@ const ownerSchema = section({
   ).optional(),
 });
 
+function perMinute(description: string, usual: number) {
+  const meta = { type: "whole number", description, example: String(usual), default: String(usual) };
+  return integer(meta, 0, 1_000_000).default(usual);
+}
+
 const limitsSchema = section({
-  par_per_minute: integer(
-    {
-      type: "whole number",
-      description:
-        "Pushed requests per client and minute; 0 = no limit. Registrations at vendors have a count of their own: as many, but at most 60.",
-      example: "600",
-      default: "600",
-    },
-    0,
-    1_000_000,
-  ).default(600),
+  par_per_minute: perMinute("Pushed requests per client and minute; 0 = no limit.", 600),
+  explain_per_minute: perMinute("Requests to `/v1/explain` per client and minute; 0 = no limit.", 60),
+  vendor_calls_per_minute: perMinute(
+    "Requests to `/v1/token`, `/v1/revoke` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
+    6000,
+  ),
   body_bytes: integer(
     { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
     1024,

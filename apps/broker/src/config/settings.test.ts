@@ -65,12 +65,12 @@ describe("store, keys and cell", () => {
 
 describe("limits and egress", () => {
   it("are read, numbers and booleans also through the environment", () => {
-    const env = { PAR: "0", LOOPBACK: "true" };
+    const env = { PAR: "0", CALLS: "100", LOOPBACK: "true" };
     const config = load(
       {
         ...MINIMAL,
         base_url: "http://127.0.0.1:1",
-        limits: { par_per_minute: "env:PAR", body_bytes: 2048 },
+        limits: { par_per_minute: "env:PAR", vendor_calls_per_minute: "env:CALLS", body_bytes: 2048 },
         egress: {
           allow_loopback: "env:LOOPBACK",
           timeout_ms: 15_000,
@@ -80,13 +80,20 @@ describe("limits and egress", () => {
       },
       { env },
     );
-    expect(config.limits).toEqual({ parPerMinute: 0, bodyBytes: 2048 });
+    expect(config.limits).toEqual({
+      parPerMinute: 0,
+      explainPerMinute: 60,
+      vendorCallsPerMinute: 100,
+      bodyBytes: 2048,
+    });
     expect(config.egress).toEqual({ allowLoopback: true, allowCidrs: ["10.1.0.0/16", "fd00::/8"], timeoutMs: 15_000 });
     expect(config.warnings).toEqual([]);
   });
 
   it.each([
     [{ limits: { par_per_minute: -1 } }, "limits.par_per_minute must be at least 0"],
+    [{ limits: { explain_per_minute: -1 } }, "limits.explain_per_minute must be at least 0"],
+    [{ limits: { vendor_calls_per_minute: 1e7 } }, "limits.vendor_calls_per_minute must be at most 1000000"],
     [{ limits: { par_per_minute: 1.5 } }, "limits.par_per_minute must be a whole number"],
     [{ limits: { body_bytes: 1e9 } }, "limits.body_bytes must be at most 10485760"],
     [{ limits: [] }, "limits must be a mapping"],

@@ -84,8 +84,11 @@ export interface VendorConfig extends VendorTemplate {
 }
 
 export interface LimitsConfig {
-  /** Per client; 0 = off. */
+  /** Each per client; 0 = off. */
   readonly parPerMinute: number;
+  readonly explainPerMinute: number;
+  /** Token, revoke and register together. */
+  readonly vendorCallsPerMinute: number;
   readonly bodyBytes: number;
 }
 

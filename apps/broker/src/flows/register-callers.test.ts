@@ -109,14 +109,14 @@ describe("the body", () => {
   });
 
   it("bar#HT-1 is refused where it is too long", async () => {
-    const { register } = await registeringBroker({ config: { limits: { parPerMinute: 0, bodyBytes: 1024 } } });
+    const { register } = await registeringBroker({ limits: { bodyBytes: 1024 } });
     expect((await register({ vendor: "acme", x: "x".repeat(1024) })).status).toBe(413);
   });
 });
 
 describe("how often", () => {
   it("bar#DC-6 is limited per client, apart from pushed requests, and says when to come back", async () => {
-    const { register, push } = await registeringBroker({ config: { limits: { parPerMinute: 2, bodyBytes: 65_536 } } });
+    const { register, push } = await registeringBroker({ limits: { vendorCallsPerMinute: 2 } });
     expect([(await register()).status, (await register()).status]).toEqual([201, 201]);
     const third = await register();
     expect(Number(third.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -125,13 +125,13 @@ describe("how often", () => {
     expect((await push()).response.status).toBe(201);
   });
 
-  it("bar#DC-6 is limited to sixty a minute where more pushed requests are allowed, and not at all where they are not limited", async () => {
+  it("bar#DC-6 is limited to sixty a minute where more calls to vendors are allowed, and not at all where they are not limited", async () => {
     const limited = await registeringBroker();
     const statuses: number[] = [];
     for (let at = 0; at < 61; at += 1) statuses.push((await limited.register()).status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(60);
     expect(statuses.at(-1)).toBe(429);
-    const open = await registeringBroker({ config: { limits: { parPerMinute: 0, bodyBytes: 65_536 } } });
+    const open = await registeringBroker({ limits: { vendorCallsPerMinute: 0 } });
     for (let at = 0; at < 61; at += 1) expect((await open.register()).status).toBe(201);
   });
 });

@@ -30,7 +30,7 @@ describe("leg 1, POST /v1/par", () => {
   });
 
   it("bar#ST-8 limits one client and not the other, and says when to come back", async () => {
-    const { push, post } = await testBroker({ config: { limits: { parPerMinute: 2, bodyBytes: 65_536 } } });
+    const { push, post } = await testBroker({ limits: { parPerMinute: 2 } });
     await push();
     await push();
     const { response, body } = await push();

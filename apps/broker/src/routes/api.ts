@@ -8,7 +8,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { RateLimit, Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { explain } from "../flows/explain.ts";
@@ -18,31 +18,31 @@ import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../flows/single-flight.ts";
 import type { TokenAnswer } from "../flows/token-answer.ts";
+import type { RateLimits } from "../rate-limits.ts";
 
 export interface ApiDeps extends Deps {
   readonly limit: BodyLimit;
-  readonly rateLimit: RateLimit;
+  readonly rateLimits: RateLimits;
   readonly singleFlight: SingleFlight;
   readonly responseEncryption: ResponseEncryption;
 }
 
 export function apiRoutes(deps: ApiDeps): Route[] {
   return [
-    apiRoute("/v1/par", deps, async (parameters, client, trace) => {
-      await deps.rateLimit(client.clientId);
+    apiRoute("/v1/par", "par", deps, async (parameters, client, trace) =>
       //= rfc9126#2.2
-      return jsonAnswer(201, await pushRequest(parameters, client, deps, trace));
-    }),
-    apiRoute("/v1/token", deps, async (parameters, client, trace) => {
+      jsonAnswer(201, await pushRequest(parameters, client, deps, trace)),
+    ),
+    apiRoute("/v1/token", "vendorCalls", deps, async (parameters, client, trace) => {
       if (client.encryptedResponse === undefined) return jsonAnswer(200, await grant(parameters, client, deps, trace));
       // The key first: an answer that nobody could read must not cost a code.
       const encrypt = await deps.responseEncryption.prepare(client.encryptedResponse);
       return jwtAnswer(200, await encrypt(await grant(parameters, client, deps, trace)));
     }),
-    apiRoute("/v1/revoke", deps, async (parameters, client, trace) =>
+    apiRoute("/v1/revoke", "vendorCalls", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await revoke(parameters, client, deps, trace)),
     ),
-    apiRoute("/v1/explain", deps, async (parameters, client, trace) =>
+    apiRoute("/v1/explain", "explain", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await explain(parameters, client, deps, trace)),
     ),
   ];
@@ -50,6 +50,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 
 function apiRoute(
   path: string,
+  counted: keyof RateLimits,
   deps: ApiDeps,
   call: (parameters: Parameters, client: ClientConfig, trace: Trace) => ReturnType<Route["handle"]>,
 ): Route {
@@ -64,6 +65,8 @@ function apiRoute(
       if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
+      //= bar#ST-8
+      await deps.rateLimits[counted](client.clientId);
       return call(parameters, client, trace);
     },
   };

@@ -19,10 +19,10 @@ const ERRORS: Record<string, Schema> = {
   "401": { $ref: "#/components/responses/Error" },
   "413": { $ref: "#/components/responses/Error" },
   "415": { $ref: "#/components/responses/Error" },
-  "429": { $ref: "#/components/responses/Error" },
+  "429": { $ref: "#/components/responses/RepeatLater" },
   "500": { $ref: "#/components/responses/Error" },
   "502": { $ref: "#/components/responses/Error" },
-  "503": { $ref: "#/components/responses/Error" },
+  "503": { $ref: "#/components/responses/RepeatLater" },
 };
 const PAGE: Schema = { description: "A page that says what happened and leads back", content: { "text/html": {} } };
 const REDIRECT: Schema = {
@@ -255,7 +255,10 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       "/readyz": {
         get: {
           summary: "Readiness",
-          responses: { "200": json("Ready", { type: "object" }), "503": { $ref: "#/components/responses/Error" } },
+          responses: {
+            "200": json("Ready", { type: "object" }),
+            "503": { $ref: "#/components/responses/RepeatLater" },
+          },
         },
       },
       "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
@@ -264,7 +267,13 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
     },
     components: {
       schemas: SCHEMAS,
-      responses: { Error: json("What went wrong", ref("Error")) },
+      responses: {
+        Error: json("What went wrong", ref("Error")),
+        RepeatLater: {
+          ...json("Too often, or something is down", ref("Error")),
+          headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } },
+        },
+      },
       securitySchemes: {
         clientBasic: {
           type: "http",

@@ -5,15 +5,16 @@
 import { authenticateByHeader } from "@oauth-broker/oauth-core";
 import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/hono";
 import type { Context } from "hono";
-import type { RateLimit, Route } from "@oauth-broker/oauth-core/service";
+import type { Route } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { register } from "../flows/register.ts";
+import type { RateLimits } from "../rate-limits.ts";
 
 export interface RegisterDeps extends Deps {
   readonly limit: BodyLimit;
-  readonly rateLimit: RateLimit;
-  /** Sandbox: whoever does not authenticate acts as this client. */
+  readonly rateLimits: Pick<RateLimits, "vendorCalls" | "registrations">;
+  /** Sandbox: a caller that does not authenticate acts as this client. */
   readonly openTo: ClientConfig | undefined;
 }
 
@@ -25,10 +26,11 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
       surface: "api",
       handle: async (c, trace) => {
         const text = await readJsonText(c, deps.limit);
-        const client = await callerOf(c, deps);
+        const { client, countedAs } = await callerOf(c, deps);
         trace.clientId = client.clientId;
+        await deps.rateLimits.vendorCalls(countedAs);
         //= bar#DC-6
-        await deps.rateLimit(client.clientId);
+        await deps.rateLimits.registrations(countedAs);
         const { status, contentType, body } = await register(text, client, deps, trace);
         return foreignAnswer(status, contentType, body);
       },
@@ -36,9 +38,18 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
   ];
 }
 
+/** No client has this id: callers that do not authenticate count together, and use up no client's minute. */
+const UNAUTHENTICATED = "";
+
 /** Credentials that are presented must be right, in the sandbox too. */
-async function callerOf(c: Context, deps: RegisterDeps): Promise<ClientConfig> {
+async function callerOf(
+  c: Context,
+  deps: RegisterDeps,
+): Promise<{ readonly client: ClientConfig; readonly countedAs: string }> {
   const authorization = c.req.header("authorization");
-  if (authorization === undefined && deps.openTo !== undefined) return deps.openTo;
-  return authenticateByHeader(authorization, deps);
+  if (authorization === undefined && deps.openTo !== undefined) {
+    return { client: deps.openTo, countedAs: UNAUTHENTICATED };
+  }
+  const client = await authenticateByHeader(authorization, deps);
+  return { client, countedAs: client.clientId };
 }

@@ -19,8 +19,16 @@ const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
+export const TEST_LIMITS: Config["limits"] = {
+  parPerMinute: 600,
+  explainPerMinute: 60,
+  vendorCallsPerMinute: 6000,
+  bodyBytes: 65_536,
+};
+
 export interface TestBrokerOptions {
   readonly config?: Partial<Config>;
+  readonly limits?: Partial<Config["limits"]>;
   readonly client?: Partial<ClientConfig>;
   readonly vendor?: Partial<Vendor>;
   /** Plays the vendor's token endpoint; the default hands out tokens. */
@@ -62,7 +70,7 @@ function formOf(body: unknown): URLSearchParams {
 }
 
 /** A broker of a test that starts it itself. */
-export function configuration({ config, client, vendor }: TestBrokerOptions): Config {
+export function configuration({ config, limits, client, vendor }: TestBrokerOptions): Config {
   return {
     sandbox: false,
     baseUrl: ISSUER,
@@ -75,7 +83,7 @@ export function configuration({ config, client, vendor }: TestBrokerOptions): Co
       { ...testClient("other"), redirectUris: ["https://other.example/cb"] },
     ],
     vendors: new Map([["acme", testVendor(vendor)]]),
-    limits: { parPerMinute: 600, bodyBytes: 65_536 },
+    limits: { ...TEST_LIMITS, ...limits },
     egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
     warnings: [],
     ...config,

@@ -1,0 +1,90 @@
+/**
+ * Who attacks: an authenticated client that sends what is cheap for it and dear for others. Explanations, each of which asks a
+ * host of its choice for metadata; refresh tokens it made up, each of which is a call to a vendor that counts the calls of all
+ * clients of the broker together. What stops it: a limit per client and minute (createRateLimit).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { createBackend } from "./support/people.ts";
+import { createWorld, type World } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/service/rate-limit.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/service/rate-limit.ts")>();
+  const createRateLimit: typeof actual.createRateLimit = (perMinute) => {
+    const limit = actual.createRateLimit(perMinute);
+    return async (caller) => (off.has("limit") ? undefined : limit(caller));
+  };
+  return { ...actual, createRateLimit };
+});
+
+const HONEST = "https://honest.example";
+
+function setUp(limits: Readonly<Record<string, number>>): Promise<World> {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
+  return createWorld({ vendors: [honest], config: { limits } });
+}
+
+const statusesOf = (answers: readonly { readonly status: number }[]): Record<number, number> =>
+  Object.fromEntries(
+    [...new Set(answers.map(({ status }) => status))].map((one) => [
+      one,
+      answers.filter(({ status }) => status === one).length,
+    ]),
+  );
+
+describe("bar#ST-8 300 explanations of hosts of the caller's choice", () => {
+  async function explainAll() {
+    const world = await setUp({ explain_per_minute: 60 });
+    const backend = createBackend(world);
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, at) =>
+        backend.post("/v1/explain", { issuer: `https://h${at}.example`, vendor_client_id: "mine" }),
+      ),
+    );
+    const hosts = new Set(world.outbound.map(({ url }) => new URL(url).host));
+    return { world, statuses: statusesOf(answers), hosts: hosts.size };
+  }
+
+  it("ask sixty of them, and say to the rest when to come back", async () => {
+    const { world, statuses, hosts } = await explainAll();
+    expect([statuses, hosts]).toEqual([{ 429: 240, 503: 60 }, 60]);
+    const { headers } = world.exchanges.find(({ status }) => status === 429) ?? {};
+    expect(Number(headers?.get("retry-after"))).toBeGreaterThan(0);
+    expect((await createBackend(world, "other").post("/v1/explain", { vendor: "honest" })).status).toBe(200);
+  });
+
+  it("twin: without the limit ask 300", async () => {
+    expect((await without(off, "limit", explainAll)).hosts).toBe(300);
+  });
+});
+
+describe("bar#ST-8 made-up refresh tokens at a vendor that counts all our calls together", () => {
+  const PER_MINUTE = 20;
+
+  async function refreshAll() {
+    const world = await setUp({ vendor_calls_per_minute: PER_MINUTE });
+    const backend = createBackend(world);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        backend.post("/v1/token", { grant_type: "refresh_token", vendor: "honest", refresh_token: `junk-${at}` }),
+      ),
+    );
+    return { world, statuses: statusesOf(answers), calls: world.vendors[0]?.tokenRequests.length };
+  }
+
+  it("use up the minute of the client that made them up, and leave the vendor to the others", async () => {
+    const { world, statuses, calls } = await refreshAll();
+    expect([statuses, calls]).toEqual([{ 400: PER_MINUTE, 429: 80 }, PER_MINUTE]);
+    const theirs = { grant_type: "refresh_token", vendor: "honest", refresh_token: "another" };
+    expect((await createBackend(world, "other").post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
+  });
+
+  it("twin: without the limit all reach the vendor", async () => {
+    expect((await without(off, "limit", refreshAll)).calls).toBe(100);
+  });
+});
