@@ -27,6 +27,11 @@ export interface Journal {
   remove(attemptId: string): Promise<void>;
   /** All that can be read, whoever wrote it. */
   entries(): Promise<readonly JournalEntry[]>;
+  /**
+   * @returns undefined where there is none, or a file that is no entry: its answer is lost for good
+   * @throws Error when the file is there and cannot be read; both are reported
+   */
+  find(attemptId: string): Promise<JournalEntry | undefined>;
 }
 
 /** @param options.folder is made when first needed, for this user alone */
@@ -38,6 +43,25 @@ export function createJournal({
   readonly onEvent: (event: JournalEvent) => void;
 }): Journal {
   const path = resolve(folder);
+  const find: Journal["find"] = async (attemptId) => {
+    const name = `${attemptId}.json`;
+    // The id may come out of a row.
+    if (!NAME.test(name)) return undefined;
+    const file = join(path, name);
+    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      // Never written, or settled by another process on this folder.
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+      onEvent({ name: "journal_unreadable", path: file });
+      throw error;
+    });
+    if (text === undefined) return undefined;
+    try {
+      return { attemptId, change: fromText(text) };
+    } catch {
+      onEvent({ name: "journal_unreadable", path: file });
+      return undefined;
+    }
+  };
   return {
     write: async (attemptId, change) => {
       try {
@@ -61,19 +85,12 @@ export function createJournal({
       });
       const read = names.map(async (name): Promise<readonly JournalEntry[]> => {
         const attemptId = NAME.exec(name)?.[1];
-        if (attemptId === undefined) return [];
-        const file = join(path, name);
-        try {
-          return [{ attemptId, change: fromText(await readFile(file, "utf8")) }];
-        } catch (error) {
-          // Another process on this folder has settled it.
-          const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
-          if (!isGone) onEvent({ name: "journal_unreadable", path: file });
-          return [];
-        }
+        const entry = attemptId === undefined ? undefined : await find(attemptId).catch(() => undefined);
+        return entry === undefined ? [] : [entry];
       });
       return (await Promise.all(read)).flat();
     },
+    find,
   };
 }
 

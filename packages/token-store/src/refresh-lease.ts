@@ -32,7 +32,7 @@ import { isAlive, refreshDue } from "./refresh-due.ts";
 import { afterFailure, endGrant } from "./refresh-failure.ts";
 import { createGate, type Gate } from "./refresh-gate.ts";
 import { createFlights, type Flights } from "./refresh-flights.ts";
-import { createOrphans } from "./refresh-orphans.ts";
+import { createOrphans, settleDeadAttempt } from "./refresh-orphans.ts";
 import { shareReads } from "./refresh-reads.ts";
 import { busy, isHeld, takeLease } from "./refresh-take-lease.ts";
 import { refreshTimes, type RefreshTimes, systemTimer, type Timer, withJitter } from "./refresh-times.ts";
@@ -182,8 +182,10 @@ async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: D
   const { tokens } = current.stored;
   const { refreshToken: sent } = tokens;
   if (sent === undefined) return endGrant(current, "no_refresh_token", call, deps);
+  if (isHeld(current.lease, now())) return { kind: "fenced" };
+  await settleDeadAttempt(current, deps);
   // An answer is still to be written, so this refresh token is used up.
-  if (isHeld(current.lease, now()) || orphans.has(current.row.key)) return { kind: "fenced" };
+  if (orphans.has(current.row.key)) return { kind: "fenced" };
   // Now, and not when the vendor has rotated: keys that are away must not cost a grant.
   await records.seal(current, tokens);
   const attempt = await takeLease(current, deps);

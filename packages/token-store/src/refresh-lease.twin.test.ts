@@ -1,9 +1,12 @@
 /**
  * The twins of the tests of the lease and of the fence: one defence taken out each, and the harm is done.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ModelOptions } from "@oauth-broker/simulators/refresh-models";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Bench, KEY, LIFE_SECONDS } from "./testing/refresh-bench.ts";
+import { type Bench, KEY, LIFE_SECONDS, storeDown } from "./testing/refresh-bench.ts";
 
 beforeEach(() => {
   vi.resetModules();
@@ -56,6 +59,28 @@ describe("with a defence off", () => {
       .catch(() => undefined);
     expect(bench.asked).toHaveLength(2);
     expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+  });
+
+  it("without the look into the journal the first call after a crash ends the grant (twin of bar#8.2-6)", async () => {
+    vi.doMock("./refresh-orphans.ts", async (original) => ({
+      ...(await original<object>()),
+      settleDeadAttempt: async () => undefined,
+    }));
+    const bench = await dueBench();
+    vi.doUnmock("./refresh-orphans.ts");
+    const journalFolder = mkdtempSync(join(tmpdir(), "journal-"));
+    const up = storeDown(bench);
+    const dying = bench.process({ journalFolder, times: { commitMs: 0 } });
+    await expect(dying.withRefreshLease(KEY, bench.refresh)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await dying.drain(0);
+    up();
+    bench.time.advance(60);
+    const next = bench.process({ journalFolder });
+    // The call is faster than the listing.
+    const call = next.withRefreshLease(KEY, bench.refresh);
+    await expect(call).rejects.toMatchObject({ code: "invalid_grant" });
+    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+    rmSync(journalFolder, { recursive: true });
   });
 
   it("without the look at the time a process that stood still ends the grant (twin of bar#8.2-3)", async () => {

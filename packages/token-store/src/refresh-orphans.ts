@@ -2,12 +2,13 @@
  * Work of a refresh that nobody waits for: commits of answers the store would not take in time, and tokens the vendor is
  * to be told about. A process that ends waits for it as long as it can.
  */
-import type { Journal } from "./journal.ts";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Journal, JournalEntry } from "./journal.ts";
 import type { RefreshCall, RefreshContext } from "./refresh-context.ts";
 import { type PendingCommit, type PendingDeps, writePending } from "./refresh-pending.ts";
 import type { RowKey } from "./rows/token-rows.ts";
 import { namesOf } from "./token-attributes.ts";
-import type { SealedChange } from "./token-records.ts";
+import type { CurrentRecord, SealedChange } from "./token-records.ts";
 import type { TokenSet } from "./tokens.ts";
 
 type OnConflict = () => Promise<"written" | "superseded">;
@@ -21,6 +22,8 @@ export interface Orphans {
   discard(tokens: TokenSet, call: Pick<RefreshCall, "discard" | "key">): void;
   /** Takes up what an earlier process left in the journal. Tries each once before it returns. */
   replay(): Promise<void>;
+  /** The same for one attempt, without waiting for its try. @throws Error when its file cannot be read */
+  replayOne(attemptId: string): Promise<void>;
   /** How much is left. */
   count(): number;
   /** Stops trying. What is journaled stays there. */
@@ -33,6 +36,8 @@ export function createOrphans(
   const { journal, onEvent } = deps;
   const rows = new Map<string, number>();
   const discards = new Set<Promise<void>>();
+  /** Entries of the journal, each adopted once: the listing and a caller may find the same. */
+  const takenUp = new Set<string>();
   let isStopped = false;
 
   const finish = async (pending: PendingCommit, onFailure: () => void, onConflict: OnConflict): Promise<void> => {
@@ -61,6 +66,13 @@ export function createOrphans(
     finish(pending, tried.resolve, onConflict).then(done, done);
     return tried.promise;
   };
+  const takeUp = async ({ attemptId, change }: JournalEntry): Promise<void> => {
+    if (takenUp.has(attemptId)) return;
+    takenUp.add(attemptId);
+    const vendor = namesOf(change.key)?.vendor ?? "";
+    const seal = async (): Promise<SealedChange> => change;
+    await adopt({ key: change.key, vendor, attemptId, seal, change, journaled: true }, superseded);
+  };
 
   return {
     adopt,
@@ -74,18 +86,44 @@ export function createOrphans(
     },
     replay: async () => {
       const entries = (await journal?.entries()) ?? [];
-      const tries = entries.map(async ({ attemptId, change }) => {
-        const vendor = namesOf(change.key)?.vendor ?? "";
-        const seal = async (): Promise<SealedChange> => change;
-        return adopt({ key: change.key, vendor, attemptId, seal, change, journaled: true }, superseded);
-      });
-      await Promise.all(tries);
+      await Promise.all(entries.map(takeUp));
+    },
+    replayOne: async (attemptId) => {
+      const entry = await journal?.find(attemptId);
+      if (entry !== undefined) void takeUp(entry);
     },
     count: () => rows.size + discards.size,
     stop: () => {
       isStopped = true;
     },
   };
+}
+
+/** How long a disk may take to say whether there is an entry. */
+const LOOK_UP_MS = 2000;
+
+/**
+ * An attempt died in this row: the vendor's answer to it may lie in the journal. The listing of the start may not be
+ * through, and a sister process may have written the entry after it. Once this returns, an answer that is there counts as
+ * an orphan of this process. Without this look the used-up refresh token is sent again, and the vendor ends the grant.
+ *
+ * @throws OAuthError temporarily_unavailable when the journal does not say: better late than without a grant
+ */
+//= bar#8.2-6
+export async function settleDeadAttempt(
+  { lease }: Pick<CurrentRecord, "lease">,
+  { orphans, timer }: { readonly orphans: Orphans } & Pick<RefreshContext, "timer">,
+): Promise<void> {
+  if (lease === undefined) return;
+  const tooLong = timer.sleep(LOOK_UP_MS, { background: true }).then(() => Promise.reject(new Error("no answer")));
+  await Promise.race([orphans.replayOne(lease.attemptId), tooLong]).catch((cause: unknown) => {
+    const detail = "the journal of refreshed tokens cannot be read";
+    throw new OAuthError("temporarily_unavailable", "The tokens cannot be refreshed now", {
+      reason: "store_unavailable",
+      detail,
+      cause,
+    });
+  });
 }
 
 /** Of a change read from a file it cannot be said whose the row's tokens are, and it makes no difference. */
