@@ -75,11 +75,16 @@ export function migrateAdvice(
 export const RUN_AGAIN = "Run the same command again to go on.";
 
 /** After strip. */
-export function stripAdvice(ended: PassesOutcome["ended"], left: Standing["left"]): readonly string[] {
+export function stripAdvice(
+  ended: PassesOutcome["ended"],
+  left: Standing["left"],
+  { isErased }: { readonly isErased: boolean },
+): readonly string[] {
   if (ended === "interrupted") return [RUN_AGAIN];
   const notes = Object.entries(left).flatMap(([name, count]) =>
     count > 0 ? [LEFT_BY_STRIP[name]?.(rows(count)) ?? name] : [],
   );
+  if (!isErased) notes.push(LOG_IN_USE);
   if (notes.length > 0) return notes;
   return [
     ended === "unsettled"
@@ -87,6 +92,9 @@ export function stripAdvice(ended: PassesOutcome["ended"], left: Standing["left"
       : "No token can be read in the table.",
   ];
 }
+
+const LOG_IN_USE =
+  "Former copies are left in the log of the SQLite file (-wal): another process keeps reading it, such as a backup or a shell. End it, then run strip again.";
 
 const LEFT_BY_STRIP: Readonly<Record<string, (count: string) => string>> = {
   plaintext_only: (count) => `Plaintext only by now: ${count}. An older build is at work: end it, then migrate.`,

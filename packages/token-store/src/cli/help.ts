@@ -6,8 +6,8 @@ Takes a table of users' tokens from plaintext to ciphertext. docs/token-encrypti
 Commands
   audit            count the rows by kind; changes nothing
   migrate          seal the rows that are plaintext only, and those whose copy an older build has changed
-  strip            remove the plaintext copies; refused until TOKEN_ENCRYPTION_MODE is encrypted, nobody has declared
-                   older readers, and no row is plaintext only
+  strip            remove the plaintext copies, also from the freed space and the log of a SQLite file; refused until
+                   TOKEN_ENCRYPTION_MODE is encrypted, nobody has declared older readers, and no row is plaintext only
 
 Options
   --issuer VENDOR=ISSUER

@@ -58,12 +58,15 @@ export async function strip(
   const { total, pass, left } = standing;
   const counts = { rows: total, passes: pass, ...standing.counts, ...left };
   if (ended === "halted") return refused(await olderReaderProblems(pace.patiently, deps), counts);
-  const isLeft = ended === "unsettled" || Object.values(left).some((count) => count > 0);
+  // A copy that is out of the rows is not yet out of the file they lie in.
+  //= bar#TS-10
+  const isErased = ended === "interrupted" || ((await pace.patiently(async () => rows.eraseFreed?.())) ?? true);
+  const isLeft = ended === "unsettled" || !isErased || Object.values(left).some((count) => count > 0);
   return {
     ...result,
     ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
     counts,
-    next: stripAdvice(ended, left),
+    next: stripAdvice(ended, left, { isErased }),
   };
 }
 

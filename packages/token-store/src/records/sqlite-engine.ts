@@ -20,6 +20,8 @@ export interface SqliteEngine<Statements> {
   deadline(): number;
   /** One transaction, begun with the write lock and run again from its start while another process holds that. */
   transact<T>(operation: (statements: Statements) => T): Promise<T>;
+  /** For what cannot run in a transaction; again while another process holds the lock. */
+  maintain<T>(operation: (db: DatabaseSync) => T): Promise<T>;
   /** Proves that the file is still the one that was opened, and that it can be written. */
   ping(): Promise<void>;
   /** What is open; undefined where nothing is. Opens nothing. */
@@ -88,6 +90,7 @@ export function createSqliteEngine<Statements>(
     deadline: queue.deadline,
     transact: async (operation) =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),
+    maintain: async (operation) => queue.run(() => use(({ db }) => operation(db))),
     ping: async () =>
       queue.run(() =>
         use(({ db, inode }) => {

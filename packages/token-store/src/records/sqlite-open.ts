@@ -17,8 +17,11 @@ export const APPLICATION_ID = 0x4f417552;
 /** The engine waits by stopping this whole process, so it never does: lock-queue.ts waits for it. */
 const BUSY_TIMEOUT_MS = 0;
 
-/** A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation. */
-const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384;";
+/**
+ * A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation.
+ * What is deleted or replaced is zeroed in the file: rows of mode `bridge` hold tokens.
+ */
+const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384; pragma secure_delete = on;";
 
 /** No index on keep_until: it would cost every create a second page, and every deletion a page of its own. */
 const SCHEMA = `

@@ -5,7 +5,9 @@
  * Every write is on the disk before it is answered: a refresh token that a vendor rotated is nowhere else.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSqliteEngine } from "../records/sqlite-engine.ts";
+import { emptyLog, rewriteFile } from "../records/sqlite-erase.ts";
 import { fromCursor, toCursor } from "./row-cursor.ts";
 import {
   changedAttributes,
@@ -28,6 +30,10 @@ const SCHEMA = `
     primary key (table_name, pk, sk)
   ) strict, without rowid;
 `;
+
+/** Readers of the log come and go: a server's read takes microseconds. */
+const LOG_TRIES = 20;
+const LOG_PAUSE_MS = 100;
 
 interface Statements {
   read(key: RowKey): Attributes | undefined;
@@ -80,6 +86,16 @@ export function sqliteTokenRows(options: { readonly path: string; readonly table
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       return last === undefined || found.length <= limit ? { rows } : { rows, cursor: toCursor(last.key) };
+    },
+    eraseFreed: async () => {
+      await engine.maintain(rewriteFile);
+      /* oxlint-disable no-await-in-loop */
+      for (let tries = 0; tries < LOG_TRIES; tries += 1) {
+        if (await engine.maintain(emptyLog)) return true;
+        await sleep(LOG_PAUSE_MS);
+      }
+      /* oxlint-enable no-await-in-loop */
+      return false;
     },
     ping: engine.ping,
     close: async () => engine.close(),

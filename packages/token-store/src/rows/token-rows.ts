@@ -44,6 +44,11 @@ export interface TokenRows {
   partition(pk: string): Promise<readonly Row[]>;
   /** Walks the whole table, page by page, in no order anyone may rely on. Rows written meanwhile may be missed. */
   scan(options: { readonly limit: number; readonly cursor?: string }): Promise<RowPage>;
+  /**
+   * Takes what deleted rows and replaced attributes left out of the engine's own files. Absent where the engine keeps none.
+   * @returns false while something of it is in use by another process
+   */
+  eraseFreed?(): Promise<boolean>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
