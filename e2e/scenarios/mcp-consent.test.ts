@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     const { context, page, complaints } = await open({ viewport: { width: 360, height: 740 } });
     await page.goto(ask({ client_id, redirect_uri: `http://127.0.0.1:54321/cb` }));
     await page.getByText("nobody: it registered itself", { exact: true }).waitFor();
-    await page.getByText("The answer goes to a program on this device.").waitFor();
+    await page.getByText("The answer goes to a program on this computer.").waitFor();
     await fits(page);
     await page.screenshot({ path: screenshotPath(shots, "registered"), fullPage: true });
     await page.setViewportSize({ width: 1280, height: 900 });

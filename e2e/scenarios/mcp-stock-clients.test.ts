@@ -17,24 +17,28 @@ import { temporaryFolder } from "../support/service-process.ts";
 const CALLBACK = "http://127.0.0.1/oauth/callback";
 /** A native client finds out its port when it starts. */
 const WITH_PORT = "http://127.0.0.1:51000/oauth/callback";
+/** As shipping clients do: localhost without a port in the document, with one in the request. */
+const ON_LOCALHOST = "http://localhost/callback";
 const DESK = { client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK] };
 
 let stage: ServerCallbackStage;
 /** Where the client with a document has it. */
 let host: Server;
 let documentUrl: string;
+let localhostUrl: string;
 let documents = 0;
 
 beforeAll(async () => {
   const authority = createTestAuthority();
   const { key, cert } = authority.issue(["127.0.0.1"]);
-  host = createServer({ key, cert }, (_, response) => {
+  host = createServer({ key, cert }, ({ url }, response) => {
     documents += 1;
+    const isOnLocalhost = localhostUrl.endsWith(url ?? "");
     response.setHeader("content-type", "application/json").end(
       JSON.stringify({
-        client_id: documentUrl,
+        client_id: isOnLocalhost ? localhostUrl : documentUrl,
         client_name: "Client with a document",
-        redirect_uris: [CALLBACK, "app.example:/callback"],
+        redirect_uris: isOnLocalhost ? [ON_LOCALHOST] : [CALLBACK, "app.example:/callback"],
         grant_types: ["authorization_code", "refresh_token"],
         token_endpoint_auth_method: "none",
       }),
@@ -43,6 +47,7 @@ beforeAll(async () => {
   await once(host, "listening");
   const documentHost = `127.0.0.1:${(host.address() as AddressInfo).port}`;
   documentUrl = `https://${documentHost}/oauth/client.json`;
+  localhostUrl = `https://${documentHost}/oauth/client-metadata`;
   const trusted = join(temporaryFolder(), "ca.pem");
   writeFileSync(trusted, authority.caPem);
   stage = await startServerCallback(() => ({
@@ -61,9 +66,14 @@ afterAll(async () => {
 /** Credentials belong to the issuer they are for. */
 const listed = () => ({ registered: { client_id: "desk", issuer: stage.server.url } });
 
-const WAYS: Readonly<Record<string, () => Pick<StockClient, "known"> & { readonly clientId: unknown }>> = {
+const WAYS: Readonly<Record<string, () => Pick<StockClient, "known" | "callback"> & { readonly clientId: unknown }>> = {
   "is on the operator's list": () => ({ known: listed(), clientId: "desk" }),
   "describes itself": () => ({ known: { clientMetadataUrl: documentUrl }, clientId: documentUrl }),
+  "describes itself, on localhost": () => ({
+    known: { clientMetadataUrl: localhostUrl },
+    callback: "http://localhost:51823/callback",
+    clientId: localhostUrl,
+  }),
   registers: () => ({ clientId: expect.stringMatching(/^dcr_/) }),
 };
 

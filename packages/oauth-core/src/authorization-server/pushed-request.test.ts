@@ -42,6 +42,16 @@ it.each<[string, Record<string, string>, string]>([
   expect(() => read(overrides)).toThrow(expect.objectContaining({ code }));
 });
 
+it("rfc9700#2.1 frees no port, on loopback neither: the clients are backends", () => {
+  for (const uri of ["http://127.0.0.1/cb", "http://[::1]/cb", "http://localhost/cb"]) {
+    const client = { ...CLIENT, redirectUris: [uri] };
+    const request = new URLSearchParams({ ...GOOD, redirect_uri: uri.replace("/cb", ":49152/cb") }).toString();
+    expect(() => readPushedRequest(parseParameters(request), client)).toThrow(
+      expect.objectContaining({ code: "invalid_redirect_uri" }),
+    );
+  }
+});
+
 it("echoes a state of 4096 characters and refuses a longer one", () => {
   const longest = "s".repeat(4096);
   expect(read({ state: longest }).state).toBe(longest);

@@ -27,23 +27,25 @@ export function verifyRedirectUri(requested: string, registered: readonly string
   return verified(requested);
 }
 
-const LOOPBACK_IP = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::([1-9][0-9]{0,4}))?((?:[/?].*)?)$/;
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::([1-9][0-9]{0,4}))?((?:[/?].*)?)$/;
 
 /**
- * As `verifyRedirectUri`, for native clients that cannot know their port beforehand: a registered `http://127.0.0.1/…` or
- * `http://[::1]/…` also matches with another port, everything else equal. `localhost` gets no such freedom.
+ * As `verifyRedirectUri`, for native clients that cannot know their port beforehand: a registered `http://127.0.0.1/…`,
+ * `http://[::1]/…` or `http://localhost/…` also matches with another port, everything else equal. Which addresses
+ * `localhost` means is for the user's machine to say, so it stands for itself alone.
  *
  * @throws OAuthError invalid_redirect_uri
  */
 export function verifyNativeRedirectUri(requested: string, registered: readonly string[]): VerifiedRedirect {
   //= rfc8252#7.3
+  //= rfc8252#8.3
   if (!registered.some((uri) => uri === requested || differOnlyInLoopbackPort(uri, requested))) throw notRegistered();
   return verified(requested);
 }
 
 function differOnlyInLoopbackPort(a: string, b: string): boolean {
-  const [, hostA, , restA] = LOOPBACK_IP.exec(a) ?? [];
-  const [, hostB, portB, restB] = LOOPBACK_IP.exec(b) ?? [];
+  const [, hostA, , restA] = LOOPBACK.exec(a) ?? [];
+  const [, hostB, portB, restB] = LOOPBACK.exec(b) ?? [];
   return hostA !== undefined && hostA === hostB && restA === restB && Number(portB ?? 80) <= 65_535;
 }
 

@@ -22,6 +22,41 @@ export function redirectUriNearMisses(registered: string): NearMiss[] {
   return Array.from(misses, ([uri, trick]) => ({ name: `${trick} ${JSON.stringify(uri)}`, uri }));
 }
 
+/** `LOOPBACK_NEAR_MISSES` are of each of these: what native clients register, whose port is free. */
+export const LOOPBACK_REDIRECT_URIS = [
+  "http://127.0.0.1/callback",
+  "http://[::1]/callback",
+  "http://localhost/callback",
+] as const;
+
+/** What is not the registered loopback URI under another port. Each asks for a port, as native clients do. */
+function loopbackTricks(registered: string): Record<string, readonly string[]> {
+  const { hostname: h, pathname: p } = new URL(registered);
+  const at = (host: string): string => `http://${host}:49152${p}`;
+  const others = ["127.0.0.1", "[::1]", "localhost"].filter((host) => host !== h);
+  // One kind of trick a line.
+  // oxfmt-ignore
+  return {
+    "another loopback host": others.map(at),
+    "another spelling": ["127.0.0.2", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "0.0.0.0", "0", "127.0.0.1.", "[::]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::1%25lo]", "localhost.", "LOCALHOST", "Localhost", "l\u043ecalhost", "%6cocalhost", "localhost.localdomain", "ip6-localhost"].map(at),
+    "a name of others": [`${h}.evil.example`, `${h}.nip.io`, `evil.example.${h}`, `sub.${h}`, `x${h}`, `${h}x`, "local", "localhos"].map(at),
+    "user information": [at(`${h}@evil.example`), at(`evil.example@${h}`), at(`user:pw@${h}`), at(`@${h}`), `http://${h}:49152@evil.example${p}`, `http://evil.example#@${h}:49152${p}`],
+    "port": [":", ":0", ":00", ":080", ":65536", ":99999", ":808080", ":+80", ":-1", ": 80", ":8o", ":80:80", ":%38%30", ":\u0668"].map((port) => `http://${h}${port}${p}`),
+    "scheme": [`https://${h}:49152${p}`, `HTTP://${h}:49152${p}`, `ws://${h}:49152${p}`, `app://${h}:49152${p}`, `//${h}:49152${p}`, `http:/${h}:49152${p}`, `http:${h}:49152${p}`],
+    "path": ["/", "/x", "//", "/..", "/%2e", ";x", "x", "%00", "%20"].map((tail) => at(h) + tail),
+    "before the path": [`http://${h}:49152`, `http://${h}:49152/`, `http://${h}:49152/x/..${p}`, `http://${h}:49152/${p}`, `http://${h}:49152\\${p.slice(1)}`, `http://${h}:49152${p.toUpperCase()}`],
+    "query and fragment": ["?", "?x=1", "?code=stolen", "#", "#x", "%3Fx", "%23"].map((tail) => at(h) + tail),
+    "white space": [` ${at(h)}`, `${at(h)} `, `${at(h)}\n`, `http://${h}:49152\n${p}`, `http://${h}\t:49152${p}`, `http://${h}:\t49152${p}`],
+  };
+}
+
+export const LOOPBACK_NEAR_MISSES: readonly (NearMiss & { readonly registered: string })[] =
+  LOOPBACK_REDIRECT_URIS.flatMap((registered) =>
+    Object.entries(loopbackTricks(registered)).flatMap(([trick, uris]) =>
+      [...new Set(uris)].map((uri) => ({ name: `${trick} ${JSON.stringify(uri)}`, uri, registered })),
+    ),
+  );
+
 /* oxlint-disable no-script-url -- refusing them is the point */
 function tricks(r: string): Record<string, readonly string[]> {
   const { protocol, host: h, hostname: n, port, pathname: p, origin: o } = new URL(r);

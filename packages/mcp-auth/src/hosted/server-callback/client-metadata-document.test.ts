@@ -53,6 +53,21 @@ describe("a client with a document", () => {
     expect(await metadata.json()).toMatchObject({ client_id_metadata_document_supported: true });
   });
 
+  it("rfc8252#7.3 that lists localhost without a port gets the answer at the port it brings, and redeems with that URI alone", async () => {
+    const client = { client_id: ID, redirect_uri: "http://localhost:51823/callback" };
+    host.answer = () => json({ ...DOCUMENT, redirect_uris: ["http://localhost/callback"] });
+    const callback = await bench.browser().connect(client);
+    expect(callback.href.startsWith("http://localhost:51823/callback?code=")).toBe(true);
+    const code = callback.searchParams.get("code") ?? "";
+    for (const redirect_uri of ["http://localhost/callback", "http://localhost:51824/callback"]) {
+      expect((await bench.redeem(code, { ...client, redirect_uri })).body["error"]).toBe("invalid_grant");
+    }
+    expect((await bench.redeem(code, client)).status).toBe(200);
+    for (const redirect_uri of ["http://127.0.0.1:51823/callback", "http://[::1]:51823/callback"]) {
+      await expectPage(await authorize({ redirect_uri }));
+    }
+  });
+
   it("needs no answer of its host at /token and /revoke, and strangers make us ask nobody there", async () => {
     const code = (await bench.browser().connect(ASK)).searchParams.get("code") ?? "";
     bench.clock.advance(50);

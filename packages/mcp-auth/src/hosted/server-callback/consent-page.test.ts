@@ -78,13 +78,13 @@ describe("bar#AS-10 shown text", () => {
 });
 
 describe("bar#AS-7 what the user decides by", () => {
-  it("the host of the way back, with all of it, and a warning where it is this device", async () => {
+  it("the host of the way back, with all of it, and a warning where it is this computer", async () => {
     const web = await pageOf({ client_name: "Trusted Bank" }, "https://evil.example/oauth/callback");
     expect(web).toContain("evil.example<br>");
     expect(web).toContain("https://evil.example/oauth/callback");
     expect(web).toContain("nobody: it registered itself");
-    expect(web).not.toContain("program on this device");
+    expect(web).not.toContain("program on this computer");
     for (const uri of ["http://127.0.0.1:8123/cb", "http://[::1]/cb", "http://localhost:1/cb"])
-      expect(await pageOf({}, uri)).toContain("program on this device");
+      expect(await pageOf({}, uri)).toContain("program on this computer");
   });
 });

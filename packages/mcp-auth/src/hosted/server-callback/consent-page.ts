@@ -68,7 +68,7 @@ function warnings({ knownBy }: ServerClient, host: string): string[] {
   return [
     ...(LOOPBACK.test(host)
       ? [
-          "<p><strong>The answer goes to a program on this device. Continue only if you started one just now.</strong></p>",
+          "<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>",
         ]
       : []),
     ...(knownBy === "registration"

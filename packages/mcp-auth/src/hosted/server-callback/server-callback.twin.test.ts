@@ -39,6 +39,23 @@ describe("with a defence off", () => {
     await bench.close();
   });
 
+  it("a client on localhost has its code sent to a host of that beginning (twin of rfc8252#8.3)", async () => {
+    vi.doMock("@oauth-broker/oauth-core", async (original) => {
+      const core = await original<typeof Core>();
+      const begins = (uri: string, list: readonly string[]) =>
+        list.some((one) => uri.startsWith(one.replace(/:\d+.*$/, "")));
+      return {
+        ...core,
+        verifyNativeRedirectUri: (uri: string, list: readonly string[]) =>
+          core.verifyRedirectUri(uri, begins(uri, list) ? [uri] : list),
+      };
+    });
+    const bench = await open();
+    const wishes = { client_id: "native", redirect_uri: "http://localhost.evil.example/cb" };
+    expect((await bench.browser().connect(wishes)).href).toMatch(/^http:\/\/localhost\.evil\.example\/cb\?code=/);
+    await bench.close();
+  });
+
   it("a foreign page says yes in the user's place, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
     vi.doMock("@oauth-broker/oauth-core", async (original) => ({
       ...(await original<typeof Core>()),
