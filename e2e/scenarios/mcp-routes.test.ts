@@ -36,7 +36,7 @@ const MODES: Readonly<Record<string, { readonly env: () => Promise<Environment>;
     },
   },
 };
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 let vendor: GitHubVendor;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
   const ask = async (route: string, headers: Readonly<Record<string, string>> = {}) => {
     const [method = "", path = ""] = route.split(" ");
     const type = path === "/register" ? "application/json" : "application/x-www-form-urlencoded";
-    const form = method === "GET" ? {} : { body: path === "/register" ? "{}" : "a=b" };
+    const form = method === "GET" || method === "HEAD" ? {} : { body: path === "/register" ? "{}" : "a=b" };
     return send(`${server.url}${path}`, { method, ...form, headers: { "content-type": type, ...headers } });
   };
   const raw = async (route: string, ...headers: string[]): Promise<number> => {
@@ -89,8 +89,10 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     for (const path of [...paths, ...others]) {
       const known = Object.keys(routes).filter((route) => route.endsWith(` ${path}`));
       for (const method of METHODS.filter((one) => !known.includes(`${one} ${path}`))) {
+        // Served by GET, which HEAD then is.
+        if (method === "HEAD" && known.includes(`GET ${path}`)) continue;
         const { status, headers } = await ask(`${method} ${path}`);
-        const expected = known.length === 0 ? 404 : 405;
+        const expected = known.length === 0 ? 404 : path === "/mcp" ? 401 : 405;
         expect([method, path, status, headers.has("access-control-allow-origin")]).toEqual([
           method,
           path,
@@ -98,6 +100,18 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
           false,
         ]);
       }
+    }
+  });
+
+  it("bar#RS-1 every method on /mcp without a good token is told what POST is told", async () => {
+    const { headers } = await ask("POST /mcp");
+    for (const method of METHODS) {
+      const asked = await ask(`${method} /mcp`);
+      expect([method, asked.status, asked.headers.get("www-authenticate")]).toEqual([
+        method,
+        401,
+        headers.get("www-authenticate"),
+      ]);
     }
   });
 

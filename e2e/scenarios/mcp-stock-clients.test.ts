@@ -129,6 +129,13 @@ describe("a client finds where to sign in", () => {
   });
 });
 
+it("a client that reads the challenge by HEAD is led to the resource it asked for", async () => {
+  const answer = await fetch(stage.server.mcp, { method: "HEAD" });
+  const [, metadata = ""] = /resource_metadata="([^"]+)"/.exec(answer.headers.get("www-authenticate") ?? "") ?? [];
+  const described = (await (await fetch(metadata)).json()) as { readonly resource: string };
+  expect([answer.status, described.resource]).toEqual([401, stage.server.mcp]);
+});
+
 it("two clients of two users are told of their own accounts, and one signing out leaves the other", async () => {
   const connect = (account: StockClient["account"]) =>
     authorizeClient(stage.server.mcp, { era: "modern", account, callback: WITH_PORT });

@@ -9,6 +9,7 @@ import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const CORE = "@oauth-broker/oauth-core";
 const KNOWN_HOST = "./mcp/known-host.ts";
+const BEARER = "./mcp/bearer.ts";
 
 beforeEach(() => {
   vi.resetModules();
@@ -16,6 +17,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.doUnmock(CORE);
   vi.doUnmock(KNOWN_HOST);
+  vi.doUnmock(BEARER);
 });
 
 describe("with a defence off", () => {
@@ -29,6 +31,18 @@ describe("with a defence off", () => {
     const headers = { host: "evil.example", origin: "https://evil.example" };
     const { status } = await server.app.request("https://evil.example/mcp", { method: "POST", headers });
     expect(status).toBe(401);
+    await server.close();
+  });
+
+  it("a caller without a token learns by HEAD of a method and not of the challenge (twin of bar#RS-1)", async () => {
+    vi.doMock(BEARER, () => ({ requireCaller: async () => ({ caller: {} }) }));
+    const { createApp } = await import("./app.ts");
+    const log = createLog({ write: () => undefined });
+    const definition = { name: "test", version: "1.0.0", tools: [] };
+    const options = { now: fixedClock(1_700_000_000), log, storage: undefined };
+    const server = createApp(definition, loadSettings(PRE_REGISTERED), options);
+    const answer = await server.app.request("http://127.0.0.1/mcp", { method: "HEAD", headers: { host: "127.0.0.1" } });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([405, null]);
     await server.close();
   });
 

@@ -36,6 +36,17 @@ describe("who may pass", () => {
     },
   );
 
+  it.each(["GET", "HEAD", "DELETE", "PUT"])(
+    "bar#RS-1 %s without a bearer token is told what POST is told",
+    async (method) => {
+      ingress = await startIngress(echo());
+      const posted = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
+      const { status, headers, body } = await sendRaw(ingress.url, { path: "/mcp", method });
+      expect([status, headers["www-authenticate"]]).toEqual([401, posted.headers["www-authenticate"]]);
+      expect(body).toBe(method === "HEAD" ? "" : posted.body);
+    },
+  );
+
   it("the challenge names the resource's metadata where that is exposed", async () => {
     ingress = await startIngress(echo());
     const exposed = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });

@@ -145,10 +145,28 @@ describe("without a good token", () => {
     const answer = await post({ authorization: "Bearer outage" });
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
   });
+});
 
-  it.each(["GET", "DELETE", "PUT"])("answers 405 to %s: there are no sessions", async (method) => {
-    const answer = await fetch(url(), { method });
+describe("methods that are not served", () => {
+  const METHODS = ["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "PROPFIND"];
+  const ask = (method: string, headers: Record<string, string> = {}) => fetch(url(), { method, headers });
+
+  it.each(METHODS)("bar#RS-1 %s without a good token is told what POST is told", async (method) => {
+    for (const headers of [{}, { authorization: "Bearer mallory" }] as Record<string, string>[]) {
+      const [asked, posted] = [await ask(method, headers), await post(headers)];
+      expect(asked.status).toBe(401);
+      for (const name of ["www-authenticate", "cache-control", "content-type"]) {
+        expect(asked.headers.get(name)).toBe(posted.headers.get(name));
+      }
+      expect(await asked.text()).toBe(method === "HEAD" ? "" : await posted.text());
+    }
+    expect((await ask(method, { authorization: "Bearer outage" })).status).toBe(503);
+  });
+
+  it.each(METHODS)("%s with a good token is 405: there are no sessions", async (method) => {
+    const answer = await ask(method, { authorization: "Bearer alice" });
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect((await answer.text()) === "").toBe(method === "HEAD");
   });
 });
 

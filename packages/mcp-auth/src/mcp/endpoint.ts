@@ -1,6 +1,7 @@
 /**
  * `POST /mcp`: a bearer token becomes a caller, the SDK speaks the protocol, tools run for that caller. One server object per
- * request, so that nothing of one user can reach another; both protocol eras from the same definition; no sessions.
+ * request, so that nothing of one user can reach another; both protocol eras from the same definition; no sessions. Without a
+ * good token every other method gets the same challenge.
  */
 import {
   type AuthInfo,
@@ -51,6 +52,12 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
         return handler.fetch(c.req.raw, { authInfo: toAuthInfo(caller, everyScope, deps) });
+      },
+      // Clients read the challenge by HEAD or GET: the token counts before the method.
+      otherMethods: async (c, trace) => {
+        trace.vendor = deps.names.id;
+        const found = await requireCaller(c.req.header("authorization"), deps);
+        return "challenge" in found ? found.challenge : undefined;
       },
     },
     close: handler.close,

@@ -32,6 +32,8 @@ export interface Route {
   readonly quiet?: boolean;
   /** @returns a Response only where a library made it, whole */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
+  /** Looks at a request by a method that the path does not serve. @returns what it is told instead of 405, if anything */
+  readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
 }
 
 /** Counts what the rim sees. */
@@ -56,30 +58,22 @@ export interface Rim {
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
 export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
-  const allowed = new Map<string, { methods: string[]; surface: Route["surface"] }>();
+  const paths = Map.groupBy(routes, ({ path }) => path);
+  const allowOf = (path: string): string => (paths.get(path) ?? []).map(({ method }) => method).join(", ");
   for (const route of routes) {
-    const known = allowed.get(route.path) ?? { methods: [], surface: route.surface };
-    allowed.set(route.path, { ...known, methods: [...known.methods, route.method] });
-  }
-  for (const route of routes) {
-    const allow = (allowed.get(route.path)?.methods ?? []).join(", ");
+    const allow = allowOf(route.path);
     app.on(route.method, route.path, (c) => run(c, route, allow, rim));
   }
-  for (const [path, { methods, surface }] of allowed) {
-    app.all(path, (c) =>
-      run(
-        c,
-        refusal(path, surface, () => methodNotAllowed(methods.join(", "))),
-        "",
-        rim,
-      ),
-    );
+  for (const [path, [first]] of paths) {
+    if (first === undefined) continue;
+    const allow = allowOf(path);
+    const route = forOtherMethods(first, allow);
+    app.all(path, (c) => run(c, route, allow, rim));
   }
   app.notFound((c) => {
     const isBrowser =
       rim.browserPaths?.test(c.req.path) === true || (c.req.header("accept") ?? "").includes("text/html");
-    const surface = isBrowser ? "browser" : "api";
-    return run(c, refusal("*", surface, notFound), "", rim);
+    return run(c, nowhere(isBrowser ? "browser" : "api"), "", rim);
   });
 }
 
@@ -161,21 +155,30 @@ function legOf(path: string): string {
   return path.replace(/^\/(?:v1\/)?/, "").replace(/[^a-z].*$/, "") || "other";
 }
 
-function refusal(path: string, surface: Route["surface"], error: () => OAuthError): Route {
+function forOtherMethods({ path, surface, otherMethods }: Route, allow: string): Route {
   return {
     method: "GET",
     path,
     surface,
+    handle: async (c, trace) => {
+      const answer = await otherMethods?.(c, trace);
+      if (answer === undefined) throw methodNotAllowed(allow);
+      return answer;
+    },
+  };
+}
+
+function nowhere(surface: Route["surface"]): Route {
+  return {
+    method: "GET",
+    path: "*",
+    surface,
     handle: () => {
-      throw error();
+      throw new OAuthError("not_found", "There is nothing at this path");
     },
   };
 }
 
 function methodNotAllowed(allow: string): OAuthError {
   return new OAuthError("method_not_allowed", "This path does not take this method", { allow });
-}
-
-function notFound(): OAuthError {
-  return new OAuthError("not_found", "There is nothing at this path");
 }
