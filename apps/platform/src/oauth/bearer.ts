@@ -55,6 +55,7 @@ export function createBearers(deps: BearerDeps): Bearers {
     switch (refreshed.outcome) {
       case "ok": {
         await connections.save(connector, userId, refreshed.tokens, revision);
+        // These, or those of an authorization that was completed meanwhile.
         const kept = await connections.open(connector, userId);
         return kept === undefined ? notConnected() : bearerOf(kept);
       }
@@ -65,8 +66,11 @@ export function createBearers(deps: BearerDeps): Bearers {
           retryAfterSeconds,
         });
       }
-      case "reauthorize":
+      case "reauthorize": {
+        const kept = await connections.open(connector, userId);
+        if (kept !== undefined && kept.revision !== revision) return bearerOf(kept);
         return reauthorize(connector, userId, refreshed.reason, revision);
+      }
       case "credentials_rejected":
         throw new OAuthError(
           "vendor_credentials_rejected",

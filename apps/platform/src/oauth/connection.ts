@@ -29,14 +29,17 @@ export interface ConnectionStatus {
 
 export interface OpenConnection {
   readonly tokens: Tokens;
-  /** Of the record the tokens were read from. */
+  /** Of these tokens: another one at every authorization and refresh, the same whatever else is noted. */
   readonly revision: string;
 }
 
 /** Data of a record of kind `connection`; its stage is the state. */
 export interface ConnectionData {
   readonly v: 1;
+  /** Of the record: another text at every change, expected by the next. */
   readonly revision: string;
+  /** Of the tokens. Absent in records of the first release: there it is `revision`. */
+  readonly tokensRevision?: string;
   /** Whose client, server and endpoints the tokens are of (recipient.ts). */
   readonly recipient?: string;
   readonly tokens?: JsonObject;

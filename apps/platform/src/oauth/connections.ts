@@ -28,11 +28,15 @@ export interface Connections {
   status(connector: Connector, userId: string): Promise<ConnectionStatus>;
   /** @returns undefined where there is none that may be used */
   open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
-  /** @param replacing the revision these tokens came from by a refresh: of a connection that changed meanwhile nothing is replaced */
+  /**
+   * @param replacing of a refresh: the revision of the tokens it began with. Where they were replaced meanwhile, by a new
+   *   authorization or a disconnect, the refreshed ones are of a grant that nobody uses any more, and are dropped. Whatever else
+   *   was noted of the connection stays
+   */
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
-  /** The tokens are forgotten. @param used the revision that did not work: a newer connection is left alone */
+  /** The tokens are forgotten. @param used the revision of those that did not work: newer ones are left alone */
   markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
-  /** A call needs more than was granted. The connection stays as it is, for everything else. @param used the revision that was too little */
+  /** A call needs more than was granted. The connection stays as it is, for everything else. @param used the revision of its tokens */
   wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
   /** An attempt that failed changes nothing of a connection there is. */
   recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;
@@ -63,7 +67,12 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
     const record = await records.get(keyOf(connector, userId));
     if (record === undefined) return undefined;
     if (record.data["v"] !== 1) throw new TypeError("a connection of a later release");
-    return { state: record.stage as ConnectionState, data: record.data as unknown as ConnectionData };
+    const data = record.data as unknown as ConnectionData;
+    const isOfFirstRelease = data.tokens !== undefined && data.tokensRevision === undefined;
+    return {
+      state: record.stage as ConnectionState,
+      data: isOfFirstRelease ? { ...data, tokensRevision: data.revision } : data,
+    };
   };
 
   /** Reads, decides, writes; `undefined` leaves things as they are. */
@@ -112,53 +121,49 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
     open: async (connector, userId) => {
       const kept = await read(connector, userId);
       if (kept?.state !== "connected" || isOfOthers(kept, connector)) return undefined;
-      const { tokens, revision } = kept.data;
-      if (tokens === undefined) return undefined;
+      const { tokens, tokensRevision } = kept.data;
+      if (tokens === undefined || tokensRevision === undefined) return undefined;
       const opened = await openSecret(keys, tokens, placeOf(connector, userId));
-      return { tokens: JSON.parse(opened.reveal()) as Tokens, revision };
+      return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
     },
 
     save: async (connector, userId, tokens, replacing) => {
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
+      const granted = { tokens: sealed, tokensRevision: randomToken(16), recipient: recipientOfConnector(connector) };
+      const scope = tokens.scope === undefined ? {} : { scope: tokens.scope };
       await change(connector, userId, (kept) => {
-        if (replacing !== undefined && kept?.data.revision !== replacing) return undefined;
-        return {
-          state: "connected",
-          recipient: recipientOfConnector(connector),
-          tokens: sealed,
-          connectedAt: replacing === undefined ? now() : (kept?.data.connectedAt ?? now()),
-          ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
-          // What a refresh brings is no more than there was.
-          ...(replacing === undefined || kept?.data.wantedScope === undefined
-            ? {}
-            : { wantedScope: kept.data.wantedScope }),
-        };
+        if (replacing === undefined) return { state: "connected", ...granted, ...scope, connectedAt: now() };
+        if (kept?.data.tokensRevision !== replacing) return undefined;
+        return { ...unchanged(kept), state: "connected", ...granted, ...scope };
       });
     },
 
     markForReauthorization: async (connector, userId, reason, used) =>
       change(connector, userId, (kept) => {
-        if (kept?.data.revision !== used) return undefined;
-        const { connectedAt } = kept.data;
-        return { state: "reauthorize", reason, ...(connectedAt === undefined ? {} : { connectedAt }) };
+        if (kept?.data.tokensRevision !== used) return undefined;
+        const { tokens: _, tokensRevision: __, recipient: ___, scope: ____, ...noted } = unchanged(kept);
+        return { ...noted, state: "reauthorize", reason };
       }),
 
     wantScope: async (connector, userId, wantedScope, used) =>
       change(connector, userId, (kept) => {
-        if (kept?.state !== "connected" || kept.data.revision !== used) return undefined;
-        const { v: _, revision: __, ...rest } = kept.data;
-        return { ...rest, state: kept.state, wantedScope };
+        if (kept?.state !== "connected" || kept.data.tokensRevision !== used) return undefined;
+        return { ...unchanged(kept), wantedScope };
       }),
 
     recordFailure: async (connector, userId, failure) =>
-      change(connector, userId, (kept) => {
-        if (kept === undefined) return { state: "none", failure };
-        const { v: _, revision: __, ...rest } = kept.data;
-        return { ...rest, state: kept.state, failure };
-      }),
+      change(connector, userId, (kept) =>
+        kept === undefined ? { state: "none", failure } : { ...unchanged(kept), failure },
+      ),
 
     forget: async (connector, userId) => records.delete(keyOf(connector, userId)),
   };
+}
+
+/** A connection as it is: what a change does not name stays, the revision of its tokens too. */
+function unchanged({ state, data }: Kept): Next {
+  const { v: _, revision: __, ...rest } = data;
+  return { ...rest, state };
 }
 
 /** Shared credentials for brought ones, another client, another token endpoint: the tokens are of somebody else. */

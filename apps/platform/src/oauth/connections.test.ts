@@ -1,0 +1,181 @@
+/** What happens to a connection while its tokens are refreshed: a rotated refresh token is kept whatever is noted meanwhile. */
+import { type Fetch, Secret } from "@oauth-broker/oauth-core";
+import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Connector } from "../connectors/connector.ts";
+import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "../testing/test-connect.ts";
+import { type Bearer, type Bearers, createBearers } from "./bearer.ts";
+import { finishConnect, startConnect } from "./connect.ts";
+
+const user = signedIn("first-user");
+const userId = user.user.id;
+let provider: OpenIdProvider;
+let platform: TestConnect;
+let connector: Connector;
+let made = 0;
+
+beforeAll(async () => {
+  const clientSecret = "secret-of-ours-canary";
+  provider = await startOpenIdProvider({
+    clients: [{ clientId: "ours", clientSecret, redirectUris: [REDIRECT_URI] }],
+  });
+  platform = await openTestConnect();
+});
+afterAll(async () => {
+  await platform.close();
+  await provider.close();
+});
+
+/** Another connector each time, connected. */
+async function connected(): Promise<Connector> {
+  made += 1;
+  connector = await platform.addConnector(`connector-${made}`, {
+    authentication: "oauth_2_1",
+    registration: "pre_registered_client",
+    clientId: "ours",
+    clientSecret: new Secret("secret-of-ours-canary"),
+    vendorOrIssuer: provider.issuer,
+    scopes: "openid profile offline_access",
+  });
+  await connect();
+  return connector;
+}
+
+async function connect(decision: "approve" | "cancel" = "approve"): Promise<void> {
+  const url = await startConnect(connector, user, platform);
+  const back = await driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI), decision });
+  await finishConnect(back.href, user, platform);
+}
+
+interface Held {
+  /** What the caller that waits for the refresh gets. */
+  readonly refreshed: Promise<Bearer>;
+  /** The vendor's answer arrives. */
+  deliver(): void;
+}
+
+/**
+ * The server refused this bearer; the vendor has rotated, and its answer is on its way.
+ *
+ * @param says in place of the vendor's answer
+ */
+async function refreshUnderWay(refused: Bearer, says?: Response): Promise<Held> {
+  const answered = Promise.withResolvers<void>();
+  const delivered = Promise.withResolvers<void>();
+  const fetch: Fetch = async (url, init) => {
+    const answer = await platform.fetch(url, init);
+    if (init?.method !== "POST") return answer;
+    answered.resolve();
+    await delivered.promise;
+    return says ?? answer;
+  };
+  const refreshed = bearersWith(fetch).bearerFor(connector, userId, refused);
+  await answered.promise;
+  return { refreshed, deliver: delivered.resolve };
+}
+
+function bearersWith(fetch: Fetch): Bearers {
+  return createBearers({ ...platform, fetch, platformToken: (id) => platform.connectors.platformToken(id) });
+}
+
+const bearer = (refused?: Bearer): Promise<Bearer> => bearersWith(platform.fetch).bearerFor(connector, userId, refused);
+const status = () => platform.connections.status(connector, userId);
+
+describe("a refresh under way", () => {
+  const meanwhile: Readonly<Record<string, (before: Bearer) => Promise<void>>> = {
+    "a reconnect that was cancelled": () => connect("cancel"),
+    "a tool that wants more scope": ({ revision = "" }) =>
+      platform.connections.wantScope(connector, userId, "email", revision),
+    "several of both": async ({ revision = "" }) => {
+      await connect("cancel");
+      await platform.connections.wantScope(connector, userId, "email", revision);
+      await connect("cancel");
+    },
+  };
+
+  it.each(Object.keys(meanwhile))("rfc6749#6 keeps the rotated refresh token beside %s (#11)", async (name) => {
+    await connected();
+    const before = await bearer();
+    const { refreshed, deliver } = await refreshUnderWay(before);
+    await meanwhile[name]?.(before);
+    const noted = await status();
+    deliver();
+    const after = await refreshed;
+    expect(after.token).not.toBe(before.token);
+    // What was noted meanwhile is there still.
+    expect(await status()).toEqual(noted);
+    // And so is the grant: a spent refresh token would end it here.
+    expect((await bearer(after)).token).not.toBe(after.token);
+    expect(await status()).toMatchObject({ state: "connected" });
+  });
+
+  it("gives way to a new authorization: the tokens of the old grant are dropped", async () => {
+    await connected();
+    const { refreshed, deliver } = await refreshUnderWay(await bearer());
+    await connect();
+    const fresh = await bearer();
+    deliver();
+    // The caller that waited gets the new ones.
+    expect(await refreshed).toEqual(fresh);
+    expect(await bearer()).toEqual(fresh);
+    expect((await bearer(fresh)).token).not.toBe(fresh.token);
+  });
+
+  it("gives way to a new authorization where it finds the old grant ended, too", async () => {
+    await connected();
+    const ended = Response.json({ error: "invalid_grant" }, { status: 400 });
+    const { refreshed, deliver } = await refreshUnderWay(await bearer(), ended);
+    await connect();
+    deliver();
+    expect(await refreshed).toEqual(await bearer());
+    expect(await status()).toMatchObject({ state: "connected" });
+  });
+
+  it("does not bring back what the user disconnected", async () => {
+    await connected();
+    const { refreshed, deliver } = await refreshUnderWay(await bearer());
+    await platform.connections.forget(connector, userId);
+    deliver();
+    await expect(refreshed).rejects.toMatchObject({ extras: { reason: "not_connected" } });
+    expect(await status()).toEqual({ state: "none" });
+  });
+});
+
+describe("a grant that ended", () => {
+  it("is to be authorized again, whatever was noted since, and what was noted stays (#11)", async () => {
+    await connected();
+    const { revision = "" } = await bearer();
+    await platform.connections.wantScope(connector, userId, "email", revision);
+    await connect("cancel");
+    const { failure, wantedScope } = await status();
+    await platform.connections.markForReauthorization(connector, userId, "invalid_grant", revision);
+    expect(await status()).toMatchObject({ state: "reauthorize", reason: "invalid_grant", failure, wantedScope });
+    expect(await platform.connections.open(connector, userId)).toBeUndefined();
+  });
+});
+
+describe("a token the server refused", () => {
+  it("is tried anew although something else was noted of the connection (#11)", async () => {
+    await connected();
+    const refused = await bearer();
+    await connect("cancel");
+    expect((await bearer(refused)).token).not.toBe(refused.token);
+  });
+});
+
+describe("a connection that an earlier release wrote", () => {
+  it("is used and refreshed: its record's revision is that of its tokens", async () => {
+    await connected();
+    const key = { kind: "connection", id: JSON.stringify([connector.id, userId]) };
+    const { data } = (await platform.records.get(key)) ?? expect.fail("no record");
+    const from = { stage: "connected", expect: { revision: data["revision"] as string } };
+    const set = { revision: "of an earlier release" };
+    await platform.records.advance(key, from, { stage: "connected", set, remove: ["tokensRevision"] });
+    const before = await bearer();
+    const { refreshed, deliver } = await refreshUnderWay(before);
+    await connect("cancel");
+    deliver();
+    expect((await refreshed).token).not.toBe(before.token);
+    expect(await status()).toMatchObject({ state: "connected", failure: { error: "access_denied" } });
+  });
+});
