@@ -194,6 +194,8 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   });
 
   it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
+    // The world has but one client at the honest vendor, and the attacker means another.
+    off.add("requireForeignClient");
     const { foe, victim, evil } = await setUp({ sendsIss: true });
     await without(off, "readTarget", async () => {
       const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });

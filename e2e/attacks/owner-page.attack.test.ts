@@ -1,14 +1,22 @@
 /**
  * Who attacks: another customer of the same broker (`other`, owner Mallory), who shares our client at the vendor. What he wants:
  * the vendor's tokens of people who connected through somebody else: the vendor knows only the broker and does not ask twice.
- * What stops him: the page that names him before the browser leaves (needsOwnerPage), and that nobody but the browser it was
- * shown to can answer it (isCsrfToken).
+ * What stops the attack: the page that names the asking client before the browser leaves (needsOwnerPage), also where that client
+ * sends our public client id as its own, and that only the browser it was shown to can answer it (isCsrfToken).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { type Browser, createBackend, createBrowser, encode, type Flow, parameter } from "./support/people.ts";
+import {
+  type Browser,
+  createBackend,
+  createBrowser,
+  encode,
+  type Flow,
+  type Form,
+  parameter,
+} from "./support/people.ts";
 import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -16,8 +24,10 @@ afterEach(() => off.clear());
 
 vi.mock("../../apps/broker/src/flows/owner-consent.ts", async (original) => {
   const actual = await original<typeof import("../../apps/broker/src/flows/owner-consent.ts")>();
-  const needsOwnerPage: typeof actual.needsOwnerPage = (flow, deps) =>
-    !off.has("needsOwnerPage") && actual.needsOwnerPage(flow, deps);
+  const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, deps) => {
+    const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
+    return !isLetThrough && actual.needsOwnerPage(choice, client, deps);
+  };
   const isCsrfToken: typeof actual.isCsrfToken = (sent, flowId, cookie) =>
     off.has("isCsrfToken") || actual.isCsrfToken(sent, flowId, cookie);
   return { ...actual, needsOwnerPage, isCsrfToken };
@@ -32,8 +42,14 @@ interface Stage {
   redeem(url: URL): Promise<unknown>;
 }
 
-async function setUp(): Promise<Stage> {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
+const HONEST = "https://honest.example";
+
+/** @param form what the attacker pushes */
+async function setUp(form: Form = {}): Promise<Stage> {
+  const isPublic = form["vendor_client_id"] !== undefined;
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, isPublic });
+  const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId };
+  const open = { name: "Honest", issuer: HONEST, token_endpoint_auth_method: "none", credentials };
   const clientOf = (id: keyof typeof PLATFORMS, owner: string, name: string) => ({
     client_id: id,
     client_secret: PLATFORMS[id].secret,
@@ -45,9 +61,9 @@ async function setUp(): Promise<Stage> {
     owners: [{ id: "acme" }, { id: "mallory", name: "Mallory Ltd" }],
     clients: [clientOf("platform", "acme", "Reports"), clientOf("other", "mallory", "Free Prizes")],
   };
-  const world = await createWorld({ vendors: [honest], config });
+  const world = await createWorld({ vendors: [honest], config, ...(isPublic ? { entries: { honest: open } } : {}) });
   const backend = createBackend(world, "other");
-  const flow = await backend.push();
+  const flow = await backend.push(form);
   return {
     world,
     victim: createBrowser(world, "victim"),
@@ -93,6 +109,50 @@ describe("XA-9 a user is lured through the client of another owner", () => {
       expect(await stage.redeem(url)).toBe("victim");
     });
   });
+});
+
+describe("XA-9 the attacker sends our public client id at the vendor as one of its own", () => {
+  const OURS = { vendor_client_id: VENDOR_CLIENT.clientId };
+  const FORMS: readonly [string, Form][] = [
+    ["at the vendor's entry", OURS],
+    ["in capitals", { vendor_client_id: VENDOR_CLIENT.clientId.toUpperCase() }],
+    [
+      "with the vendor's own endpoints",
+      { ...OURS, authorization_endpoint: `${HONEST}/authorize`, token_endpoint: `${HONEST}/token` },
+    ],
+  ];
+
+  it.each(FORMS)("bar#XA-9 %s the user sees who asks all the same, and nothing has happened", async (_, form) => {
+    const stage = await setUp(form);
+    const { page } = await stage.victim.visit(stage.link);
+    expect(page?.status).toBe(200);
+    for (const name of ["Free Prizes", "Mallory Ltd"]) expect(page?.body).toContain(name);
+    expect(await stageOf(stage)).toBe("pushed");
+    expect(stage.world.vendors[0]?.codes).toEqual([]);
+  });
+
+  it("bar#XA-9 bar#XA-4 by issuer or by endpoints alone it is refused before a browser is sent anywhere", async () => {
+    const { world } = await setUp(OURS);
+    const backend = createBackend(world, "other");
+    for (const form of [{ issuer: HONEST }, FORMS[2]?.[1] ?? {}]) {
+      expect(await backend.par({ vendor: undefined, ...OURS, ...form })).toMatchObject({
+        status: 400,
+        body: { error: "unauthorized_client", reason: "override_not_allowed" },
+      });
+    }
+  });
+
+  it.each(FORMS.filter(([name]) => name !== "in capitals"))(
+    "bar#XA-9 twin: where BYOC needs no page (needsOwnerPage), %s, the attacker holds the victim's tokens",
+    async (_, form) => {
+      const stage = await setUp(form);
+      await without(off, "of BYOC", async () => {
+        const { url, page } = await stage.victim.visit(stage.link);
+        expect(page).toBeUndefined();
+        expect(await stage.redeem(url)).toBe("victim");
+      });
+    },
+  );
 });
 
 describe("XA-9 the page is answered for the user", () => {

@@ -13,7 +13,7 @@ import { Hono } from "hono";
 import { errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
-import type { Config } from "./config.ts";
+import { type Config, indexRegistrations } from "./config.ts";
 import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
@@ -71,6 +71,7 @@ export async function createBroker(
     clients: configuredClients(config.clients),
     remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
+    registrations: indexRegistrations(config.clients, config.vendors),
     vendorClient: countedVendorClient(
       createVendorClient({ fetch: egress.fetch, now, allowLoopback, allowCidrs }),
       metrics,

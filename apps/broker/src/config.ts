@@ -10,6 +10,14 @@ export { describeConfiguration, type FieldDescription } from "./config/describe.
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "./config/source.ts";
+export {
+  foldClientId,
+  indexRegistrations,
+  isAt,
+  originsOf,
+  type Registration,
+  type Registrations,
+} from "./config/sharing.ts";
 export type * from "./config/types.ts";
 export type { VendorRegistry } from "./config/vendors.ts";
 

@@ -7,7 +7,7 @@ import type {
   StateCodec,
   VendorClient,
 } from "@oauth-broker/oauth-core";
-import type { ClientConfig, VendorConfig } from "./config.ts";
+import type { ClientConfig, Registrations, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
 
 export interface Deps {
@@ -21,6 +21,8 @@ export interface Deps {
   readonly clients: ClientRegistry<ClientConfig>;
   readonly remoteKeys: AssertionDeps["remoteKeys"];
   readonly vendors: ReadonlyMap<string, VendorConfig>;
+  /** What the broker is at vendors, and whose clients use it. */
+  readonly registrations: Registrations;
   /** For vendors whose hosts the operator or the registry vouches for. */
   readonly vendorClient: VendorClient;
   /** For hosts a request named: public addresses only, and never a private network of the operator's. */

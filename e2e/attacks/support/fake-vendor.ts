@@ -19,6 +19,10 @@ export interface FakeVendorOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
+  /** Default false: our client there has no secret. */
+  readonly isPublic?: boolean;
+  /** Whether a redirect URI that was sent is the registered one. The default compares them exactly. */
+  readonly isRegistered?: (sent: string, registered: string) => boolean;
   /** Default true: says who it is in every answer, and announces it in its metadata. */
   readonly sendsIss?: boolean;
   /** Over the vendor's own metadata. May change between two calls. */
@@ -55,7 +59,8 @@ export function ownerOf(accessToken: unknown): string | undefined {
 }
 
 export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
-  const { origin, clientId, clientSecret, redirectUri, sendsIss = true } = options;
+  const { origin, clientId, clientSecret, redirectUri, sendsIss = true, isPublic = false } = options;
+  const { isRegistered = (sent, registered) => sent === registered } = options;
   const granted = new Map<string, Granted>();
   const refreshable = new Map<string, string>();
   const tokenRequests: VendorRequest[] = [];
@@ -66,11 +71,12 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
   const authorize = (url: URL, user: string): URL => {
     const asked = url.searchParams;
     if (asked.get("client_id") !== clientId) throw new Error(`${origin}: unknown client_id`);
-    if (asked.get("redirect_uri") !== redirectUri) throw new Error(`${origin}: redirect_uri is not registered`);
+    const sent = asked.get("redirect_uri") ?? "";
+    if (!isRegistered(sent, redirectUri)) throw new Error(`${origin}: redirect_uri is not registered`);
     const code = `code-of-${user}-${randomBytes(24).toString("base64url")}`;
     codes.push(code);
-    granted.set(code, { user, redirectUri, codeChallenge: asked.get("code_challenge") });
-    return withParameters(redirectUri, { code, state: asked.get("state") ?? "", ...iss });
+    granted.set(code, { user, redirectUri: sent, codeChallenge: asked.get("code_challenge") });
+    return withParameters(sent, { code, state: asked.get("state") ?? "", ...iss });
   };
 
   const tokensFor = (user: string): Response => {
@@ -88,7 +94,8 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
 
   const token = ({ headers, form }: VendorRequest): Response => {
     const expected = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
-    if (headers.get("authorization") !== expected) return refusal("invalid_client", 401);
+    const isOurs = isPublic ? form.get("client_id") === clientId : headers.get("authorization") === expected;
+    if (!isOurs) return refusal("invalid_client", 401);
     if (form.get("grant_type") === "refresh_token") {
       const user = refreshable.get(form.get("refresh_token") ?? "");
       return user === undefined ? refusal("invalid_grant") : tokensFor(user);

@@ -7,6 +7,7 @@ import { buildClient, buildOwner, clientWarnings } from "./clients.ts";
 import { present } from "./present.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema.ts";
+import { indexRegistrations, sharingWarnings } from "./sharing.ts";
 import type { Environment, Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -47,6 +48,7 @@ export function buildConfig(
   { source, vendors, caPem }: { source: Source; vendors: BuiltVendors; caPem: string | undefined },
 ): Config {
   const owners = parsed.owners.map(buildOwner);
+  const clients = parsed.clients.map((client) => buildClient(client, owners));
   const store = absoluteStore(parsed.store, source);
   const keys = absoluteKeys(parsed.keys, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
@@ -58,7 +60,7 @@ export function buildConfig(
     store,
     keys,
     owners,
-    clients: parsed.clients.map((client) => buildClient(client, owners)),
+    clients,
     vendors: vendors.vendors,
     limits: {
       parPerMinute: parsed.limits.par_per_minute,
@@ -70,6 +72,7 @@ export function buildConfig(
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
       ...vendors.warnings,
+      ...sharingWarnings(vendors.vendors, indexRegistrations(clients, vendors.vendors)),
       ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys })),
     ],
   };

@@ -2,7 +2,7 @@
 import { REGISTRY } from "@oauth-broker/oauth-core";
 import { checkCidr } from "@oauth-broker/oauth-core/service";
 import { checkClients } from "./clients.ts";
-import { buildConfig, type BuiltVendors, buildVendors, readCertificates } from "./build.ts";
+import { buildConfig, buildVendors, readCertificates } from "./build.ts";
 import { CUSTOM_VENDOR } from "./custom-vendor.ts";
 import { describeConfiguration } from "./describe.ts";
 import { problemsOfIssues, valueAt } from "./issues.ts";
@@ -10,7 +10,6 @@ import { checkKeysetPlace } from "./keyset-place.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema.ts";
-import { findSharing } from "./sharing.ts";
 import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -53,15 +52,7 @@ export function loadConfig(
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return buildConfig(data, { source, vendors: withSharing(vendors, tree), caPem });
-}
-
-function withSharing(built: BuiltVendors, tree: Tree): BuiltVendors {
-  const sharing = findSharing(tree, built.vendors);
-  const vendors = new Map(
-    [...built.vendors].map(([id, entry]) => [id, { ...entry, needsOwnerPage: sharing.vendorIds.has(id) }]),
-  );
-  return { ...built, vendors, warnings: [...built.warnings, ...sharing.warnings] };
+  return buildConfig(data, { source, vendors, caPem });
 }
 
 /** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */

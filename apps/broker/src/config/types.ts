@@ -79,8 +79,6 @@ export interface VendorConfig extends VendorTemplate {
   readonly initialAccessToken?: Secret;
   /** The registry knows of no registration there, and the file says nothing else: its metadata need not be asked. */
   readonly registersNobody?: boolean;
-  /** Clients of different owners share the credentials: users are told who asks before they leave for the vendor (bar XA-9). */
-  readonly needsOwnerPage: boolean;
 }
 
 export interface LimitsConfig {

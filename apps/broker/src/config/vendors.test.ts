@@ -42,7 +42,6 @@ describe("a vendor of the operator's own", () => {
       placeholders: {},
       setup: "none",
       byoc: true,
-      needsOwnerPage: false,
       credentials: [],
     });
     const { vendors } = load({ ...MINIMAL, vendors: { v: { name: "V", issuer: "https://vendor.example/tenant" } } });

@@ -84,8 +84,6 @@ export function buildVendor(
     placeholders,
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
-    // Known once all clients are: load.ts.
-    needsOwnerPage: false,
     ...(isKnownToRegisterNobody(vendor, parsed, known) ? { registersNobody: true } : {}),
     credentials,
     ...present({

@@ -1,6 +1,8 @@
 /** BYOC: the client's own credentials at a vendor travel with each call, and are kept only where the flow must wait. */
+import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import type { VendorConfig } from "../config.ts";
+import { ISSUER, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
@@ -45,11 +47,103 @@ describe("a flow with credentials of the client's own", () => {
     expect(seen[0]?.authorization).toBe(basic("mine", OWN.vendor_client_secret));
   });
 
-  it("bar#XA-9 is nobody's shared client: no page asks, where one does for ours", async () => {
-    const entry = { ...testVendor(), needsOwnerPage: true };
-    const { start } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
-    expect((await start(OWN)).location?.host).toBe("acme.example");
-    expect((await start()).location).toBeUndefined();
+  describe("where clients of several owners use the broker", () => {
+    const clients = [testClient("platform"), { ...testClient("other"), owner: "globex" }];
+    const retired = { id: "2025", source: "shared", clientId: "Ours-2025" } as const;
+    const entry = { ...testVendor(), credentials: [...testVendor().credentials, retired] };
+    /** Whether a browser that follows such a request sees the page. */
+    const isAsked = async (form: Record<string, string>, more: Record<string, VendorConfig> = {}, who = clients) => {
+      const vendors = new Map(Object.entries({ acme: entry, ...more }));
+      const { start } = await testBroker({ config: { vendors, clients: who } });
+      return (await start(form)).location === undefined;
+    };
+    const sibling = (vendor: Partial<Vendor>, credentials: readonly VendorCredentials[] = []): VendorConfig => ({
+      ...testVendor({ id: "sibling", name: "Sibling", ...vendor }),
+      credentials,
+    });
+    const ours = { vendor_client_id: "ours" };
+
+    it("bar#XA-9 needs no page with a client id that is the client's own", async () => {
+      expect(await isAsked(OWN)).toBe(false);
+      expect(await isAsked({})).toBe(true);
+    });
+
+    it.each<[string, Record<string, string>, Record<string, VendorConfig>]>([
+      ["at the vendor itself", ours, {}],
+      ["in other case, with white space around it", { vendor_client_id: " OURS\u00a0" }, {}],
+      ["a retired one", { vendor_client_id: "ours-2025" }, {}],
+      ["with endpoints that are the vendor's own", { ...ours, token_endpoint: "https://acme.example/token" }, {}],
+      ["with another page of the vendor's", { ...ours, authorization_endpoint: "https://acme.example/v2" }, {}],
+      ["at a sibling entry", { ...ours, vendor: "sibling" }, { sibling: sibling({}) }],
+      [
+        "at a sibling entry with the same token endpoint alone",
+        { ...ours, vendor: "sibling" },
+        { sibling: sibling({ authorizationEndpoint: "https://login.example/authorize" }) },
+      ],
+      [
+        "of an entry whose endpoints are discovered, wherever they are",
+        { ...ours, vendor: "sibling" },
+        {
+          sibling: sibling({
+            authorizationEndpoint: "https://login.example/authorize",
+            tokenEndpoint: "https://login.example/token",
+          }),
+          acme: {
+            ...entry,
+            vendor: defineVendor({ id: "acme", name: "Acme", issuer: "https://acme.example", enabled: false }),
+          },
+        },
+      ],
+    ])("bar#XA-9 asks for the broker's own client id: %s", async (_, form, more) => {
+      expect(await isAsked(form, more)).toBe(true);
+      expect(await isAsked(form, more, [testClient("platform")])).toBe(false);
+    });
+
+    it("bar#XA-9 asks a client that may not use the entry the id is from", async () => {
+      const who = [
+        { ...testClient("platform"), vendors: ["sibling"] },
+        { ...testClient("other"), owner: "globex" },
+      ];
+      const limited = who.map((client) => (client.clientId === "other" ? { ...client, vendors: ["acme"] } : client));
+      expect(await isAsked({ ...ours, vendor: "sibling" }, { sibling: sibling({}) }, limited)).toBe(true);
+      expect(await isAsked({ ...OWN, vendor: "sibling" }, { sibling: sibling({}) }, limited)).toBe(false);
+    });
+
+    it("bar#XA-9 needs no page with the same id at another vendor", async () => {
+      const elsewhere = sibling({
+        authorizationEndpoint: "https://login.example/authorize",
+        tokenEndpoint: "https://login.example/token",
+      });
+      expect(await isAsked({ ...ours, vendor: "sibling" }, { sibling: elsewhere })).toBe(false);
+    });
+
+    it("bar#XA-9 bar#XA-4 refuses it beside an issuer or endpoints that the client names, whatever the owners", async () => {
+      const metadata = {
+        issuer: "https://acme.example",
+        authorization_endpoint: "https://acme.example/authorize",
+        token_endpoint: "https://acme.example/token",
+        response_types_supported: ["code"],
+        authorization_response_iss_parameter_supported: true,
+      };
+      for (const who of [clients, [testClient("platform")]]) {
+        const { push } = await testBroker({
+          config: { vendors: new Map([["acme", entry]]), clients: who },
+          vendorAnswers: async () => Response.json(metadata),
+        });
+        const { authorization_endpoint, token_endpoint } = metadata;
+        for (const form of [
+          { vendor: "", issuer: metadata.issuer },
+          { vendor: "", authorization_endpoint, token_endpoint },
+          { token_endpoint: "https://eu.acme.example/token" },
+        ]) {
+          expect((await push({ ...form, vendor_client_id: "OURS" })).body).toMatchObject({
+            error: "unauthorized_client",
+            reason: "override_not_allowed",
+            error_description: expect.stringContaining("send a vendor_client_id of your own"),
+          });
+        }
+      }
+    });
   });
 
   it("bar#BY-1 keeps the secret sealed until the browser is back, then under the broker's code, then not at all", async () => {

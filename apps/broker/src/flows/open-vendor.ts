@@ -51,7 +51,7 @@ export async function openVendor(
   const cookie = arrival.cookie ?? createBindingCookie();
   const choice = await chooseAgain(arrival, deps); //                          2  from here failures go to the client
   if (choice instanceof OAuthError) return refuseToClient(choice, arrival.to, trace);
-  if (arrival.stage === "pushed" && needsOwnerPage(arrival.flow, deps)) {
+  if (arrival.stage === "pushed" && needsOwnerPage(choice, arrival.client, deps)) {
     return askUser(arrival, choice, cookie, parameters, deps); //              3  spends nothing
   }
   return leave(arrival, choice, cookie, deps, trace);

@@ -3,13 +3,25 @@
  * shown to. Callers: open-vendor.ts shows the page, owner-decision.ts takes the answer.
  */
 import { type BindingCookie, formToken, isFormToken } from "@oauth-broker/oauth-core";
+import { type ClientConfig, foldClientId, isAt, originsOf } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import type { Flow } from "./flow-record.ts";
+import type { VendorChoice } from "./vendor-choice.ts";
 
-/** Credentials of the client's own are nobody else's, whoever uses the vendor. */
+/**
+ * Whether the vendor knows this flow as a registration of ours that clients of several owners use, the asking client included. Who
+ * brought the client id makes no difference. Of credentials of the client's own it is enough that the entry leaves its origins open.
+ */
 //= bar#XA-9
-export function needsOwnerPage(flow: Flow, { vendors }: Pick<Deps, "vendors">): boolean {
-  return flow.credentialsSource !== "byoc" && vendors.get(flow.vendor)?.needsOwnerPage === true;
+export function needsOwnerPage(
+  { vendor, entry, credentials }: Pick<VendorChoice, "vendor" | "entry" | "credentials">,
+  { owner }: Pick<ClientConfig, "owner">,
+  { registrations }: Pick<Deps, "registrations">,
+): boolean {
+  const held = registrations.get(foldClientId(credentials.clientId));
+  if (held === undefined) return false;
+  const origins = [...originsOf(vendor), ...(entry === undefined ? [] : originsOf(entry.vendor))];
+  const same = held.filter((one) => isAt(one, origins) || (one.isOpen && credentials.source === "byoc"));
+  return same.length > 0 && new Set([owner, ...same.flatMap(({ owners }) => [...owners.keys()])]).size > 1;
 }
 
 export function csrfToken(flowId: string, cookie: BindingCookie): string {

@@ -21,10 +21,11 @@ export async function takeDecision(
 ): Promise<Answer> {
   const arrival = await findArrival(form, cookieHeader, deps, trace); //    1  this client's, and no stranger's reload
   if (arrival.stage !== "pushed") throw refusePage(trace, "request_uri_used");
-  if (!needsOwnerPage(arrival.flow, deps)) throw refusePage(trace, "page_not_needed");
-  const cookie = requireShownHere(form, arrival, trace); //                  2  by the page this very browser was shown
+  const choice = await chooseAgain(arrival, deps); //                        2  the vendor as pushed; a failure waits
+  const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, arrival.client, deps);
+  if (!isAsked) throw refusePage(trace, "page_not_needed");
+  const cookie = requireShownHere(form, arrival, trace); //                  3  by the page this very browser was shown
   if (readDecision(form, trace) === "deny") return deny(arrival, deps, trace);
-  const choice = await chooseAgain(arrival, deps); //                        3  from here failures go to the client
   if (choice instanceof OAuthError) return refuseToClient(choice, arrival.to, trace);
   return leave(arrival, choice, cookie, deps, trace); //                     4  as without the page
 }

@@ -1,16 +1,17 @@
 /** The page that names client and owner, where owners share a vendor's credentials: what it shows, and what its form may do. */
 import { describe, expect, it } from "vitest";
-import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
 
 const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };
 
 async function asked({
-  needsOwnerPage = true,
+  owners = ["globex", "acme"],
   form = {},
-}: { needsOwnerPage?: boolean; form?: Record<string, string> } = {}) {
-  const entry = { ...testVendor(), needsOwnerPage };
-  const client = { ...testClient("platform"), ...OWNED };
-  const broker = await testBroker({ config: { vendors: new Map([["acme", entry]]), clients: [client] } });
+}: { owners?: readonly string[]; form?: Record<string, string> } = {}) {
+  const clients = owners.map((owner, index) => ({ ...testClient(index === 0 ? "platform" : `of ${owner}`), owner }));
+  const broker = await testBroker({
+    config: { clients: clients.map((client) => (client.clientId === "platform" ? { ...client, ...OWNED } : client)) },
+  });
   const { body } = await broker.push({ state: "s&t", ...form });
   const path = broker.authorizePath(body["request_uri"]);
   const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
@@ -129,7 +130,7 @@ describe("bar#XA-9 the page before the browser leaves", () => {
   });
 
   it("refuses a decision where there is nothing to decide, and spends nothing on HEAD", async () => {
-    const plain = await asked({ needsOwnerPage: false });
+    const plain = await asked({ owners: ["globex"] });
     expect(plain.shown.location?.host).toBe("acme.example");
     const { body } = await plain.push();
     const sent = { client_id: "platform", request_uri: String(body["request_uri"]), decision: "deny", csrf: "x" };

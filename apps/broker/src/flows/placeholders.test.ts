@@ -20,7 +20,6 @@ function entry(vendor: Partial<Vendor>, placeholders: PlaceholderSpecs, serverUr
     placeholders,
     setup: "none",
     byoc: true,
-    needsOwnerPage: false,
     credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
     ...(serverUrl === undefined ? {} : { serverUrl }),
   };

@@ -1,7 +1,11 @@
 /** Legs 1 and 2, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { describe, expect, it } from "vitest";
-import { ISSUER, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { ClientConfig } from "../config.ts";
+import { ISSUER, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 
 const refusedPage = (reason: string) => ({
   response: expect.objectContaining({ status: 400 }),
@@ -77,24 +81,30 @@ describe("leg 1, POST /v1/par", () => {
 });
 
 describe("bar#XA-9 a vendor whose credentials clients of several owners share", () => {
-  /** A configuration that becomes such a one while flows are under way and grants are kept. */
-  const sharedLater = async () => {
-    const vendors = new Map([["acme", testVendor({ revocationEndpoint: "https://acme.example/revoke" })]]);
-    const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
-    const broker = await testBroker({ config: { vendors }, vendorAnswers });
-    const share = () => {
-      for (const [id, entry] of vendors) vendors.set(id, { ...entry, needsOwnerPage: true });
+  /** Two brokers on one store: the second is the first after a restart, with a client of another owner in its configuration. */
+  const beforeAndAfter = async () => {
+    const folder = mkdtempSync(join(tmpdir(), "owners-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const broker = async (clients: readonly ClientConfig[]) => {
+      const started = await testBroker({
+        config: { clients, store: { kind: "sqlite", path: join(folder, "broker.sqlite") } },
+        vendor: { revocationEndpoint: "https://acme.example/revoke" },
+        vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+      });
+      onTestFinished(() => started.close());
+      return started;
     };
-    return { ...broker, share };
+    const [own, foreign] = [testClient("platform"), { ...testClient("other"), owner: "globex" }];
+    return { before: await broker([own]), after: await broker([own, foreign]) };
   };
 
   it("bar#XA-9 asks before a pushed flow leaves, and goes on with what left before: later legs, refresh and revoke", async () => {
-    const { push, get, authorizePath, start, callback, park, redeem, post, share } = await sharedLater();
-    const pushed = authorizePath((await push()).body["request_uri"]);
-    const left = await start();
-    const code = await park();
-    const connection = String((await redeem(await park())).body["connection"]);
-    share();
+    const { before, after } = await beforeAndAfter();
+    const pushed = before.authorizePath((await before.push()).body["request_uri"]);
+    const left = await before.start();
+    const code = await before.park();
+    const connection = String((await before.redeem(await before.park())).body["connection"]);
+    const { get, callback, redeem, post } = after;
     const asked = await get(pushed);
     expect([asked.response.status, asked.location]).toEqual([200, undefined]);
     const back = await callback({ state: left.state, code: "vendor-code" }, left.cookie);

@@ -45,7 +45,7 @@ export interface VendorChoice {
 
 export type ChoiceDeps = Pick<
   Deps,
-  "vendors" | "vendorClient" | "untrustedVendorClient" | "issuer" | "allowLoopback" | "keyset"
+  "vendors" | "registrations" | "vendorClient" | "untrustedVendorClient" | "issuer" | "allowLoopback" | "keyset"
 >;
 
 /** @throws OAuthError invalid_request, unauthorized_client; 502/503 when discovery fails */
@@ -92,7 +92,7 @@ export async function chosenVendor(
   const plan = planVendor(target, entry === undefined ? undefined : asClient(entry, credentials), deps);
   if (credentials.source !== "byoc") requireOwnCredentials(plan);
   const { vendor, tier, vendorClient } = await resolvePlan(plan, credentials, deps);
-  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps);
+  if (tier !== 1 && credentials.source === "byoc") requireForeignClient(credentials, deps);
   const context =
     tier === 3
       ? callbackContext(

@@ -4,10 +4,7 @@ import type { VendorConfig } from "../config.ts";
 import { ISSUER, testVendor } from "../testing/test-broker.ts";
 import { homePage } from "./home-page.ts";
 
-const registry = [...REGISTRY].map(([id, entry]): [string, VendorConfig] => [
-  id,
-  { ...entry, needsOwnerPage: false, credentials: [] },
-]);
+const registry = [...REGISTRY].map(([id, entry]): [string, VendorConfig] => [id, { ...entry, credentials: [] }]);
 const render = (entries: readonly [string, VendorConfig][]) =>
   homePage({ vendors: new Map(entries), issuer: ISSUER }, undefined);
 const idsOf = (html: string) => Array.from(html.matchAll(/<code>([a-z0-9-]+)<\/code>/g), ([, id = ""]) => id);

@@ -7,7 +7,6 @@ import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 const entries = [...REGISTRY.values()];
 const configured = (entry: (typeof entries)[number]): VendorConfig => ({
   ...entry,
-  needsOwnerPage: false,
   credentials: [],
 });
 const find = (fits: (entry: (typeof entries)[number]) => boolean): VendorConfig => {

@@ -116,7 +116,6 @@ export function testVendor(
     placeholders: {},
     setup: "none",
     byoc: true,
-    needsOwnerPage: false,
     credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
   };
 }
