@@ -19,6 +19,12 @@ export interface Located {
   readonly line: number;
 }
 
+/** Two values that are held against each other: `a === b`, `a !== b`, `a.equals(b)`. Not with a literal, null or undefined. */
+export interface Comparison extends Located {
+  /** The last name of each side: `hash` of `cookie.hash`, `hashOf` of `hashOf(value)`; empty where there is none. */
+  readonly names: readonly string[];
+}
+
 /** A named top-level declaration and the lines it spans, `export` included. */
 export interface Declaration {
   readonly name: string;
@@ -32,6 +38,7 @@ export interface Syntax {
   readonly globals: readonly Located[];
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
+  readonly comparisons: readonly Comparison[];
   /** Every name declared anywhere in the file, members of objects and classes included. */
   readonly names: ReadonlySet<string>;
   /** Literal first arguments of `it`, `test` and `describe`, `.each(…)` and the like included. */
@@ -50,6 +57,7 @@ export function readSyntax(path: string, text: string): Syntax {
     globals: [] as Located[],
     numbers: [] as Located[],
     titles: [] as Located[],
+    comparisons: [] as Comparison[],
     names: new Set<string>(),
   };
   const add = (list: Located[], node: Node, value: string): void => {
@@ -62,6 +70,11 @@ export function readSyntax(path: string, text: string): Syntax {
       if (node.type === "CallExpression") {
         const title = testTitle(node);
         if (title !== undefined) add(found.titles, node, title);
+      }
+      const compared = comparedValues(node);
+      if (compared !== undefined) {
+        const shown = text.slice(node.start, node.end).replace(/\s+/g, " ");
+        found.comparisons.push({ text: shown, line: lineAt(node.start), names: compared.map(lastName) });
       }
       for (const name of namesDeclaredBy(node)) found.names.add(name);
     },
@@ -134,4 +147,27 @@ function testTitle(call: Node): string | undefined {
   if (title?.type === "Literal" && typeof title["value"] === "string") return title["value"];
   if (title?.type !== "TemplateLiteral") return undefined;
   return ((title["quasis"] as Node[])[0]?.["value"] as { cooked: string } | undefined)?.cooked;
+}
+
+function comparedValues(node: Node): Node[] | undefined {
+  const values = sidesOf(node).filter(isNode);
+  const isValue = ({ type, name }: Node): boolean => type !== "Literal" && name !== "undefined";
+  return values.length === 2 && values.every(isValue) ? values : undefined;
+}
+
+function sidesOf(node: Node): unknown[] {
+  if (node.type === "BinaryExpression" && /^[!=]==?$/.test(String(node["operator"]))) {
+    return [node["left"], node["right"]];
+  }
+  const callee = node["callee"];
+  if (node.type !== "CallExpression" || !isNode(callee) || callee.type !== "MemberExpression") return [];
+  const [argument] = node["arguments"] as unknown[];
+  return (callee["property"] as Node)["name"] === "equals" ? [callee["object"], argument] : [];
+}
+
+/** Of a name, a member, or what is called. */
+function lastName(node: Node): string {
+  if (node.type === "Identifier") return node["name"] as string;
+  const inner = node["property"] ?? node["callee"] ?? node["expression"] ?? node["argument"];
+  return isNode(inner) ? lastName(inner) : "";
 }

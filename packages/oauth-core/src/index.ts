@@ -32,6 +32,7 @@ export {
   parseParameters,
   parseStringMap,
 } from "./protocol/parameters.ts";
+export { isSameText } from "./protocol/mac.ts";
 export {
   createCodeVerifier,
   deriveCodeChallenge,

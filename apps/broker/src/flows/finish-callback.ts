@@ -6,6 +6,7 @@
 import {
   clearBindingCookie,
   createHandle,
+  isSameText,
   type Parameters,
   readBindingCookie,
   relayedError,
@@ -88,7 +89,7 @@ async function findStartedFlow(
   requireArrivalPath(flow, context, trace);
   if (record.expiresAt <= now() && record.stage === "started") throw refusePage(trace, "flow_unknown");
   const cookie = readBindingCookie(cookieHeader, issuer, claims.jti);
-  const isForeign = flow.binding === "browser" && (cookie === undefined || cookie.hash !== flow.cookieHash);
+  const isForeign = flow.binding === "browser" && !isSameText(cookie?.hash, flow.cookieHash);
   //= bar#CB-3
   if (record.stage !== "started") throw refusePage(trace, "state_replayed");
   if (isForeign) throw refusePage(trace, "browser_mismatch");

@@ -7,6 +7,7 @@ import {
   type BindingCookie,
   createBindingCookie,
   type Handle,
+  isSameText,
   OAuthError,
   type Parameters,
   parseRequestUri,
@@ -131,7 +132,12 @@ async function findFlow(
 ): Promise<{ readonly flow: Flow; readonly stage: string }> {
   const record = await records.get(flowKey(handle.flowId), { includeExpired: true });
   const flow = record === undefined ? undefined : asFlow(record);
-  if (record === undefined || flow === undefined || flow.requestHash !== handle.hash || flow.clientId !== clientId) {
+  if (
+    record === undefined ||
+    flow === undefined ||
+    !isSameText(flow.requestHash, handle.hash) ||
+    flow.clientId !== clientId
+  ) {
     throw refusePage(trace, "request_uri_unknown");
   }
   trace.clientId = flow.clientId;
@@ -186,7 +192,7 @@ async function startOnce(
 }
 
 function requireUnusedOrSameBrowser(record: StoredRecord, cookie: BindingCookie | undefined, trace: Trace): void {
-  const isSameBrowser = record.stage === "started" && cookie !== undefined && asFlow(record).cookieHash === cookie.hash;
+  const isSameBrowser = record.stage === "started" && isSameText(asFlow(record).cookieHash, cookie?.hash);
   if (record.stage !== "pushed" && !isSameBrowser) throw refusePage(trace, "request_uri_used");
 }
 

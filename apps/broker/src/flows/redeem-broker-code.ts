@@ -5,6 +5,7 @@
  */
 import {
   type Handle,
+  isSameText,
   OAuthError,
   type Parameters,
   parseCodeVerifier,
@@ -62,7 +63,7 @@ async function findParkedFlow(
   if (record === undefined) throw codeRefused("no such flow");
   const flow = asFlow(record);
   if (flow.clientId !== client.clientId) throw codeRefused("issued to another client");
-  if (flow.codeHash !== code.hash) throw codeRefused("no such code");
+  if (!isSameText(flow.codeHash, code.hash)) throw codeRefused("no such code");
   trace.vendor = flow.vendor;
   trace.credentialsId = flow.credentialsId;
   if (record.stage !== "parked") throw codeRefused(`flow is ${record.stage}`);

@@ -5,6 +5,7 @@
 import {
   type Clock,
   type EpochSeconds,
+  isSameText,
   OAuthError,
   type RecordKey,
   type RecordStore,
@@ -104,8 +105,8 @@ export type Standing = "current" | "previous" | "ancestor" | "unknown";
 
 /** @param presented a token whose tag has proven that it is ours */
 export function standingOf(presented: IssuedToken, session: StoredSession): Standing {
-  if (presented.hash === session.refreshHash) return "current";
-  if (presented.hash === session.previous?.hash) return "previous";
+  if (isSameText(presented.hash, session.refreshHash)) return "current";
+  if (isSameText(presented.hash, session.previous?.hash)) return "previous";
   return presented.generation < session.generation ? "ancestor" : "unknown";
 }
 
@@ -115,7 +116,7 @@ export function liveAccessToken(
   session: StoredSession,
   now: EpochSeconds,
 ): { readonly scope: readonly string[]; readonly expiresAt: EpochSeconds } | undefined {
-  const found = session.access.find(({ hash, expiresAt }) => hash === presented.hash && expiresAt > now);
+  const found = session.access.find(({ hash, expiresAt }) => isSameText(hash, presented.hash) && expiresAt > now);
   return found === undefined ? undefined : { scope: found.scope ?? session.scope, expiresAt: found.expiresAt };
 }
 

@@ -2,7 +2,8 @@
  * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
  * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { isSameText } from "../protocol/mac.ts";
 import { randomToken } from "../protocol/random.ts";
 import { hashOf } from "./handle.ts";
 
@@ -68,7 +69,5 @@ export function formToken(what: string, { value }: BindingCookie): string {
 }
 
 export function isFormToken(sent: string | undefined, what: string, cookie: BindingCookie): boolean {
-  const given = Buffer.from(sent ?? "");
-  const expected = Buffer.from(formToken(what, cookie));
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSameText(sent, formToken(what, cookie));
 }

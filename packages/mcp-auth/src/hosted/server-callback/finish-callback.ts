@@ -6,6 +6,7 @@
 import {
   clearBindingCookie,
   createHandle,
+  isSameText,
   parseHandle,
   type Parameters,
   readBindingCookie,
@@ -65,7 +66,7 @@ async function findStarted(
   const record = state === undefined ? undefined : await records.get(authorizationKey(state.flowId));
   if (state === undefined || record === undefined) throw refusePage(trace, "state_unknown");
   const flow = asAuthorization(record);
-  if (flow.stateHash !== state.hash) throw refusePage(trace, "state_unknown");
+  if (!isSameText(flow.stateHash, state.hash)) throw refusePage(trace, "state_unknown");
   trace.flowId = state.flowId;
   trace.clientId = flow.clientId;
   // The operator has changed the vendor meanwhile: what comes back is another's code.

@@ -1,7 +1,7 @@
 /**
  * A code of ours and its record: found, claimed by one of any number of tries, and settled. redeem-own-code.ts says in which order.
  */
-import { type Handle, OAuthError, parseHandle, type Parameters } from "@oauth-broker/oauth-core";
+import { type Handle, isSameText, OAuthError, parseHandle, type Parameters } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import {
   asAuthorization,
@@ -30,7 +30,7 @@ export async function findCode(
   const record = code === undefined ? undefined : await records.get(authorizationKey(code.flowId));
   if (code === undefined || record === undefined) throw unknownCode();
   const flow = asAuthorization(record);
-  if (flow.codeHash !== code.hash) throw unknownCode();
+  if (!isSameText(flow.codeHash, code.hash)) throw unknownCode();
   trace.flowId = code.flowId;
   return { code, flow, expiresAt: record.expiresAt };
 }
