@@ -72,7 +72,7 @@ describe("broker flow ID", () => {
     expect(legs.every(({ checks }) => checks.length > 0)).toBe(true);
   });
 
-  it("tells where a flow ended, and why", async () => {
+  it("bar#OB-1 tells where a flow ended, and why", async () => {
     const cancelled = await platform.toCallback({ decision: "cancel" });
     await browse(cancelled.callback, cancelled.jar);
     expect((await timelineOf(cancelled.flowId)).legs.at(-1)).toMatchObject({

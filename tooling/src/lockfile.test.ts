@@ -49,6 +49,26 @@ describe("the lockfile", () => {
     ]);
   });
 
+  it("bar#OB-5 bar#RS-9 must lock no release with a known hole", () => {
+    expect(
+      checkLockfile(lock("hono@4.13.4", "hono@4.14.0", "@modelcontextprotocol/sdk@1.30.9", "jose@10.0.0")),
+    ).toEqual([
+      "hono@4.13.4 has a known hole: 4.13.5 is the first without",
+      "@modelcontextprotocol/sdk@1.30.9 has a known hole: 1.31.0 is the first without",
+    ]);
+  });
+
+  it("bar#OB-5 goes with a workspace that runs no install script", () => {
+    const [, allowed = ""] =
+      /^allowBuilds:\n((?: .*\n)+)/m.exec(readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8")) ?? [];
+    expect(
+      allowed
+        .trim()
+        .split("\n")
+        .filter((line) => !line.endsWith(": false")),
+    ).toEqual([]);
+  });
+
   it("must hold packages at all", () => {
     expect(checkLockfile("lockfileVersion: '9.0'\n")).toEqual(["no package found in the lockfile"]);
   });

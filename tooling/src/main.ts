@@ -30,11 +30,13 @@ async function documents(): Promise<[path: string, content: string][]> {
   // On demand: a mistake in the broker must not keep the other commands from running.
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
+  const { renderRequirements } = await import("./requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
+    ["docs/security-requirements.md", renderRequirements()],
   ];
 }
 

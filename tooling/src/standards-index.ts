@@ -70,7 +70,7 @@ export function renderStandards({ cited, proved }: StandardsIndex): string {
   const files = (paths: readonly string[] = []): string => paths.map((path) => link(path)).join("<br>");
   return generated(
     "Standards",
-    "Every section the code cites (`//= rfc7636#4.6`), where it is enforced, and the tests whose titles carry it. Sections of `bar` are rows of the security bar this project keeps; deliberate gaps are in [exceptions.md](exceptions.md).",
+    "Every section the code cites (`//= rfc7636#4.6`), where it is enforced, and the tests whose titles carry it. Sections of `bar` are rows of [security-requirements.md](security-requirements.md); deliberate gaps are in [exceptions.md](exceptions.md).",
     table(
       ["section", "enforced in", "proved by"],
       [...cited].map(([section, places]) => [

@@ -21,7 +21,7 @@ describe("createMetrics", () => {
     expect(lines).toContain('http_request_duration_seconds_bucket{le="10",route="/v1/token"} 0');
   });
 
-  it("counts refusals, vendor calls and refresh replays", async () => {
+  it("bar#OB-1 counts refusals, vendor calls and refresh replays", async () => {
     const metrics = createMetrics({ vendors: ["github"], processMetrics: false });
     metrics.countRefusal("callback", "state_replayed");
     metrics.countVendorCall("github", "refresh", "ok");

@@ -232,7 +232,7 @@ describe("after a flow with credentials of the client's own", () => {
     expect(seen.at(-1)?.authorization).toBe(basic("mine", OWN.vendor_client_secret));
   });
 
-  it("bar#BY-5 is refused once the vendor was disabled or taken from the client", async () => {
+  it("bar#BY-5 bar#OB-3 is refused once the vendor was disabled or taken from the client", async () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { park, redeem, post } = await testBroker({ config: { vendors } });
     const { body } = await redeem(await park(OWN));

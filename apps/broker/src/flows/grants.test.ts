@@ -153,6 +153,20 @@ describe("revoke", () => {
     expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at" });
   });
 
+  it("bar#RV-3 refuses a connection that is altered, another client's, or contradicted, and the vendor hears nothing", async () => {
+    const { post, connection, seen } = await connected({
+      vendor: { revocationEndpoint: "https://acme.example/revoke" },
+    });
+    const altered = `${connection.slice(0, -2)}${connection.endsWith("AA") ? "BB" : "AA"}`;
+    const revoke = async (parameters: Record<string, string>, client?: string): Promise<unknown> =>
+      (await post("/v1/revoke", { token: "at", ...parameters }, client)).body["error"];
+    expect(await revoke({ connection: altered })).toBe("invalid_request");
+    expect(await revoke({ connection }, "other")).toBe("invalid_request");
+    expect(await revoke({ connection, vendor: "another" })).toBe("invalid_request");
+    expect(await revoke({})).toBe("invalid_request");
+    expect(seen).toHaveLength(1);
+  });
+
   it("says what the user can do where the vendor cannot revoke", async () => {
     const { post, connection } = await connected();
     const { response, body } = await post("/v1/revoke", { token: "at", connection });

@@ -113,7 +113,7 @@ it("keeps a key file to its owner", async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-it("makes no key file where one must have been brought", async () => {
+it("bar#OB-6 makes no key file where one must have been brought", async () => {
   const path = join(folder, "keyset.json");
   const storage = fileKeysetStorage({ path, create: false });
   const keyset = createKeyset({ storage, now: fixedClock(NOW) });

@@ -124,7 +124,7 @@ describe("a client secret", () => {
     ["the client id", { clientId: "other" }],
     ["the token endpoint", { tokenUrl: "https://evil.example.com/token" }],
     ["the issuer", { vendorOrIssuer: "https://evil.example.com" }],
-  ])("must be entered again with %s: it was entered for another", (_, change) => {
+  ])("bar#BY-2 must be entered again with %s: it was entered for another", (_, change) => {
     expect(refusalOf(GOOD, change)).toContain("clientSecret must be entered again");
     expect(refusalOf(GOOD, { ...change, clientSecret: new Secret("new") })).toBe("");
     expect(refusalOf(GOOD, { ...change, clientSecret: null })).toBe("");

@@ -159,7 +159,7 @@ describe("a pre-registered client", () => {
     expect((await platform.connections.status(connector, first.user.id)).failure).toBeUndefined();
   });
 
-  it("leaves the connection there is alone when another attempt fails", async () => {
+  it("bar#XA-11 leaves the connection there is alone when another attempt fails", async () => {
     const connector = await addConnector();
     await connect(connector);
     await connect(connector, first, { decision: "cancel" });

@@ -53,7 +53,7 @@ describe("a client registered at a server", () => {
     expect(asked[0]?.body).toMatchObject({ token_endpoint_auth_method: "none", application_type: "web" });
   });
 
-  it.each(["client_secret_basic", "client_secret_post"])("has a secret, kept sealed, for %s", async (method) => {
+  it.each(["client_secret_basic", "client_secret_post"])("bar#DC-4 has a secret, kept sealed, for %s", async (method) => {
     Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: 0 });
     const server = serverAt(`https://${method.slice(14)}.example`, ["private_key_jwt", method]);
     for (const again of [false, true]) {
@@ -65,7 +65,7 @@ describe("a client registered at a server", () => {
     expect(platform.folderText()).not.toContain(SECRET);
   });
 
-  it("is of one issuer: elsewhere the platform registers anew", async () => {
+  it("bar#DC-5 is of one issuer: elsewhere the platform registers anew", async () => {
     await register("moved", serverAt("https://before.example"));
     await register("moved", serverAt("https://after.example"));
     expect(asked.map(({ url }) => url)).toEqual(["https://before.example/register", "https://after.example/register"]);

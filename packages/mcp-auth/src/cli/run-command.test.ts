@@ -73,7 +73,7 @@ describe("links list", () => {
 });
 
 describe("links revoke", () => {
-  it("bar#RV-1 ends the sessions, then the link", async () => {
+  it("bar#RV-1 bar#OB-3 ends the sessions, then the link", async () => {
     const { run, out, err, calls } = command();
     expect(await run("links", "revoke", "T1:U1")).toBe(0);
     expect(calls).toEqual(["sessions of T1:U1", "link of T1:U1", "closed"]);

@@ -92,7 +92,7 @@ describe("a refresh token", () => {
     expect(await sessions.identify(less.accessToken)).toMatchObject({ scope: ["read"] });
   });
 
-  it("bar#AS-14 is not to be had for an access token, and the attempt ends nothing", async () => {
+  it("bar#AS-14 bar#RF-8 is not to be had for an access token, and the attempt ends nothing", async () => {
     const { sessions, calls } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const before = calls();

@@ -77,7 +77,7 @@ describe("a first-class vendor", () => {
     ],
     ["Google, the subject", /^\w+$/, async () => open(await startGoogleWorkspace(), ["openid", "email"])],
     ["Microsoft, tenant and object", /^[\da-f-]{36}:[\da-f-]{36}$/, openMicrosoft],
-  ])("says who the user is: %s; the link renews and ends", async (_name, user, start) => {
+  ])("bar#XA-10 says who the user is: %s; the link renews and ends", async (_name, user, start) => {
     const simulated = await start();
     const { bench, vendor } = simulated;
     const { status, body } = await connect(simulated);

@@ -123,7 +123,7 @@ describe("the account", () => {
     await expect(ask(refusing())).rejects.toMatchObject({ code: ours });
   });
 
-  it("is none where its member is missing", async () => {
+  it("bar#XA-10 is none where its member is missing", async () => {
     lab.vendor.answers.set("/me", { body: { data: null } });
     await expect(ask(refusing())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });

@@ -154,7 +154,7 @@ describe("the answer", () => {
   const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x20, 0xff, 0x00, 0x22, 0x0d, 0x0a, 0x7d]);
 
   it.each([200, 201, 202, 400, 401, 403, 404, 422, 429, 500, 503])(
-    "comes back as it is with status %i",
+    "bar#DC-7 comes back as it is with status %i",
     async (status) => {
       offer((response) => void response.writeHead(status, { "content-type": "text/html; charset=latin1" }).end(bytes));
       const answer = await register();

@@ -1,0 +1,207 @@
+/** An MCP server made from the template: its own authorization server, and its resource server. Part of list.ts. */
+import { HOSTED, notOurs, type Requirement, row, SCENARIOS, twin } from "./requirement.ts";
+
+const OWN_CALLBACK = `${HOSTED}/server-callback`;
+const MCP = "packages/mcp-auth/src/mcp";
+const GATE = "packages/mcp-auth/src/pre-registered/gate.test.ts";
+const APP = "packages/mcp-auth/src/app.test.ts";
+const TWINS = "packages/mcp-auth/src/resource-server.twin.test.ts";
+
+export const AUTHORIZATION_SERVER: readonly Requirement[] = [
+  twin(
+    "AS-1",
+    "A client is unknown, or its redirect URI is nearly a registered one. The answer is a page with 400, never a redirect.",
+    `${HOSTED}/hosted.twin.test.ts`,
+    `${HOSTED}/authorize.test.ts`,
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+    `${OWN_CALLBACK}/attacks.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+  ),
+  row(
+    "AS-2",
+    "An authorization request has no PKCE challenge, or one of another method. The client hears of it, and no flow begins.",
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+  ),
+  twin(
+    "AS-3",
+    "A code is brought without its verifier, with a wrong one, or one of another shape. It is worth nothing.",
+    `${HOSTED}/hosted.twin.test.ts`,
+    `${HOSTED}/token.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  twin(
+    "AS-4",
+    "A code is used again, at once or later, or by another client. It gives one session; its second use ends that one, and who cannot prove to be the client ends nothing.",
+    `${HOSTED}/hosted.twin.test.ts`,
+    `${HOSTED}/code-once.test.ts`,
+    `${OWN_CALLBACK}/redeem-own-code.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  row("AS-5", "A code of the server is used after a minute. It is refused.", `${OWN_CALLBACK}/redeem-own-code.test.ts`),
+  row(
+    "AS-6",
+    "A token request fails for a reason the client can mend. The code stays good.",
+    `${HOSTED}/token.test.ts`,
+    `${OWN_CALLBACK}/redeem-own-code.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  twin(
+    "AS-7",
+    "A client with a redirect URI of the attacker's relies on a vendor that no longer asks. Our page names the client, its host and scopes, and nothing goes on without the user's form.",
+    `${OWN_CALLBACK}/server-callback.twin.test.ts`,
+    `${OWN_CALLBACK}/attacks.test.ts`,
+    `${OWN_CALLBACK}/consent-page.test.ts`,
+    `${SCENARIOS}/mcp-consent.test.ts`,
+  ),
+  twin(
+    "AS-8",
+    "An attacker agrees in an own browser and sends the victim the vendor's URL. Only the browser that agreed comes back from the vendor.",
+    `${OWN_CALLBACK}/server-callback.twin.test.ts`,
+    `${OWN_CALLBACK}/attacks.test.ts`,
+    `${SCENARIOS}/mcp-consent.test.ts`,
+  ),
+  twin(
+    "AS-9",
+    "What a user agreed to for one client is used by another, or by the same with other redirect URIs. The user is asked again.",
+    `${OWN_CALLBACK}/server-callback.twin.test.ts`,
+    `${OWN_CALLBACK}/attacks.test.ts`,
+    `${OWN_CALLBACK}/client-metadata-document.test.ts`,
+  ),
+  row(
+    "AS-10",
+    "A client's name or links hold markup, direction overrides, scripts or images. They do nothing but stand on the page, escaped and cut.",
+    `${OWN_CALLBACK}/consent-page.test.ts`,
+  ),
+  row(
+    "AS-11",
+    "A client registers with redirect URIs that are scripts, plain http, have fragments, or with more than it may. The registration is refused.",
+    `${OWN_CALLBACK}/registration.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  row(
+    "AS-12",
+    "Registrations come without end. They are limited, and those that are not used end by themselves.",
+    `${OWN_CALLBACK}/registration.test.ts`,
+  ),
+  twin(
+    "AS-13",
+    "A client's metadata document lies at an odd or private address, redirects, is too large, or is another's. It is refused, and failures are not remembered.",
+    `${OWN_CALLBACK}/server-callback.twin.test.ts`,
+    `${OWN_CALLBACK}/client-metadata-document.test.ts`,
+    `${OWN_CALLBACK}/client-metadata-network.test.ts`,
+  ),
+  twin(
+    "AS-14",
+    "A refresh token is retried after a lost answer, replayed later, or brought by another client. The retry gets the same answer, an older one ends the session, another client gets nothing and ends nothing.",
+    `${HOSTED}/sessions.twin.test.ts`,
+    `${HOSTED}/session-attacks.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-two-processes-dynamodb.test.ts`,
+  ),
+  notOurs(
+    "AS-15",
+    "A confidential client refreshes without its secret. It is refused.",
+    "Every client is public; a secret is refused",
+  ),
+  row(
+    "AS-16",
+    "A request names no resource, another's, two, or one with a fragment. Ours is the default and the only one.",
+    `${HOSTED}/token.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  row(
+    "AS-17",
+    "A client looks for metadata. It says what there is, at the standard's places, by DEPLOYMENT_URL.",
+    `${HOSTED}/metadata.test.ts`,
+    `${SCENARIOS}/mcp-hosted.test.ts`,
+  ),
+  row(
+    "AS-18",
+    "A client talks to several servers. Every answer on its redirect URI names ours, once.",
+    `${OWN_CALLBACK}/connect.test.ts`,
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+  ),
+  row(
+    "AS-19",
+    "A client sends request objects, other response types or modes. Each is refused by its name.",
+    `${OWN_CALLBACK}/authorize-errors.test.ts`,
+    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+  ),
+  row(
+    "AS-20",
+    "A token request is a GET, JSON, or says who it is twice. It is one form, of one client, said once.",
+    `${HOSTED}/token.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  row(
+    "AS-21",
+    "A client revokes another's token, or one that is none. The answer is 200 where the standard says so, and nothing else ends.",
+    `${HOSTED}/revoke.test.ts`,
+    `${HOSTED}/session-revocation.test.ts`,
+    `${SCENARIOS}/mcp-bad-token.test.ts`,
+  ),
+  row(
+    "AS-22",
+    "The user says no, or the vendor does. The client hears `access_denied` with its own state.",
+    `${OWN_CALLBACK}/connect.test.ts`,
+    `${SCENARIOS}/mcp-hosted.test.ts`,
+  ),
+];
+
+export const RESOURCE_SERVER: readonly Requirement[] = [
+  row(
+    "RS-1",
+    "A call of /mcp has no token. The answer is 401 with a challenge that says where to get one.",
+    `${MCP}/endpoint.test.ts`,
+    APP,
+    `${SCENARIOS}/mcp-pre-registered.test.ts`,
+  ),
+  twin(
+    "RS-2",
+    "A call has a token that is malformed, expired, revoked, another server's, a refresh token or the vendor's. It is 401; in pre-registered mode a token passes when the vendor vouches for it. Ours are never passed on.",
+    `${HOSTED}/sessions.twin.test.ts`,
+    `${HOSTED}/session-attacks.test.ts`,
+    GATE,
+    `${SCENARIOS}/mcp-hosted.test.ts`,
+    `${SCENARIOS}/mcp-bad-calls.test.ts`,
+  ),
+  row(
+    "RS-3",
+    "A token has too little scope for a tool. The answer is 403 and names all that the call needs.",
+    `${MCP}/endpoint.test.ts`,
+  ),
+  row(
+    "RS-4",
+    "A token is in the query. It is not read.",
+    `${MCP}/endpoint.test.ts`,
+    `${SCENARIOS}/mcp-pre-registered.test.ts`,
+  ),
+  row(
+    "RS-5",
+    "A caller guesses the session id of another. A session id is no authentication: there are none.",
+    `${SCENARIOS}/mcp-bad-calls.test.ts`,
+  ),
+  row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),
+  twin(
+    "RS-7",
+    "A page reaches the server under another name (DNS rebinding), or posts from another site. A foreign Host or Origin is 403.",
+    TWINS,
+    `${MCP}/known-host.test.ts`,
+    APP,
+    `${SCENARIOS}/mcp-routes.test.ts`,
+  ),
+  twin(
+    "RS-8",
+    "Calls of many users run at once, with caches on. No user is answered as another.",
+    TWINS,
+    GATE,
+    `${SCENARIOS}/mcp-two-processes-dynamodb.test.ts`,
+  ),
+  row(
+    "RS-9",
+    "The MCP SDK has known holes. The lockfile holds releases that closed them.",
+    "tooling/src/lockfile.test.ts",
+  ),
+];

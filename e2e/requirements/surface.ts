@@ -1,0 +1,97 @@
+/** What HTTP brings to our own endpoints, and what operating the services rests on. Part of list.ts. */
+import { attack, FLOWS, notOurs, PROTOCOL, type Requirement, row, SCENARIOS, twin } from "./requirement.ts";
+
+export const SURFACE: readonly Requirement[] = [
+  row(
+    "HT-1",
+    "A body is endless, or its length is not declared or declared twice. It is 413 before it is too much, and bytes are counted by us.",
+    `${SCENARIOS}/http.test.ts`,
+  ),
+  row(
+    "HT-2",
+    "A body is of another content type or charset. It is refused with 415.",
+    `${SCENARIOS}/errors-par.test.ts`,
+  ),
+  twin(
+    "HT-3",
+    "A parameter comes twice, as an array, or is called `__proto__`. It has one value, or the request is refused; no name is special to us.",
+    attack("parameters"),
+    `${PROTOCOL}/parameters.test.ts`,
+  ),
+  row(
+    "HT-4",
+    "Bytes are no text: line breaks, NUL, broken percent-encoding, in path, query, header or body. The request is refused and is never a fault of ours.",
+    `${SCENARIOS}/http.test.ts`,
+    `${PROTOCOL}/parameters.test.ts`,
+  ),
+  row(
+    "HT-5",
+    "Clients send headers or bodies slowly, or nothing. They lose their connection, and others do not notice.",
+    `${SCENARIOS}/http-slow.test.ts`,
+  ),
+  row(
+    "HT-6",
+    "`Host`, `Forwarded` or `X-Forwarded-*` are forged. They change no URL: those come from the configuration.",
+    attack("http-surface"),
+    attack("callback-parameters"),
+  ),
+  row(
+    "HT-7",
+    "A path is spelled oddly, or a user agent claims to be a probe. Only public routes are open.",
+    attack("http-surface"),
+  ),
+  row(
+    "HT-8",
+    "A page of another site reads our answers with the user's cookies. No answer permits it.",
+    attack("http-surface"),
+  ),
+  row(
+    "HT-9",
+    "An attacker measures how long the comparison of a secret takes. Secrets are compared in constant time, and a rule over the source keeps it so.",
+    `${PROTOCOL}/mac.test.ts`,
+    "tooling/src/secret-comparisons.test.ts",
+  ),
+  row(
+    "HT-10",
+    "An answer is framed, sniffed, cached or sent over plain http. Every answer has the headers that forbid it.",
+    attack("http-surface"),
+  ),
+];
+
+export const OPERATIONS: readonly Requirement[] = [
+  row(
+    "OB-1",
+    "A refusal must be found afterwards. Every leg leaves what happened and why, with client and flow and without a secret, and refusals are counted by reason.",
+    "apps/broker/src/metrics.test.ts",
+    `${SCENARIOS}/timeline.test.ts`,
+  ),
+  row(
+    "OB-2",
+    "Secrets are planted in every flow and looked for in output, errors, labels and files. None is found.",
+    attack("canaries"),
+    attack("leaks"),
+    "packages/oauth-core/src/service/log.test.ts",
+    "apps/broker/src/metrics.test.ts",
+  ),
+  row(
+    "OB-3",
+    "A vendor or a user's grant is compromised. The operator switches the vendor off, for refreshes too, and ends a user's link by one command.",
+    `${FLOWS}/byoc.test.ts`,
+    "packages/mcp-auth/src/cli/run-command.test.ts",
+  ),
+  notOurs(
+    "OB-4",
+    "A caller reads far more stored tokens than usual. Reads are logged and stand out.",
+    "No interface hands out a stored token: the broker keeps none, and a server uses a user's token for that user's own call, which is logged",
+  ),
+  row(
+    "OB-5",
+    "A dependency has a known hole, or runs a script when it is installed. The lockfile holds no release below the one that closed it, and no install scripts run.",
+    "tooling/src/lockfile.test.ts",
+  ),
+  row(
+    "OB-6",
+    "A service is started without its keys. It makes up none and does not serve.",
+    "apps/broker/src/keys/keyset.test.ts",
+  ),
+];
