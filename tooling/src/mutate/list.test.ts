@@ -1,0 +1,33 @@
+/** What can be said of the list without running it: `npm run mutate` takes long, and the list must not rot meanwhile. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { REQUIREMENTS } from "../../../e2e/requirements/list.ts";
+import { ROOT } from "../sources.ts";
+import { MUTATIONS } from "./list.ts";
+import { mutate } from "./mutation.ts";
+
+const named = MUTATIONS.map((mutation) => [mutation.defence, mutation] as const);
+
+describe("the list of defences", () => {
+  it("names each defence once", () => {
+    const sentences = MUTATIONS.map(({ defence }) => defence);
+    expect(sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index)).toEqual([]);
+  });
+
+  it.each(named)("can take out: %s", (_, mutation) => {
+    const text = readFileSync(join(ROOT, mutation.file), "utf8");
+    expect(mutate(mutation, text)).toEqual({ text: expect.not.stringContaining(mutation.find) });
+  });
+
+  it.each(named)("has a test, and no twin, for: %s", (_, { tests }) => {
+    expect(tests.length).toBeGreaterThan(0);
+    expect(tests.filter((path) => !path.endsWith(".test.ts") || path.endsWith(".twin.test.ts"))).toEqual([]);
+    expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it("cites rows of the bar that there are", () => {
+    const known = new Set(REQUIREMENTS.map(({ id }) => id));
+    expect(MUTATIONS.flatMap(({ rows = [] }) => rows).filter((id) => !known.has(id))).toEqual([]);
+  });
+});

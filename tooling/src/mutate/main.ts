@@ -1,0 +1,40 @@
+/**
+ * `npm run mutate`: removes each defence in turn and says which tests notice. Opt-in; mutate.test.ts keeps the list fit to run.
+ * options.ts says what there is to choose, run.ts does it.
+ */
+import { ROOT } from "../sources.ts";
+import { MUTATIONS } from "./list.ts";
+import { HELP, parseMutateCommand } from "./options.ts";
+import { runMutations } from "./run.ts";
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<number> {
+  const command = parseMutateCommand(process.argv.slice(2));
+  if (command.name === "help") {
+    say(HELP);
+    return 0;
+  }
+  if (command.name === "invalid") {
+    process.stderr.write(`${command.message}\n`);
+    return 2;
+  }
+  const chosen = MUTATIONS.filter(({ defence, file, rows = [] }) =>
+    [defence, file, ...rows].some((text) => command.only.test(text)),
+  );
+  if (command.name === "list") {
+    for (const { defence, rows = [], file } of chosen) say([file, rows.join(" "), defence].join("\t"));
+    return 0;
+  }
+  if (chosen.length === 0) {
+    process.stderr.write("mutate: no defence matches. Run 'npm run mutate -- --list'.\n");
+    return 2;
+  }
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+  const elapsed = (): number => performance.now();
+  const survivors = await runMutations(chosen, { root: ROOT, jobs: command.jobs, say, elapsed, stopped: stop.signal });
+  return survivors === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

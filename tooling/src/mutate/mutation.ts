@@ -1,0 +1,23 @@
+/** One defence and the text whose replacement removes it. The lists in list/ hold them; try-mutation.ts tries each. */
+
+export interface Mutation {
+  /** One sentence: what the defence does. */
+  readonly defence: string;
+  /** Rows of docs/security-requirements.md that rest on it, where there are any. */
+  readonly rows?: readonly string[];
+  /** From the root. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  /** Without the defence; the workspace still compiles. */
+  readonly replace: string;
+  /** Test files, from the root, each of which notices. No twin: a twin removes the defence itself. */
+  readonly tests: readonly string[];
+}
+
+/** @returns the text without the defence, or what keeps it from being removed */
+export function mutate({ file, find, replace }: Mutation, text: string): { text: string } | { problem: string } {
+  const count = text.split(find).length - 1;
+  if (count !== 1) return { problem: `the text to find occurs ${count} times in ${file}, and must occur once` };
+  return { text: text.replace(find, () => replace) };
+}

@@ -1,0 +1,103 @@
+/** Compiles a workspace of a working copy, and runs test files there, one process each. Called by try-mutation.ts and run.ts. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, dirname, join, posix } from "node:path";
+
+export interface TestRun {
+  /** Names of the tests that failed; empty when all passed. */
+  readonly failed: readonly string[];
+  readonly passed: number;
+  /** Why the run says nothing: a file that did not load, or no report. */
+  readonly broken?: string;
+}
+
+/** A test that takes longer than this fails. Half of what `npm test` gives one. */
+const TEST_LIMIT_MS = 45_000;
+
+/** After this a command is ended. */
+const RUN_LIMIT_MS = 600_000;
+
+/** Twins replace the defence themselves: they say nothing about its absence. */
+const NO_TWIN = String.raw`^(?!.*\b[Tt]wins?\b)`;
+
+/** @returns the folder of the workspace a file lies in, from the root */
+export function workspaceOf(root: string, path: string): string {
+  let folder = posix.dirname(path);
+  while (folder !== "." && !existsSync(join(root, folder, "package.json"))) folder = posix.dirname(folder);
+  return folder;
+}
+
+/** @returns what the compiler complains about, or undefined */
+export async function compile(root: string, workspace: string): Promise<string | undefined> {
+  const { code, output } = await run(root, workspace, "tsc", ["-p", "."]);
+  return code === 0 ? undefined : output.trim().slice(0, 2000);
+}
+
+/**
+ * @param paths test files of one workspace, from the root
+ * @param isFirstEnough ends the run at the first test that fails
+ */
+export async function runTests(root: string, paths: readonly string[], isFirstEnough: boolean): Promise<TestRun> {
+  const [first = ""] = paths;
+  const workspace = workspaceOf(root, first);
+  const report = join(root, workspace, "coverage", "mutate.json");
+  rmSync(report, { force: true });
+  const { output } = await run(root, workspace, "vitest", [
+    "run",
+    ...paths.map((path) => posix.relative(workspace, path)),
+    "--maxWorkers=1",
+    `--bail=${isFirstEnough ? 1 : 0}`,
+    `--testNamePattern=${NO_TWIN}`,
+    `--testTimeout=${TEST_LIMIT_MS}`,
+    `--hookTimeout=${TEST_LIMIT_MS}`,
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ]);
+  if (!existsSync(report)) return { failed: [], passed: 0, broken: output.trim().slice(-2000) };
+  return readReport(JSON.parse(readFileSync(report, "utf8")) as Report);
+}
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+function readReport({ numPassedTests, testResults }: Report): TestRun {
+  const failed = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
+  );
+  const unloaded = testResults.find(
+    ({ status, message, assertionResults }) => status === "failed" && message !== "" && assertionResults.length === 0,
+  );
+  const broken = unloaded === undefined ? undefined : `${unloaded.name} did not load: ${unloaded.message}`;
+  return { failed, passed: numPassedTests, ...(broken === undefined ? {} : { broken: broken.slice(0, 2000) }) };
+}
+
+/** The copy's own programs, found as `npm run` finds them. */
+async function run(
+  root: string,
+  workspace: string,
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number; output: string }> {
+  const PATH = [join(root, "node_modules", ".bin"), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
+  const child = spawn(command, args, {
+    cwd: join(root, workspace),
+    env: { ...process.env, PATH, CI: "true" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: RUN_LIMIT_MS,
+    shell: process.platform === "win32",
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code: code ?? 1, output };
+}

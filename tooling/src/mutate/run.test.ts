@@ -1,0 +1,130 @@
+/** The tool can fail: a mutation that changes nothing survives. On a workspace of two files, in a folder of its own. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ROOT } from "../sources.ts";
+import type { Mutation } from "./mutation.ts";
+import { parseMutateCommand } from "./options.ts";
+import { runMutations } from "./run.ts";
+
+const SOURCE = `export function isAllowed(age: number): boolean {
+  if (age < 18) return false;
+  return true;
+}
+`;
+const TEST = `import { expect, it } from "vitest";
+import { isAllowed } from "./door.ts";
+it("lets no child in", () => expect(isAllowed(17)).toBe(false));
+it("lets adults in", () => expect(isAllowed(18)).toBe(true));
+`;
+/** Fails without the defence, and by being a twin says nothing. */
+const TWIN_ONLY = `import { expect, it } from "vitest";
+import { isAllowed } from "./door.ts";
+it("twin: a child is in", () => expect(isAllowed(17)).toBe(false));
+it("is there", () => expect(isAllowed(18)).toBe(true));
+`;
+
+const door = (over: Partial<Mutation>): Mutation => ({
+  defence: "Children stay out",
+  file: "packages/door/src/door.ts",
+  find: "if (age < 18) return false;",
+  replace: "if (age < 0) return false;",
+  tests: ["packages/door/src/door.test.ts"],
+  ...over,
+});
+
+let root: string;
+let lines: string[];
+
+beforeEach(() => {
+  lines = [];
+  root = realpathSync(mkdtempSync(join(tmpdir(), "oauth-broker-mutate-test-")));
+  const files = {
+    "package.json": "{}",
+    "packages/door/package.json": '{ "type": "module" }',
+    "packages/door/tsconfig.json": JSON.stringify({ extends: join(ROOT, "tsconfig.base.json"), include: ["src"] }),
+    "packages/door/src/door.ts": SOURCE,
+    "packages/door/src/door.test.ts": TEST,
+    "packages/door/src/twin-only.test.ts": TWIN_ONLY,
+  };
+  mkdirSync(join(root, "packages/door/src"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"), "junction");
+  symlinkSync(join(ROOT, "tooling/node_modules"), join(root, "packages/door/node_modules"), "junction");
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const run = (...mutations: Mutation[]): Promise<number> =>
+  runMutations(mutations, {
+    root,
+    jobs: 1,
+    say: (line) => void lines.push(line),
+    elapsed: () => 0,
+    stopped: new AbortController().signal,
+  });
+
+describe("a mutation", () => {
+  it("is noticed where a test fails without the defence", async () => {
+    expect(await run(door({}))).toBe(0);
+    expect(lines.at(-1)).toBe("1 defences, 0 survivors");
+    expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
+    expect(readFileSync(join(root, "packages/door/src/door.ts"), "utf8")).toBe(SOURCE);
+  });
+
+  it("survives where it changes nothing, and where only a twin fails", async () => {
+    const nothing = door({ defence: "Nothing changes", replace: "if (age <= 17) return false;" });
+    const onlyTwin = door({ defence: "Only the twin fails", tests: ["packages/door/src/twin-only.test.ts"] });
+    expect(await run(nothing, onlyTwin)).toBe(2);
+    expect(lines.filter((line) => line.includes("SURVIVED"))).toHaveLength(2);
+  });
+
+  it("counts as a survivor where it does not compile, or its text is not there once", async () => {
+    const broken = door({ defence: "Does not compile", replace: "if (ages < 0) return false;" });
+    expect(await run(broken, door({ defence: "Is not there", find: "return" }))).toBe(2);
+    expect(lines.join("\n")).toMatch(/does not compile: [^]*ages[^]*occurs 2 times/);
+  });
+
+  it("is not tried where the tests fail as it is", async () => {
+    writeFileSync(join(root, "packages/door/src/door.test.ts"), TEST.replace("isAllowed(18)", "isAllowed(1)"));
+    expect(await run(door({}))).toBe(1);
+    expect(lines.at(-1)).toContain("Tests fail without any mutation");
+  });
+
+  it("leaves no copy behind", async () => {
+    const temporary = mkdtempSync(join(tmpdir(), "oauth-broker-mutate-test-"));
+    vi.stubEnv("TMPDIR", temporary);
+    try {
+      await run(door({ find: "nowhere" }));
+      expect(readdirSync(temporary).filter((name) => name.startsWith("oauth-broker"))).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("the command line", () => {
+  it("takes a pattern and a number", () => {
+    expect(parseMutateCommand(["--only", "pkce", "--jobs", "3"])).toEqual({ name: "run", only: /pkce/i, jobs: 3 });
+    expect(parseMutateCommand(["--list"])).toMatchObject({ name: "list" });
+    expect(parseMutateCommand(["-h"])).toEqual({ name: "help" });
+  });
+
+  it.each([[["--jobs", "0"]], [["--only", "("]], [["--what"]], [["x"]]])("refuses %j", (args) => {
+    expect(parseMutateCommand(args)).toMatchObject({
+      name: "invalid",
+      message: expect.stringMatching(/^mutate: .*--help/s),
+    });
+  });
+});
