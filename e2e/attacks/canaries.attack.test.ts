@@ -129,7 +129,7 @@ describe("bar#OB-2 a canary in every input", () => {
     const paths = [
       "/v1/authorize",
       "/v1/callback",
-      "/v1/callback/x",
+      "/v1/custom/x/callback",
       "/",
       "/nowhere",
       "/v1/vendors",

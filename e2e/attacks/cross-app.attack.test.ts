@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
 import { createWorld, type World } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -138,8 +138,8 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     const stage = await setUp();
     const backend = createBackend(stage.world);
     const { url } = await stage.victim.visit(backend.startUrl(await backend.push()), atCallback);
-    for (const path of ["x", "honest", "evil", "A".repeat(22), "..%2fcallback", "callback%3f"]) {
-      const elsewhere = new URL(`${CALLBACK}/${path}${url.search}`);
+    for (const path of ["x", "honest", "evil", "A".repeat(22), "..%2fcallback%3f", "callback%3f"]) {
+      const elsewhere = new URL(`${BASE_URL}/v1/custom/${path}/callback${url.search}`);
       expectRefusalPage((await stage.victim.visit(elsewhere)).page, "path_mismatch", [parameter(url, "code")]);
     }
     expect(stage.honest.tokenRequests).toEqual([]);

@@ -5,8 +5,8 @@
  * compares the connection context (connectionContext).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
-import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, awayFromBroker, createBackend, createBrowser, type Form, parameter } from "./support/people.ts";
 import { createWorld } from "./support/world.ts";
@@ -37,12 +37,14 @@ vi.mock("../../packages/token-store/src/sealing/associated-data.ts", async (orig
 
 const EVIL = "https://evil.example";
 
-function vendorAt(origin: string, metadata: () => Record<string, string> = () => ({})) {
-  return createFakeVendor({ ...VENDOR_CLIENT, origin, redirectUri: CALLBACK, metadata });
+const HONEST = "https://honest.example";
+
+function vendorAt(origin: string, options: Partial<FakeVendorOptions> = {}) {
+  return createFakeVendor({ ...VENDOR_CLIENT, origin, redirectUri: CALLBACK, ...options });
 }
 
-async function setUp(metadata?: () => Record<string, string>) {
-  const [honest, evil] = [vendorAt("https://honest.example", metadata), vendorAt(EVIL)];
+async function setUp(options?: Partial<FakeVendorOptions>) {
+  const [honest, evil] = [vendorAt(HONEST, options), vendorAt(EVIL)];
   const world = await createWorld({ vendors: [honest, evil] });
   return { world, evil, victim: createBrowser(world, "victim") };
 }
@@ -127,16 +129,21 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
 
 describe("X-12 the vendor's metadata names other endpoints between start and callback", () => {
   const ENTRY = {};
+  const TENANTS = "tenants-own-client";
   const ISSUER_ALONE = {
     vendor: undefined,
-    issuer: "https://honest.example",
-    vendor_client_id: VENDOR_CLIENT.clientId,
+    issuer: HONEST,
+    vendor_client_id: TENANTS,
     vendor_client_secret: VENDOR_CLIENT.clientSecret,
   };
 
   async function flip(form: Form) {
     let current: Record<string, string> = {};
-    const { world, evil, victim } = await setUp(() => current);
+    const isTenants = form["vendor_client_id"] === TENANTS;
+    const { world, evil, victim } = await setUp({
+      metadata: () => current,
+      ...(isTenants ? { clientId: TENANTS, isRegistered: (sent) => sent.startsWith(`${BASE_URL}/v1/custom/`) } : {}),
+    });
     const backend = createBackend(world);
     // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
     await backend.push(form);

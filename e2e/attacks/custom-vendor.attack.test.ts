@@ -7,7 +7,7 @@
  * (callbackContext, requireArrivalPath).
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/people.ts";
@@ -164,7 +164,7 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
   it("X-2 twin: without requireOwnCredentials the operator's secret goes to the evil token endpoint", async () => {
     await without(off, "requireOwnCredentials", async () => {
       await without(off, "callbackContext", async () => {
-        const { foe, victim, evil } = await setUp({ registered: `${CALLBACK}/${ONE_FOR_ALL}` });
+        const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
         const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
         const { url } = await victim.visit(foe.startUrl(flow));
         await foe.redeem(parameter(url, "code"), flow.codeVerifier);
@@ -194,9 +194,12 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   });
 
   it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
-    // The world has but one client at the honest vendor, and the attacker means another.
-    off.add("requireForeignClient");
-    const { foe, victim, evil } = await setUp({ sendsIss: true });
+    // The world has but one client at the honest vendor, and the attacker means another: one with a custom vendor of its own there.
+    off.add("requireForeignClient").add("callbackContext");
+    const { foe, victim, evil } = await setUp({
+      sendsIss: true,
+      registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`,
+    });
     await without(off, "readTarget", async () => {
       const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
       const { url } = await victim.visit(foe.startUrl(flow));
@@ -253,7 +256,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
 
     it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
       await without(off, "callbackContext", async () => {
-        const { evil } = await lure(`${CALLBACK}/${ONE_FOR_ALL}`);
+        const { evil } = await lure(`${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
         expect(whose(stolenBy(evil))).toBe("victim");
       });
     });

@@ -153,7 +153,7 @@ describe("bar#CB-14 where browsers are sent", () => {
       "//evil.example/%2e%2e",
       "/\\evil.example",
       "/%5cevil.example",
-      "/v1/callback//evil.example",
+      "/v1/custom//evil.example/callback",
       "/v1//authorize",
       "/v1/authorize/",
       "/V1/Authorize",

@@ -106,7 +106,7 @@ describe("paths that are none", () => {
       expectPage(await browse(`${scene.baseUrl}${path}`), 404);
     }
     // Whoever goes there is a browser, whatever it says it accepts.
-    for (const path of ["/v1/authorize/", "/v1/callback/a/b"]) {
+    for (const path of ["/v1/authorize/", "/v1/callback/a", "/v1/callback/a/b", "/v1/custom/a"]) {
       expectPage(await send(`${scene.baseUrl}${path}`), 404);
     }
   });

@@ -124,7 +124,7 @@ describe("an answer that cannot be trusted", () => {
   it("bar#XA-1 refuses an answer on a path of its own", async () => {
     const at = await scene.platform.toCallback();
     const elsewhere = new URL(at.callback);
-    elsewhere.pathname = "/v1/callback/c0ntext";
+    elsewhere.pathname = "/v1/custom/c0ntext/callback";
     expectPage(await browse(elsewhere, at.jar), 400, "path_mismatch");
     expectPage(
       await browse(elsewhere, at.jar, { method: "POST", body: new URLSearchParams({ x: "y" }) }),

@@ -30,7 +30,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   "/register": ["post"],
   "/v1/authorize": ["get", "post"],
   "/v1/callback": ["get", "post"],
-  "/v1/callback/{context}": ["get", "post"],
+  "/v1/custom/{context}/callback": ["get", "post"],
   "/v1/explain": ["post"],
   "/v1/par": ["post"],
   "/v1/revoke": ["post"],

@@ -31,7 +31,7 @@ beforeAll(async () => {
       {
         clientId: OWN.vendor_client_id,
         clientSecret: OWN.vendor_client_secret,
-        redirectUris: [redirectUri, `${scene.baseUrl}/v1/callback`],
+        redirectUris: [redirectUri],
       },
     ],
   });
@@ -49,7 +49,7 @@ describe("both endpoints of a vendor nobody here knows", () => {
   const form = () => ({ vendor: undefined, scope: SCOPE, ...endpoints, ...OWN });
 
   it("bar#XA-4 connect by a callback path of their own, refresh by connection and secret alone", async () => {
-    expect(redirectUri).toMatch(new RegExp(`^${scene.baseUrl}/v1/callback/[\\w-]{22}$`));
+    expect(redirectUri).toMatch(new RegExp(`^${scene.baseUrl}/v1/custom/[\\w-]{22}/callback$`));
     const { answer, connection, refreshToken, flow } = await scene.platform.connect({ form: form() });
     expect(answer.body).toMatchObject({ vendor: "custom", token_type: "Bearer" });
     expect(`${flow.callback.origin}${flow.callback.pathname}`).toBe(redirectUri);
@@ -69,8 +69,10 @@ describe("both endpoints of a vendor nobody here knows", () => {
 
   it("bar#XA-1 refuse the vendor's answer on any other path, and take it on their own afterwards", async () => {
     const at = await scene.platform.toCallback({ form: form() });
-    const elsewhere = new URL(`${scene.baseUrl}/v1/callback${at.callback.search}`);
-    expectPage(await browse(elsewhere, at.jar), 400, "path_mismatch");
+    for (const path of ["/v1/callback", `/v1/custom/${"x".repeat(22)}/callback`]) {
+      const elsewhere = new URL(`${scene.baseUrl}${path}${at.callback.search}`);
+      expectPage(await browse(elsewhere, at.jar), 400, "path_mismatch");
+    }
     const before = tokenCalls().length;
     const back = await browse(at.callback, at.jar);
     expect(new URL(back.headers.get("location") ?? "").searchParams.has("code")).toBe(true);
@@ -96,9 +98,10 @@ describe("both endpoints of a vendor nobody here knows", () => {
 });
 
 describe("an issuer alone that says who it is in every answer", () => {
-  it("bar#XA-3 connects by the callback itself, its ID token checked, and its tokens end by its own metadata", async () => {
+  it("bar#XA-3 bar#XA-4 connects by a path of its own, its ID token checked, and its tokens end by its own metadata", async () => {
     const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
-    expect((await explain(form)).body).toMatchObject({ tier: 2, redirect_uri: `${scene.baseUrl}/v1/callback` });
+    // Its endpoints and client are those registered above, and so is the path: an issuer is believed no further than they are.
+    expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: redirectUri });
     const { answer, accessToken, connection } = await scene.platform.connect({ form });
     expect(answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });
     const ended = await scene.platform.post("/v1/revoke", { token: accessToken, connection, ...OWN });

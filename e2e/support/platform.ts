@@ -120,7 +120,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       const pushed = await platform.push(form);
       const jar = drive.cookieJar ?? createCookieJar();
       const callback = await driveConsent(platform.authorizeUrl(pushed), {
-        stopAt: (url) => url.href.startsWith(`${baseUrl}/v1/callback`),
+        stopAt: (url) => url.origin === baseUrl && url.pathname.endsWith("/callback"),
         ...drive,
         cookieJar: jar,
       });

@@ -28,7 +28,7 @@ import { registerRoutes } from "./routes/register.ts";
 import { openStores } from "./stores.ts";
 
 /** Below these only browsers are sent, whatever they say they accept. */
-const BROWSER_PATHS = /^\/v1\/(?:authorize|callback)\//;
+const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;
 
 export interface Broker {
   readonly app: Hono;

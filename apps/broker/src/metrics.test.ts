@@ -10,14 +10,14 @@ async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<strin
 describe("createMetrics", () => {
   it("counts requests by route pattern, method and status, and times them by route", async () => {
     const metrics = createMetrics({ processMetrics: false });
-    metrics.countRequest("/v1/callback/:context", "GET", 303, 0.004);
-    metrics.countRequest("/v1/callback/:context", "GET", 303, 0.2);
+    metrics.countRequest("/v1/custom/:context/callback", "GET", 303, 0.004);
+    metrics.countRequest("/v1/custom/:context/callback", "GET", 303, 0.2);
     metrics.countRequest("/v1/token", "POST", 400, 20);
     const lines = await linesOf(metrics);
-    expect(lines).toContain('http_requests_total{route="/v1/callback/:context",method="GET",status="303"} 2');
+    expect(lines).toContain('http_requests_total{route="/v1/custom/:context/callback",method="GET",status="303"} 2');
     expect(lines).toContain('http_requests_total{route="/v1/token",method="POST",status="400"} 1');
-    expect(lines).toContain('http_request_duration_seconds_bucket{le="0.005",route="/v1/callback/:context"} 1');
-    expect(lines).toContain('http_request_duration_seconds_count{route="/v1/callback/:context"} 2');
+    expect(lines).toContain('http_request_duration_seconds_bucket{le="0.005",route="/v1/custom/:context/callback"} 1');
+    expect(lines).toContain('http_request_duration_seconds_count{route="/v1/custom/:context/callback"} 2');
     expect(lines).toContain('http_request_duration_seconds_bucket{le="10",route="/v1/token"} 0');
   });
 

@@ -34,7 +34,7 @@ export function faultsOf(
     const { method, url, status, headers, body } = exchange;
     const location = headers.get("location");
     const what = `${method} ${new URL(url, BASE_URL).pathname} → ${status}`;
-    const isReturn = method === "POST" && location?.startsWith("/v1/callback?") === true;
+    const isReturn = method === "POST" && /^\/v1\/(?:custom\/[\w-]{22}\/)?callback\?/.test(location ?? "");
     const forbidden = isReturn ? secrets : [...secrets, ...vendorCodes];
     return [
       ...(status >= 300 && status < 400 && status !== 303 ? [`${what}: not a 303`] : []),

@@ -79,7 +79,8 @@ export function createBrowser(world: World, user: string, jar: CookieJar = creat
 }
 
 /** For `visit`: before the broker hears of the vendor's answer. */
-export const atCallback = (url: URL): boolean => url.href.startsWith(`${BASE_URL}/v1/callback`);
+export const atCallback = (url: URL): boolean =>
+  url.origin === BASE_URL && /^\/v1\/(?:custom\/[^/]*\/)?callback/.test(url.pathname);
 
 /** For `visit`: before the vendor is asked. */
 export const awayFromBroker = (url: URL): boolean => url.origin !== BASE_URL;

@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, it, onTestFinished } from "vitest";
+import { connectionContext, defineVendor } from "@oauth-broker/oauth-core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import golden from "../testing/release-0.1.0.golden.json" with { type: "json" };
-import { NOW, testBroker } from "../testing/test-broker.ts";
+import { ISSUER, NOW, testBroker } from "../testing/test-broker.ts";
+import { asFlow, flowKey } from "./flow-record.ts";
 
 const { held } = golden;
 
@@ -85,4 +87,78 @@ it("a connection of then refreshes, and the answer it already got is replayed wi
   expect(replayed.body).toEqual({ ...held.refreshAnswer, expires_in: held.refreshAnswer.expires_in - 1 });
   expect(broker.seen).toEqual([]);
   expect((await refresh("rt-2")).body["access_token"]).toBe("new-1");
+});
+
+/**
+ * Vendors that callers name had callback paths beneath /v1/callback, or that one itself. A path of ours beneath another is a hole, so
+ * these flows are the exception: they end, and the client starts again (docs/versioning.md).
+ */
+describe("a flow of then at a vendor that the caller named", () => {
+  const ENDPOINTS = {
+    authorization_endpoint: "https://tenant.example/authorize",
+    token_endpoint: "https://tenant.example/token",
+  };
+  const FORM = { vendor: "", ...ENDPOINTS, vendor_client_id: "mine", vendor_client_secret: "their secret" };
+  const CONTEXT = "c".repeat(22);
+
+  /** The hash as it was made then: the redirect URI is in it. */
+  function hashOfThen(path: string): string {
+    const vendor = {
+      ...defineVendor({ id: "custom", name: "Custom vendor" }),
+      authorizationEndpoint: ENDPOINTS.authorization_endpoint,
+      tokenEndpoint: ENDPOINTS.token_endpoint,
+      issExpected: false,
+    };
+    const redirectUri = `${ISSUER}${path}`;
+    const us = { clientId: "mine", credentialsId: "byoc", platformClientId: "platform" };
+    return connectionContext({ vendor, ...us, redirectUri }).hash;
+  }
+
+  async function asOfThen(flowId: string, broker: Awaited<ReturnType<typeof testBroker>>, path: string) {
+    const { records, state, now } = broker.deps;
+    const record = await records.get(flowKey(flowId));
+    if (record === undefined) throw new Error("no such flow");
+    const { stage } = record;
+    const of = { contextHash: hashOfThen(path), ...(path === "/v1/callback" ? {} : { context: CONTEXT }) };
+    const remove = path === "/v1/callback" ? (["context"] as const) : [];
+    const from = { stage, expect: { contextHash: asFlow(record).contextHash } };
+    await records.advance(flowKey(flowId), from, { stage, set: of, remove });
+    const claims = { jti: flowId, contextHash: of.contextHash, issuedAt: now(), expiresAt: now() + 600 };
+    return state.sign(claims);
+  }
+
+  it("is told to start again before it leaves", async () => {
+    const broker = await testBroker();
+    const { body } = await broker.push(FORM);
+    const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
+    await asOfThen(flowId, broker, `/v1/callback/${CONTEXT}`);
+    const { location } = await broker.get(broker.authorizePath(body["request_uri"]));
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
+      error: "temporarily_unavailable",
+      reason: "context_changed",
+      retry: "restart",
+    });
+  });
+
+  it.each([
+    ["on the path of then", `/v1/callback/${CONTEXT}`, 404, "not_found"],
+    ["on the path of an issuer of then", "/v1/callback", 400, "context_mismatch"],
+  ])("bar#XA-4 bar#XA-5 does not come back %s, and nothing is sent", async (_, path, status, reason) => {
+    const broker = await testBroker();
+    const { cookie } = await broker.start(FORM);
+    const state = await asOfThen(/flow-([^=]+)=/.exec(cookie)?.[1] ?? "", broker, path);
+    const { response, html, location } = await broker.callback({ state, code: "vendor-code" }, cookie, path);
+    expect([response.status, location]).toEqual([status, undefined]);
+    expect(html).toContain(`<code>${reason}</code>`);
+    expect(broker.seen).toEqual([]);
+  });
+
+  it("is told to start again with its code", async () => {
+    const broker = await testBroker();
+    const code = await broker.park(FORM);
+    const flowId = /^(.+)\.[^.]*$/.exec(code)?.[1] ?? "";
+    await asOfThen(flowId, broker, `/v1/callback/${CONTEXT}`);
+    expect((await broker.redeem(code)).body).toMatchObject({ error: "invalid_grant", reason: "context_changed" });
+    expect(broker.seen).toEqual([]);
+  });
 });

@@ -30,7 +30,7 @@ import { openVendorSecret } from "./vendor-secret.ts";
 export interface CallbackRequest {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;
-  /** Last segment of `/v1/callback/{context}`; absent where the answer came to the callback itself. */
+  /** Of `/v1/custom/{context}/callback`; absent where the answer came to the callback itself. */
   readonly context?: string;
 }
 

@@ -103,7 +103,7 @@ describe("leg 3, GET /v1/callback", () => {
   it("bar#XA-1 refuses an answer that arrives on another path", async () => {
     const { start, get } = await testBroker();
     const { state, cookie } = await start();
-    const path = `/v1/callback/${"x".repeat(22)}?${new URLSearchParams({ state, code: "c" }).toString()}`;
+    const path = `/v1/custom/${"x".repeat(22)}/callback?${new URLSearchParams({ state, code: "c" }).toString()}`;
     const refused = await get(path, cookie);
     expect(refused).toMatchObject(refusedPage("path_mismatch"));
     expect(refused.html).toContain(/flow-([^=]+)=/.exec(cookie)?.[1]);

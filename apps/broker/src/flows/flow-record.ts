@@ -37,7 +37,7 @@ export interface Flow {
   readonly issuer?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
-  /** The last segment of the one path its answer may arrive at; absent: the callback itself. */
+  /** What tells the one path its answer may arrive at from others; absent: the callback itself. */
   readonly context?: string;
   readonly redirectUri: string;
   /** The client's own `state`. */

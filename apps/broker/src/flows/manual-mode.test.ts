@@ -1,4 +1,4 @@
-/** Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes with them (design §3, tiers). */
+/** Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes with them. */
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
@@ -51,7 +51,7 @@ describe("both endpoints of the request's own", () => {
     expect(body).toMatchObject({
       vendor: "custom",
       tier: 3,
-      redirect_uri: expect.stringMatching(/^https:\/\/broker\.example\/v1\/callback\/[\w-]{22}$/),
+      redirect_uri: expect.stringMatching(/^https:\/\/broker\.example\/v1\/custom\/[\w-]{22}\/callback$/),
       endpoints: ENDPOINTS,
       sources: { authorization_endpoint: "request", token_endpoint: "request", pkce: "default" },
     });
@@ -94,9 +94,9 @@ describe("both endpoints of the request's own", () => {
     for (const wrong of [
       "/v1/callback",
       other.path,
-      `${path}x`,
+      path.replace("/callback", "x/callback"),
       path.toLowerCase(),
-      `/v1/callback/${"x".repeat(22)}`,
+      `/v1/custom/${"x".repeat(22)}/callback`,
     ]) {
       const { response, html } = await broker.callback({ state, code: "c" }, cookie, wrong);
       expect({ status: response.status, html }).toMatchObject({
@@ -104,6 +104,13 @@ describe("both endpoints of the request's own", () => {
         html: expect.stringContaining("path_mismatch"),
       });
     }
+    // The path of earlier releases, beneath the one that vendors know, is none any more.
+    const below = await broker.callback(
+      { state, code: "c" },
+      cookie,
+      path.replace(/custom\/(.+)\/callback/, "callback/$1"),
+    );
+    expect(below.response.status).toBe(404);
     expect(broker.seen).toEqual([]);
     const posted = await broker.app.request(`${ISSUER}${path}`, {
       method: "POST",
@@ -171,13 +178,13 @@ describe("both endpoints of the request's own", () => {
 describe("an issuer alone", () => {
   const FORM = { vendor: "", issuer: THEIR_ISSUER, ...OWN };
 
-  it("bar#XA-3 is tier 2 where it advertises iss: the callback itself, and iss mandatory and equal", async () => {
+  it("bar#XA-3 bar#XA-4 is tier 3 also where it advertises iss: a path of its own, and iss mandatory and equal", async () => {
     const broker = await testBroker({ vendorAnswers: issuer() });
     const { body } = await broker.post("/v1/explain", FORM);
     expect(body).toMatchObject({
       vendor: "custom",
-      tier: 2,
-      redirect_uri: `${ISSUER}/v1/callback`,
+      tier: 3,
+      redirect_uri: expect.stringMatching(/^https:\/\/broker\.example\/v1\/custom\/[\w-]{22}\/callback$/),
       callback: { iss_required: true },
       sources: { issuer: "request", token_endpoint: "discovery" },
     });
@@ -185,37 +192,45 @@ describe("an issuer alone", () => {
       [{}, "missing_issuer"],
       [{ iss: "https://evil.example" }, "issuer_mismatch"],
     ] as const) {
-      const { state, cookie } = await pathAtVendor(broker, FORM);
-      expect((await broker.callback({ state, code: "c", ...iss }, cookie)).html).toContain(reason);
+      const { state, cookie, path } = await pathAtVendor(broker, FORM);
+      expect((await broker.callback({ state, code: "c", ...iss }, cookie, path)).html).toContain(reason);
     }
-    const { state, cookie } = await pathAtVendor(broker, FORM);
-    const back = await broker.callback({ state, code: "c", iss: THEIR_ISSUER }, cookie);
+    const { state, cookie, path } = await pathAtVendor(broker, FORM);
+    expect(`${ISSUER}${path}`).toBe(body["redirect_uri"]);
+    const answer = { state, code: "c", iss: THEIR_ISSUER };
+    expect((await broker.callback(answer, cookie)).html).toContain("path_mismatch");
+    const back = await broker.callback(answer, cookie, path);
     const { body: tokens } = await broker.redeem(back.location?.searchParams.get("code") ?? "");
     expect(tokens["vendor"]).toBe("custom");
     expect(broker.seen.every(({ isUntrusted }) => isUntrusted)).toBe(true);
   });
 
-  it("is tier 3 where it does not", async () => {
+  it("takes an answer without iss where it advertises none, and compares one that comes all the same", async () => {
     const silent = { authorization_response_iss_parameter_supported: false };
     const broker = await testBroker({ vendorAnswers: issuer(() => silent) });
-    expect((await pathAtVendor(broker, FORM)).path).toMatch(/^\/v1\/callback\/[\w-]{22}$/);
+    const one = await pathAtVendor(broker, FORM);
+    const wrong = { state: one.state, code: "c", iss: "https://evil.example" };
+    expect((await broker.callback(wrong, one.cookie, one.path)).html).toContain("issuer_mismatch");
+    const two = await pathAtVendor(broker, FORM);
+    const back = await broker.callback({ state: two.state, code: "c" }, two.cookie, two.path);
+    expect(back.location?.searchParams.get("code")).not.toBeNull();
   });
 
-  it("bar#DI-3 ends flows under way when its metadata names other endpoints, or no longer says who it is", async () => {
-    for (const change of [
-      { token_endpoint: "https://evil.example/token" },
-      { authorization_response_iss_parameter_supported: false },
-    ]) {
+  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and wants iss although it no longer says so", async () => {
+    for (const [change, answer, reason] of [
+      [{ token_endpoint: "https://evil.example/token" }, { iss: THEIR_ISSUER }, "context_mismatch"],
+      [{ authorization_response_iss_parameter_supported: false }, {}, "missing_issuer"],
+    ] as const) {
       let current: Record<string, unknown> = {};
       const broker = await testBroker({ vendorAnswers: issuer(() => current) });
       // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
       await broker.push(FORM);
       broker.now.advance(400);
-      const { state, cookie } = await broker.start(FORM);
+      const { state, cookie, path } = await pathAtVendor(broker, FORM);
       current = change;
       broker.now.advance(300);
-      const { html } = await broker.callback({ state, code: "c", iss: THEIR_ISSUER }, cookie);
-      expect(html).toContain("context_mismatch");
+      const { html } = await broker.callback({ state, code: "c", ...answer }, cookie, path);
+      expect(html).toContain(reason);
       expect(broker.seen.filter(({ url }) => url.endsWith("/token"))).toEqual([]);
     }
   });

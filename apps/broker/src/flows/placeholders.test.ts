@@ -170,7 +170,7 @@ describe("a placeholder that can fill a registrable domain", () => {
     expect(body).toMatchObject({
       vendor: "acme",
       tier: 3,
-      redirect_uri: expect.stringMatching(/\/v1\/callback\/[\w-]{22}$/),
+      redirect_uri: expect.stringMatching(/\/v1\/custom\/[\w-]{22}\/callback$/),
       token_request: { redeem_at: "token" },
     });
     expect(seen).toEqual([]);

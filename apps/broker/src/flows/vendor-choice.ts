@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { type ClientConfig, CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { CALLBACK_PATH, callbackContext } from "./callback-path.ts";
+import { callbackContext, callbackPath } from "./callback-path.ts";
 import type { Flow } from "./flow-record.ts";
 import { requireForeignClient } from "./foreign-client.ts";
 import { planVendor, requireOwnCredentials, resolvePlan, type Tier } from "./vendor-plan.ts";
@@ -38,7 +38,7 @@ export interface VendorChoice {
   readonly vendorClient: VendorClient;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;
-  /** Last segment of that address at tier 3. */
+  /** At tier 3, what tells its path from others. */
   readonly context?: string;
   readonly contextHash: string;
 }
@@ -92,7 +92,7 @@ export async function chosenVendor(
   const plan = planVendor(target, entry === undefined ? undefined : asClient(entry, credentials), deps);
   if (credentials.source !== "byoc") requireOwnCredentials(plan);
   const { vendor, tier, vendorClient } = await resolvePlan(plan, credentials, deps);
-  if (tier !== 1 && credentials.source === "byoc") requireForeignClient(credentials, deps);
+  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps);
   const context =
     tier === 3
       ? callbackContext(
@@ -106,7 +106,7 @@ export async function chosenVendor(
           deps.keyset.contextKey(),
         )
       : undefined;
-  const redirectUri = `${deps.issuer}${CALLBACK_PATH}${context === undefined ? "" : `/${context}`}`;
+  const redirectUri = `${deps.issuer}${callbackPath(context)}`;
   const { hash } = connectionContext({
     vendor,
     clientId: credentials.clientId,

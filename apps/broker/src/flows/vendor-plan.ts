@@ -1,5 +1,5 @@
 /**
- * A target becomes a vendor with endpoints, and it is decided how far that vendor is believed: its tier (design §3), whether
+ * A target becomes a vendor with endpoints, and it is decided how far that vendor is believed: its tier, whether
  * credentials of ours may be used there, and which network its endpoints may reach. `planVendor` asks nobody, so that what is
  * refused is refused before anything was sent; `resolvePlan` discovers.
  * Before it: vendor-target.ts. Called by vendor-choice.ts.
@@ -25,8 +25,8 @@ import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { targetFields, type VendorTarget } from "./vendor-target.ts";
 
-/** 1: an entry at its own hosts. 2: an issuer that says who it is in every answer. 3: everything else. */
-export type Tier = 1 | 2 | 3;
+/** 1: an entry at its own hosts. 3: everything a caller names. (2 were issuers of the caller's that send `iss`; they are 3 now.) */
+export type Tier = 1 | 3;
 
 interface Overrides {
   readonly authorizationEndpoint?: string;
@@ -138,9 +138,8 @@ export async function resolvePlan(
   const baseClient = isVouchedFor ? trusted : untrusted;
   const resolved = await baseClient.resolve(withOwnSecret(base, credentials));
   if (target.vendor === CUSTOM_VENDOR) {
-    // An issuer that names itself in every answer cannot be mixed up with another; one that does not gets a path of its own.
-    const tier = target.issuer !== undefined && resolved.issExpected ? 2 : 3;
-    return { vendor: tier === 3 ? parkingCodes(resolved) : resolved, tier, vendorClient: untrusted };
+    // Also an issuer that names itself in every answer: it can make another vendor's answer carry its name.
+    return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };
   }
   const foreign = {
     authorization: isForeign(overrides.authorizationEndpoint, resolved),

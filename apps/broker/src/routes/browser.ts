@@ -4,7 +4,7 @@ import { type BodyLimit, readForm, readQuery, redirectAnswer } from "@oauth-brok
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { CALLBACK_PATH as CALLBACK, isContext } from "../flows/callback-path.ts";
+import { CALLBACK_PATH as CALLBACK, callbackPath, isContext } from "../flows/callback-path.ts";
 import { finishCallback } from "../flows/finish-callback.ts";
 import { openVendor } from "../flows/open-vendor.ts";
 import { takeDecision } from "../flows/owner-decision.ts";
@@ -36,10 +36,10 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
         finishCallback({ parameters: readQuery(c), cookieHeader: c.req.header("cookie") }, deps, trace),
     },
     { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, CALLBACK, deps, trace) },
-    // Vendors nobody vouches for have a path of their own each.
+    // A vendor that a caller names has a path of its own.
     {
       method: "GET",
-      path: `${CALLBACK}/:context`,
+      path: callbackPath(":context"),
       surface: "browser",
       handle: async (c, trace) => {
         const parameters = readQuery(c);
@@ -49,11 +49,11 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
     },
     {
       method: "POST",
-      path: `${CALLBACK}/:context`,
+      path: callbackPath(":context"),
       surface: "browser",
       handle: async (c, trace) => {
         const context = await requireContext(c, parseParameters(""), deps, trace);
-        return formPost(c, `${CALLBACK}/${context}`, deps, trace);
+        return formPost(c, callbackPath(context), deps, trace);
       },
     },
   ];

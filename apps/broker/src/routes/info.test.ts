@@ -58,8 +58,10 @@ describe("what anyone may ask", () => {
     expect([api.status, (await bodyOf(api)).error]).toEqual([404, "not_found"]);
     const page = await app.request(`${ISSUER}/nowhere`, { headers: { accept: "text/html" } });
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-    const below = await app.request(`${ISSUER}/v1/callback/a/b`);
-    expect([below.status, below.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    for (const path of ["/v1/callback/a", "/v1/callback/a/b", "/v1/custom/a", "/v1/custom/a/callback/b"]) {
+      const below = await app.request(`${ISSUER}${path}`);
+      expect([below.status, below.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    }
     const wrong = await app.request(`${ISSUER}/v1/par`);
     expect([wrong.status, wrong.headers.get("allow"), (await bodyOf(wrong)).error]).toEqual([
       405,

@@ -152,9 +152,12 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE },
         },
       },
-      "/v1/callback/{context}": {
+      "/v1/custom/{context}/callback": {
         parameters: [{ name: "context", in: "path", required: true, schema: { type: "string" } }],
-        get: { summary: "The same for vendors with a callback path of their own", ...callback },
+        get: {
+          summary: "The same for a vendor that the request names, which has a callback path of its own",
+          ...callback,
+        },
         post: {
           summary: "The same as form_post; answers a redirect to the GET",
           requestBody: form({ code: text("From the vendor"), state: text("Ours") }, []),

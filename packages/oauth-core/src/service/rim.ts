@@ -150,9 +150,11 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, rim: R
   return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : rim.errorPage(error, trace);
 }
 
-/** `/v1/callback/:context` → `callback`, `/register` → `register`: the word an operator counts by. */
+/** `/v1/custom/:context/callback` → `callback`, `/v1/vendors/:id` → `vendors`: the word an operator counts by. */
 function legOf(path: string): string {
-  return path.replace(/^\/(?:v1\/)?/, "").replace(/[^a-z].*$/, "") || "other";
+  if (path.startsWith("/.")) return "other";
+  const word = path.split("/").findLast((segment) => /^[a-z]/.test(segment)) ?? "";
+  return word.replace(/[^a-z].*$/, "") || "other";
 }
 
 function forOtherMethods({ path, surface, otherMethods }: Route, allow: string): Route {

@@ -1,0 +1,144 @@
+/**
+ * Who attacks: a client of the broker that may name a vendor of its own, and a user with an account at an honest vendor that compares
+ * redirect URIs loosely and sends no `iss`. Its vendor bounces the browser there, as our public client, with a redirect URI that the
+ * honest vendor takes for ours and that the broker takes for an answer in the attacker's flow. What the attacker wants: the honest
+ * vendor's code at its own token endpoint.
+ * What stops it: a vendor that a caller names has a path of its own (requireArrivalPath), which lies beneath no other (callbackPath).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { createBackend, createBrowser, type Form, parameter } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
+  const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
+    off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
+  // Beneath the path of every other vendor, as it once was.
+  const callbackPath: typeof actual.callbackPath = (context) =>
+    context !== undefined && off.has("callbackPath")
+      ? `${actual.CALLBACK_PATH}/${context}`
+      : actual.callbackPath(context);
+  return { ...actual, requireArrivalPath, callbackPath };
+});
+
+const HONEST = "https://honest.example";
+const EVIL = "https://evil.example";
+/** At the attacker's own vendor anything is a registration. */
+const ATTACKERS = {
+  vendor: undefined,
+  vendor_client_id: "attackers",
+  vendor_client_secret: "attackers-secret-0123456789",
+};
+
+interface Attack {
+  /** How the honest vendor compares. */
+  readonly isRegistered: FakeVendorOptions["isRegistered"];
+  /** The redirect URI the evil vendor sends on. @param own that of the attacker's flow */
+  readonly bounceTo: (own: string) => string;
+  /** What the attacker pushes. */
+  readonly form: Form;
+}
+
+/** @returns where the victim's browser ended, and what the evil token endpoint was given */
+async function lure({ isRegistered, bounceTo, form }: Attack) {
+  const honest = createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: HONEST,
+    redirectUri: CALLBACK,
+    sendsIss: false,
+    ...(isRegistered === undefined ? {} : { isRegistered }),
+  });
+  const evil = createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: EVIL,
+    redirectUri: CALLBACK,
+    authorize: (url) =>
+      withParameters(`${HONEST}/authorize`, {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: bounceTo(parameter(url, "redirect_uri")),
+        scope: "read",
+        state: parameter(url, "state"),
+        code_challenge: parameter(url, "code_challenge"),
+        code_challenge_method: "S256",
+      }),
+    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+  const entries = { honest: { name: "Honest", issuer: HONEST } };
+  const world = await createWorld({ vendors: [honest, evil], entries });
+  const foe = createBackend(world, "other");
+  const flow = await foe.push({ ...ATTACKERS, ...form });
+  const visit = createBrowser(world, "victim").visit(foe.startUrl(flow));
+  const arrived = await visit.catch((error: unknown) => ({ refused: String(error), url: undefined, page: undefined }));
+  const code = arrived.url?.searchParams.get("code") ?? "";
+  if (arrived.page === undefined && code !== "") await foe.redeem(code, flow.codeVerifier);
+  const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
+  return { honest, evil, arrived, owner: ownerOf(stolen?.replace("code-", "token-")) };
+}
+
+describe("a vendor that takes a query appended to the registered redirect URI", () => {
+  const ATTACK: Attack = {
+    isRegistered: (sent, registered) => sent.split("?")[0] === registered,
+    // The broker reads the attacker's issuer out of it, and the attacker's vendor says that it always sends one.
+    bounceTo: () => `${CALLBACK}?${new URLSearchParams({ iss: EVIL }).toString()}`,
+    form: { issuer: EVIL },
+  };
+
+  it("bar#XA-1 bar#XA-4 delivers its code to a path that is not the attacker's, and nothing is sent", async () => {
+    const { honest, evil, arrived } = await lure(ATTACK);
+    expect(honest.codes).toHaveLength(1);
+    expectRefusalPage(arrived.page, "path_mismatch", honest.codes);
+    expect(evil.tokenRequests).toEqual([]);
+  });
+
+  it("bar#XA-4 twin: without requireArrivalPath the victim's code is at the evil token endpoint", async () => {
+    await without(off, "requireArrivalPath", async () => {
+      expect((await lure(ATTACK)).owner).toBe("victim");
+    });
+  });
+});
+
+describe("a vendor that takes every redirect URI beneath the registered one", () => {
+  const ATTACK: Attack = {
+    isRegistered: (sent, registered) => sent === registered || sent.startsWith(`${registered}/`),
+    bounceTo: (own) => own,
+    form: { authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` },
+  };
+
+  it("bar#XA-4 gives no code for the attacker's path: it lies beneath no other", async () => {
+    const { honest, evil, arrived } = await lure(ATTACK);
+    expect(arrived).toMatchObject({ refused: expect.stringContaining("redirect_uri is not registered") });
+    expect([honest.codes, evil.tokenRequests]).toEqual([[], []]);
+  });
+
+  it("bar#XA-4 nor does one that compares beginnings, whatever follows", async () => {
+    const { honest } = await lure({ ...ATTACK, isRegistered: (sent, registered) => sent.startsWith(registered) });
+    expect(honest.codes).toEqual([]);
+  });
+
+  it("bar#XA-4 twin: with a path beneath ours (callbackPath) the victim's code is at the evil token endpoint", async () => {
+    await without(off, "callbackPath", async () => {
+      expect((await lure(ATTACK)).owner).toBe("victim");
+    });
+  });
+
+  it("bar#XA-4 explain shows the redirect URI to register, and no two of them lie beneath each other", async () => {
+    const world = await createWorld({ vendors: [], entries: { honest: { name: "Honest", issuer: HONEST } } });
+    const shown = await Promise.all(
+      (["platform", "other"] as const).map(async (client) => {
+        const { body } = await createBackend(world, client).post("/v1/explain", { ...ATTACKERS, ...ATTACK.form });
+        return String(body["redirect_uri"]);
+      }),
+    );
+    for (const one of shown) expect(one).toMatch(/^https:\/\/broker\.example\/v1\/custom\/[\w-]{22}\/callback$/);
+    const all = [...shown, CALLBACK, BASE_URL + "/v1/callback/"];
+    for (const one of shown) expect(all.filter((other) => other !== one && one.startsWith(other))).toEqual([]);
+    expect(new Set(shown).size).toBe(2);
+  });
+});
