@@ -1,8 +1,10 @@
 /**
  * Who attacks: a vendor (`evil`) the operator has registered beside an honest one, together with a person who has an account
  * at the platform. What they want: a code of the honest vendor that belongs to somebody else, redeemed in their own flow.
- * What stops them: `iss` beside the code is compared with the vendor the flow began with (requireIssuer).
+ * What stops them: `iss` beside the code is compared with the vendor the flow began with (requireIssuer). Where neither vendor sends
+ * one, nothing does: the last tests of X-1 say so.
  */
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
@@ -58,9 +60,9 @@ interface Stage {
   readonly victim: Browser;
 }
 
-async function setUp(entries?: Record<string, object>): Promise<Stage> {
+async function setUp(entries?: Record<string, object>, sendsIss = true): Promise<Stage> {
   const plan = { codeChallenge: "" };
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss });
   const evil = evilVendor(plan);
   const world = await createWorld({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
   return {
@@ -132,6 +134,33 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     const { arrived } = await crossApp(stage);
     expectRefusalPage(arrived.page, "issuer_mismatch");
     expect(stage.evil.tokenRequests).toEqual([]);
+  });
+
+  describe("where the honest vendor sends no iss", () => {
+    const endpointsAt = (origin: string) => ({
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+    });
+    const HONEST_ENTRY = { name: "Honest", ...endpointsAt(HONEST) };
+    const warningsOf = ({ world }: Stage) =>
+      loadConfig({}, world.folder).warnings.filter((warning) => warning.startsWith("Vendor evil is one of your own"));
+
+    it("X-1 is refused all the same where the evil vendor's answers must carry it", async () => {
+      const evil = { name: "Evil", issuer: EVIL, ...endpointsAt(EVIL), iss_required: true };
+      const stage = await setUp({ honest: HONEST_ENTRY, evil }, false);
+      const { arrived } = await crossApp(stage);
+      expectRefusalPage(arrived.page, "missing_issuer");
+      expect([stage.evil.tokenRequests, warningsOf(stage)]).toEqual([[], []]);
+    });
+
+    // No defence of ours is left here, neither state nor context hash: it is the very flow of the evil vendor that the code arrives in.
+    it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
+      const stage = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
+      expect(warningsOf(stage)).toEqual([expect.stringContaining("shares the callback with honest")]);
+      const { stolen, redeemStolen } = await crossApp(stage);
+      expect(stage.honest.codes).toContain(stolen);
+      expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
+    });
   });
 
   it("bar#XA-1 X-1 is refused on every path but the one the flow is for", async () => {

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopbackName } from "@oauth-broker/oauth-core/service";
 import { buildClient, buildOwner, clientWarnings } from "./clients.ts";
+import { mixUpWarnings } from "./mix-up.ts";
 import { present } from "./present.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema.ts";
@@ -36,11 +37,15 @@ export function buildVendors(
   const problems: Problem[] = [];
   const warnings = environmentWarnings(env, ids);
   const schema = vendorSchema(rules);
+  const own = new Set<string>();
   for (const id of ids) {
     const { success, data } = schema.safeParse(entries.get(id) ?? {});
-    if (success) vendors.set(id, buildVendor(id, data, registry.get(id), { env, problems, warnings }));
+    if (!success) continue;
+    vendors.set(id, buildVendor(id, data, registry.get(id), { env, problems, warnings }));
+    const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;
+    if (isWritten || !registry.has(id)) own.add(id);
   }
-  return { ids, vendors, problems, warnings };
+  return { ids, vendors, problems, warnings: [...warnings, ...mixUpWarnings(vendors, own)] };
 }
 
 export function buildConfig(

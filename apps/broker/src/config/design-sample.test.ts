@@ -60,7 +60,11 @@ it("loads the sample of the contract, as an operator would copy it", () => {
     vendor: { issuer: "https://other.example", enabled: true },
     credentials: [{ clientId: "from-environment", source: "environment" }],
   });
-  expect(config.warnings).toEqual(["approved_vendors names google-workspace, which is not a known vendor"]);
+  expect(config.warnings).toEqual([
+    "approved_vendors names google-workspace, which is not a known vendor",
+    expect.stringContaining("Vendor my-vendor is one of your own and shares the callback with other-vendor"),
+    expect.stringContaining("Vendor other-vendor is one of your own and shares the callback with my-vendor"),
+  ]);
 });
 
 it("takes a table and a KMS key in place of the file", () => {

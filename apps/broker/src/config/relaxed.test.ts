@@ -1,5 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
+import { defineVendor } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR } from "./testing/config-file.ts";
@@ -27,6 +28,75 @@ describe("what was relaxed is a warning", () => {
       "Vendor v has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to tell from its own",
     ]);
     expect(warningsOf(vendorsWith({ iss_required: true }))).toEqual([]);
+  });
+
+  describe("a vendor of the operator's own that shares the callback with another, where no answer must carry iss", () => {
+    const at = (origin: string, fields: object = {}): object => ({
+      name: "Own",
+      authorization_endpoint: `https://${origin}/authorize`,
+      token_endpoint: `https://${origin}/token`,
+      credentials: { client_id: origin, client_secret: "s" },
+      ...fields,
+    });
+    const KNOWN = defineVendor({
+      id: "known",
+      name: "Known",
+      authorizationEndpoint: "https://known.example/authorize",
+      tokenEndpoint: "https://known.example/token",
+    });
+    const registry = new Map(
+      ["known", "other"].map((id) => [
+        id,
+        { vendor: { ...KNOWN, id }, placeholders: {}, setup: "none", byoc: true } as const,
+      ]),
+    );
+    const told = (vendors: Record<string, object>): string[] =>
+      load({ ...MINIMAL, vendors }, { registry }).warnings.map(
+        (warning) =>
+          /^Vendor (\S+) is one of your own and shares the callback with (.+), and no/
+            .exec(warning)
+            ?.slice(1)
+            .join(": ") ?? warning,
+      );
+    const credentials = { client_id: "k", client_secret: "s" };
+
+    it.each<[string, Record<string, object>, string[]]>([
+      ["beside one of the registry", { v: at("v.example"), known: { credentials } }, ["v: known"]],
+      ["beside each other", { v: at("v.example"), w: at("w.example") }, ["v: w", "w: v"]],
+      [
+        "by its issuer",
+        { v: { name: "V", issuer: "https://v.example", credentials }, known: { credentials } },
+        ["v: known"],
+      ],
+      [
+        "a registry vendor whose endpoint the file moves",
+        {
+          known: {
+            credentials,
+            authorization_endpoint: "https://moved.example/a",
+            token_endpoint: "https://moved.example/t",
+          },
+          other: { credentials },
+        },
+        ["known: other"],
+      ],
+    ])("bar#XA-1 %s", (_, vendors, expected) => {
+      expect(told(vendors)).toEqual(expected);
+    });
+
+    it.each<[string, Record<string, object>]>([
+      ["one alone", { v: at("v.example") }],
+      ["one whose answers must carry it", { v: at("v.example", { iss_required: true }), known: { credentials } }],
+      ["beside one whose answers must", { v: at("v.example"), w: at("w.example", { iss_required: true }) }],
+      ["beside another entry of the same vendor", { v: at("v.example"), w: at("v.example") }],
+      ["vendors of the registry", { known: { credentials }, other: { credentials } }],
+      ["without credentials of ours", { v: OWN_VENDOR, known: { credentials } }],
+      ["beside one without", { v: at("v.example"), known: {} }],
+      ["one that is off", { v: at("v.example", { enabled: false }), known: { credentials } }],
+      ["one without new flows", { v: at("v.example", { accepts_new_authorizations: false }), known: { credentials } }],
+    ])("says nothing of %s", (_, vendors) => {
+      expect(told(vendors)).toEqual([]);
+    });
   });
 
   it.each([

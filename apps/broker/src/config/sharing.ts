@@ -57,7 +57,7 @@ export function originsOf({
   return origins.filter((origin) => origin !== undefined);
 }
 
-export function isAt({ origins }: Registration, others: readonly string[]): boolean {
+export function isAt({ origins }: Pick<Registration, "origins">, others: readonly string[]): boolean {
   return origins.some((origin) => others.includes(origin));
 }
 
