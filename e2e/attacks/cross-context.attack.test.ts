@@ -5,10 +5,18 @@
  * compares the connection context (connectionContext).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
 import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, createBackend, createBrowser, type Form, parameter } from "./support/people.ts";
+import {
+  atCallback,
+  awayFromBroker,
+  challengeOf,
+  createBackend,
+  createBrowser,
+  type Form,
+  parameter,
+} from "./support/people.ts";
 import { createWorld } from "./support/world.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -24,7 +32,11 @@ vi.mock("../../packages/oauth-core/src/vendor-client/receive-callback.ts", async
 vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/connection-context.ts")>();
   const connectionContext: typeof actual.connectionContext = (input) =>
-    off.has("connectionContext") ? { hash: "the same for all" } : actual.connectionContext(input);
+    off.has("connectionContext")
+      ? { hash: "the same for all" }
+      : actual.connectionContext(
+          off.has("client of connectionContext") ? { ...input, platformClientId: "any" } : input,
+        );
   return { ...actual, connectionContext };
 });
 
@@ -96,6 +108,47 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
     const stage = await setUp();
     await without(off, "associatedData", async () => {
       expect(ownerOf((await refreshByAnother(stage)).body["access_token"])).toBe("victim");
+    });
+  });
+});
+
+describe("X-5 a flow under way is given to another client by someone who can write the store", () => {
+  /** Without a key of the broker's: `state` cannot be made again, and it names the context the flow began in. */
+  async function moveToAnother({ world, victim }: Stage) {
+    const [backend, foe] = [createBackend(world), createBackend(world, "other")];
+    const flow = await backend.push();
+    const { url } = await victim.visit(backend.startUrl(flow), atCallback);
+    const codeVerifier = "v".repeat(43);
+    const set = {
+      clientId: foe.clientId,
+      redirectUri: PLATFORMS.other.redirectUri,
+      codeChallenge: challengeOf(codeVerifier),
+    };
+    const key = { kind: "flow", id: flow.flowId };
+    const { records } = world.broker.deps;
+    const moved = await records.advance(
+      key,
+      { stage: "started", expect: { clientId: "platform" } },
+      { stage: "started", set },
+    );
+    expect(moved.outcome).toBe("moved");
+    const arrived = await victim.visit(url);
+    const redeem = async () => foe.redeem(parameter(arrived.url, "code"), codeVerifier);
+    return { arrived, redeem };
+  }
+
+  it("bar#XA-5 X-5 is refused at the callback: the client is part of the context (connectionContext)", async () => {
+    const stage = await setUp();
+    const { arrived } = await moveToAnother(stage);
+    expectRefusalPage(arrived.page, "context_mismatch");
+    expect(stage.world.vendors.flatMap(({ tokenRequests }) => tokenRequests)).toEqual([]);
+  });
+
+  it("X-5 twin: without the client in connectionContext the other client gets the victim's tokens", async () => {
+    const stage = await setUp();
+    await without(off, "client of connectionContext", async () => {
+      const { redeem } = await moveToAnother(stage);
+      expect(ownerOf((await redeem()).body["access_token"])).toBe("victim");
     });
   });
 });

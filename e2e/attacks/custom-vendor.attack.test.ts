@@ -36,9 +36,12 @@ vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
   const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
     off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
-  // One path for all, whoever asks.
-  const callbackContext: typeof actual.callbackContext = (context, key) =>
-    off.has("callbackContext") ? ONE_FOR_ALL : actual.callbackContext(context, key);
+  const callbackContext: typeof actual.callbackContext = (context, key) => {
+    // One path for all, whoever asks.
+    if (off.has("callbackContext")) return ONE_FOR_ALL;
+    const isForAnyClient = off.has("client of callbackContext");
+    return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
+  };
   return { ...actual, requireArrivalPath, callbackContext };
 });
 
@@ -63,11 +66,21 @@ interface Stage {
   /** Where the honest vendor sends people of the client the attacker names. */
   readonly registered?: string;
   readonly sendsIss?: boolean;
+  /** A public client of a tenant's there, in place of the broker's own. */
+  readonly tenantsClientId?: string;
 }
 
-async function setUp({ registered = CALLBACK, sendsIss = false }: Stage = {}) {
+async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsClientId }: Stage = {}) {
   const plan = { codeChallenge: "" };
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: registered, sendsIss });
+  let registered = first;
+  const honest = createFakeVendor({
+    ...VENDOR_CLIENT,
+    ...(tenantsClientId === undefined ? {} : { clientId: tenantsClientId, isPublic: true }),
+    origin: HONEST,
+    redirectUri: first,
+    isRegistered: (sent) => sent === registered,
+    sendsIss,
+  });
   const evil: FakeVendor = createFakeVendor({
     ...VENDOR_CLIENT,
     origin: EVIL,
@@ -97,6 +110,10 @@ async function setUp({ registered = CALLBACK, sendsIss = false }: Stage = {}) {
     victim,
     platform: createBackend(world),
     foe: createBackend(world, "other"),
+    /** From now on the honest vendor knows this redirect URI, and no other. */
+    register: (redirectUri: unknown) => {
+      registered = String(redirectUri);
+    },
   };
 }
 
@@ -212,10 +229,11 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
 describe("X-4 another's client id at the honest vendor with the attacker's token endpoint", () => {
   const FORM = { vendor: undefined, ...ANOTHERS, token_endpoint: `${EVIL}/token` };
 
-  /** @param registered as the other tenant did: the callback, or the path of a custom vendor of his own */
-  async function lure(registered?: string) {
-    const stage = await setUp(registered === undefined ? {} : { registered });
+  /** @param prepare what the other tenant has registered there, where that is not the callback */
+  async function lure(prepare: (stage: Awaited<ReturnType<typeof setUp>>) => unknown = () => CALLBACK) {
+    const stage = await setUp();
     const { foe, victim } = stage;
+    stage.register(await prepare(stage));
     const flow = await foe.push(FORM);
     const arrived = await victim.visit(foe.startUrl(flow)).catch((error: unknown) => error);
     const code = arrived instanceof Error ? null : (arrived as { url: URL }).url.searchParams.get("code");
@@ -243,22 +261,59 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     });
 
     it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
-      const { platform } = await setUp();
-      const theirs = await platform.post("/v1/explain", {
-        ...ANOTHERS,
-        token_endpoint: `${HONEST}/token`,
-        vendor_client_secret: VENDOR_CLIENT.clientSecret,
+      const { arrived, evil } = await lure(async ({ platform }) => {
+        const { body } = await platform.post("/v1/explain", {
+          ...ANOTHERS,
+          token_endpoint: `${HONEST}/token`,
+          vendor_client_secret: VENDOR_CLIENT.clientSecret,
+        });
+        return body["redirect_uri"];
       });
-      const { arrived, evil } = await lure(String(theirs.body["redirect_uri"]));
       expect(String(arrived)).toContain("redirect_uri is not registered");
       expect(evil.tokenRequests).toEqual([]);
     });
 
     it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
       await without(off, "callbackContext", async () => {
-        const { evil } = await lure(`${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
+        const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
         expect(whose(stolenBy(evil))).toBe("victim");
       });
+    });
+  });
+});
+
+describe("X-4 another tenant's public client at its own custom vendor, named as that tenant names it", () => {
+  const PUBLIC = "tenants-public-client";
+  const FORM = {
+    vendor: undefined,
+    authorization_endpoint: `${HONEST}/authorize`,
+    token_endpoint: `${HONEST}/token`,
+    vendor_client_id: PUBLIC,
+  };
+
+  /** Users of the tenant have agreed to its client at the honest vendor. One of them opens a link of the attacker's. */
+  async function lure() {
+    const stage = await setUp({ tenantsClientId: PUBLIC });
+    const { platform, foe, victim, register } = stage;
+    register((await platform.post("/v1/explain", FORM)).body["redirect_uri"]);
+    const connect = async (backend: typeof foe) => {
+      const flow = await backend.push(FORM);
+      const { url } = await victim.visit(backend.startUrl(flow));
+      return ownerOf((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body["access_token"]);
+    };
+    expect(await connect(platform)).toBe("victim");
+    return { ...stage, stolen: await connect(foe).catch(String) };
+  }
+
+  it("bar#XA-4 bar#XA-5 X-4 is refused by the vendor: the path is another client's (callbackContext)", async () => {
+    const { honest, stolen } = await lure();
+    expect(stolen).toContain("redirect_uri is not registered");
+    expect(honest.codes).toHaveLength(1);
+  });
+
+  it("X-4 twin: without the client in callbackContext the attacker redeems the victim's code", async () => {
+    await without(off, "client of callbackContext", async () => {
+      expect((await lure()).stolen).toBe("victim");
     });
   });
 });
