@@ -7,10 +7,11 @@ import {
   createStateCodec,
   createVendorClient,
   type Clock,
+  type Fetch,
 } from "@oauth-broker/oauth-core";
-import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { errorPageWith, isLoopbackName, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, isLoopbackName, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, indexRegistrations } from "./config.ts";
@@ -57,6 +58,8 @@ export async function createBroker(
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs } = config.egress;
+  // What all clients of a vendor may be waiting for is no single client's call.
+  const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -73,7 +76,7 @@ export async function createBroker(
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
     vendorClient: countedVendorClient(
-      createVendorClient({ fetch: egress.fetch, now, allowLoopback, allowCidrs }),
+      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs }),
       metrics,
     ),
     untrustedVendorClient: countedVendorClient(
@@ -86,33 +89,25 @@ export async function createBroker(
   const limit = { bodyBytes: config.limits.bodyBytes };
   const rateLimits = createRateLimits(config.limits);
   const app = new Hono();
-  mount(
-    app,
-    [
-      ...apiRoutes({
-        ...deps,
-        limit,
-        rateLimits,
-        singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
-        responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
-      }),
-      ...browserRoutes({ ...deps, limit }),
-      ...registerRoutes({
-        ...deps,
-        limit,
-        rateLimits,
-        openTo: config.sandbox ? config.clients[0] : undefined,
-      }),
-      ...infoRoutes({ ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) }),
-    ],
-    {
-      log,
-      metrics,
-      errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),
-      browserPaths: BROWSER_PATHS,
-      isHttps: config.baseUrl.startsWith("https:"),
-    },
-  );
+  const ofClients = [
+    ...apiRoutes({
+      ...deps,
+      limit,
+      rateLimits,
+      singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
+      responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
+    }),
+    ...browserRoutes({ ...deps, limit }),
+    ...registerRoutes({ ...deps, limit, rateLimits, openTo: config.sandbox ? config.clients[0] : undefined }),
+  ];
+  const info = { ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) };
+  mount(app, [...ofClients.map(countedForItsClient), ...infoRoutes(info)], {
+    log,
+    metrics,
+    errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),
+    browserPaths: BROWSER_PATHS,
+    isHttps: config.baseUrl.startsWith("https:"),
+  });
   return {
     app,
     deps,
@@ -124,6 +119,11 @@ export async function createBroker(
       await stores.close();
     },
   };
+}
+
+/** Outbound calls of a request count for its client, from when that is known. */
+function countedForItsClient(route: Route): Route {
+  return { ...route, handle: (c, trace) => onBehalfOf(trace, () => route.handle(c, trace)) };
 }
 
 /** Endpoints from request parameters never lead back to ourselves. On loopback, others of this machine share our name. */

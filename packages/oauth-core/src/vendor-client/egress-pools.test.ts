@@ -43,7 +43,7 @@ describe("pools", () => {
     expect(made.length).toBe(258);
   });
 
-  it("have at most 50 connections and 1000 calls per origin; more fail at once, unsent", async () => {
+  it("have at most 50 connections and 1000 calls per caller and origin; more fail at once, unsent", async () => {
     const server = await start(() => undefined);
     const egress = open({ timeoutMs: 800 });
     const calls = Array.from({ length: 1_001 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
@@ -59,6 +59,14 @@ describe("pools", () => {
       kind: "timeout",
       sent: true,
     });
+  });
+
+  it("finish what waits for its turn when closed", async () => {
+    const server = await start((socket) => void socket.write(httpAnswer("last")));
+    const egress = open();
+    const calls = Array.from({ length: 60 }, async () => (await egress.fetch(server.origin)).text());
+    await egress.close();
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["last"]));
   });
 
   it("finish what is under way when closed, and take nothing new", async () => {

@@ -1,7 +1,8 @@
 /**
  * The only module that opens outbound connections. A `Fetch` that reaches public addresses over https and nothing else,
  * follows no redirect, keeps no cookies, knows no proxy, and gives up on answers that are too slow or too large.
- * Callers: vendor-client/*, through the `Fetch` port. Behind it: egress-connector.ts, egress-exchange.ts, egress-body.ts.
+ * Callers: vendor-client/*, through the `Fetch` port. Behind it: egress-share.ts (whose turn it is), egress-connector.ts,
+ * egress-exchange.ts, egress-body.ts.
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,11 +13,13 @@ import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "
 import { egressError, isEgressError } from "./egress-error.ts";
 import { exchange } from "./egress-exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./egress-lookup.ts";
+import { callerName, CONNECTIONS_PER_ORIGIN, createTurns, type Turns } from "./egress-share.ts";
 import { createTrust } from "./egress-trust.ts";
 import { egressUrlRules, parseEgressUrl, urlFault } from "./egress-url.ts";
 import { readRequest, toResponse } from "./egress-web.ts";
 
 export { type EgressError, type EgressErrorKind, isEgressError } from "./egress-error.ts";
+export { type Caller, onBehalfOf } from "./egress-share.ts";
 export { requireEgressUrl } from "./egress-url.ts";
 
 export interface EgressOptions {
@@ -61,8 +64,6 @@ export const REAL_NETWORK: EgressDeps = {
 };
 
 const MAX_POOLS = 256;
-const MAX_CONNECTIONS_PER_ORIGIN = 50;
-const MAX_CALLS_PER_ORIGIN = 1_000;
 const MAX_HEADER_BYTES = 32_768;
 const IDLE_MS = 4_000;
 
@@ -106,8 +107,7 @@ interface Limits {
 
 interface Origin {
   readonly pool: Pool;
-  /** Under way or waiting. */
-  calls: number;
+  readonly turns: Turns;
 }
 
 /** One set of pools under one set of rules. */
@@ -124,14 +124,13 @@ function createRealm(
     const [oldest] = origins;
     if (oldest === undefined) return;
     origins.delete(oldest[0]);
-    // Its running exchanges end as they would have.
-    void oldest[1].pool.close();
+    void closeOrigin(oldest[1]);
   };
 
   const originOf = (url: URL): Origin => {
     const known = origins.get(url.origin);
     if (known !== undefined) origins.delete(url.origin);
-    const origin = known ?? { pool: createPool(url, policy, deps), calls: 0 };
+    const origin = known ?? { pool: createPool(url, policy, deps), turns: createTurns(url.origin) };
     origins.set(url.origin, origin);
     if (origins.size > MAX_POOLS) closeOldest();
     return origin;
@@ -145,35 +144,39 @@ function createRealm(
     if (fault !== undefined) throw egressError("refused", false, `${url.host}: ${fault}`);
     const request = readRequest(url, init);
     if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
-    const origin = originOf(url);
-    if (origin.calls >= MAX_CALLS_PER_ORIGIN)
-      throw egressError("connect", false, `${url.origin}: too many calls under way`);
-    origin.calls += 1;
+    const { pool, turns } = originOf(url);
     try {
-      const answer = await exchange(origin.pool, request, { ...limits, origin: url.origin });
+      const turn = { timeoutMs: limits.timeoutMs, signal: request.signal };
+      const answer = await turns.run(callerName(), turn, (timeoutMs) =>
+        exchange(pool, request, { ...limits, timeoutMs, origin: url.origin }),
+      );
       return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
     } catch (error) {
       // A status or header that no Response can have.
       throw isEgressError(error) ? error : egressError("broken", true, `${url.origin}: unreadable answer`);
-    } finally {
-      origin.calls -= 1;
     }
   };
 
   const close = async (): Promise<void> => {
     closed = true;
-    const pools = [...origins.values()];
+    const open = [...origins.values()];
     origins.clear();
-    await Promise.all(pools.map(({ pool }) => pool.close()));
+    await Promise.all(open.map(closeOrigin));
   };
   return { fetch, close };
+}
+
+/** Calls under way, and those that wait for their turn, end as they would have. */
+async function closeOrigin({ pool, turns }: Origin): Promise<void> {
+  await turns.idle();
+  await pool.close();
 }
 
 //= bar#EG-11
 function createPool(url: URL, policy: AddressPolicy, deps: ConnectorDeps): Pool {
   return new Pool(url.origin, {
     connect: createGuardedConnector(url, policy, deps),
-    connections: MAX_CONNECTIONS_PER_ORIGIN,
+    connections: CONNECTIONS_PER_ORIGIN,
     pipelining: 1,
     allowH2: false,
     useMilo: false,

@@ -60,8 +60,9 @@ export function createVendorClient(
   const fetch = withEgressErrors(options.fetch);
   const deps = { ...options, fetch };
   const bindings = createBindings(deps);
-  const discovery = createDiscovery(deps);
-  const keys = createSigningKeys({ fetch, now });
+  const documents = withEgressErrors(options.fetchDocuments ?? options.fetch);
+  const discovery = createDiscovery({ ...deps, fetch: documents });
+  const keys = createSigningKeys({ fetch: documents, now });
   const accept = { now, fetch, bindings, discovery, keys, deadline };
   return {
     resolve: discovery.resolve,

@@ -24,6 +24,8 @@ import { signClientSecret } from "./signed-secret.ts";
 
 export interface VendorClientDeps {
   readonly fetch: Fetch;
+  /** For metadata and key sets, which are kept: any caller may be waiting for one. Default `fetch`. */
+  readonly fetchDocuments?: Fetch;
   readonly now: Clock;
   /** Permits http on loopback, and nothing else. */
   readonly allowLoopback: boolean;

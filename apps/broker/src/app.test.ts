@@ -1,0 +1,56 @@
+/** For whom the broker makes its outbound calls: egress gives each client its share by this name. */
+import type { Fetch, Vendor } from "@oauth-broker/oauth-core";
+import { expect, it } from "vitest";
+import { callerName } from "../../../packages/oauth-core/src/vendor-client/egress-share.ts";
+import { basic } from "./testing/registering-broker.ts";
+import { ISSUER, testBroker } from "./testing/test-broker.ts";
+
+/** A broker whose vendor notes in whose name it is asked. */
+async function askedBroker(vendor: Partial<Vendor>) {
+  const names: string[] = [];
+  const issuer = "https://issuer.example";
+  const metadata = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+  const vendorAnswers: Fetch = async (input) => {
+    names.push(`${new URL(String(input)).pathname} ${callerName()}`);
+    return Response.json({ access_token: "at", token_type: "bearer", ...metadata });
+  };
+  return { ...(await testBroker({ vendor, vendorAnswers })), names, issuer };
+}
+
+it("bar#ST-8 asks vendors in the name of the client that each request is of", async () => {
+  const endpoints = {
+    revocationEndpoint: "https://acme.example/revoke",
+    registrationEndpoint: "https://acme.example/r",
+  };
+  const { park, redeem, post, app, names, issuer } = await askedBroker(endpoints);
+  const { body } = await redeem(await park());
+  const connection = String(body["connection"]);
+  await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+  await post("/v1/revoke", { token: "at", vendor: "acme" }, "other");
+  await post("/v1/explain", { issuer, vendor_client_id: "mine" }, "other");
+  await app.request(`${ISSUER}/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: basic("other") },
+    body: '{"vendor":"acme"}',
+  });
+  expect(names).toEqual([
+    "/token platform",
+    "/token platform",
+    "/revoke other",
+    "/.well-known/openid-configuration other",
+    "/r other",
+  ]);
+});
+
+it("bar#ST-8 asks in the name of the flow's client where a browser is waiting", async () => {
+  const { park, names } = await askedBroker({ redeemAt: "callback" });
+  await park();
+  expect(names).toEqual(["/token platform"]);
+});
+
+it("bar#ST-8 asks for what all clients of a vendor wait for in no client's name", async () => {
+  const issuer = "https://issuer.example";
+  const { push, names } = await askedBroker({ issuer });
+  expect((await push()).response.status).toBe(201);
+  expect(names).toEqual(["/.well-known/openid-configuration "]);
+});

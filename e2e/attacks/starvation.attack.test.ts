@@ -1,0 +1,177 @@
+/**
+ * Who attacks: an authenticated client whose calls all take as long as a call may, at a vendor that others use too, or at a host
+ * where its own pages are slow. What it wants: that the calls of others wait for its own until they are given up. What stops it:
+ * at one origin a client has a share of the connections and of the queue, and calls are counted by client (callerName).
+ * The vendors are on loopback, behind the real egress.
+ */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { without } from "./support/outcomes.ts";
+import { type Answer, createBackend, type Form } from "./support/people.ts";
+import { createWorld } from "./support/world.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../packages/oauth-core/src/vendor-client/egress-share.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/egress-share.ts")>();
+  const callerName: typeof actual.callerName = () => (off.has("callerName") ? "" : actual.callerName());
+  return { ...actual, callerName };
+});
+
+/** More than a client's share of an origin's connections. */
+const CALLS = 120;
+const TIMEOUT_MS = 3_000;
+
+interface Host {
+  readonly origin: string;
+  /** Requests it has not answered. */
+  readonly held: ServerResponse[];
+}
+
+/** Answers tokens and metadata, but nothing to what says `slow` in path or body. */
+async function startHost(): Promise<Host> {
+  const held: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    let sent = request.url ?? "";
+    request.on("data", (chunk: Buffer) => {
+      sent += chunk.toString("latin1");
+    });
+    request.on("end", () => {
+      if (sent.includes("slow")) {
+        held.push(response);
+        return;
+      }
+      response.setHeader("content-type", "application/json");
+      const issuer = `${origin}${(request.url ?? "").replace(/\/\.well-known\/.*$/, "")}`;
+      const metadata = {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        response_types_supported: ["code"],
+        jwks_uri: `${issuer}/jwks`,
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["ES256"],
+      };
+      response.end(JSON.stringify({ access_token: "token-of-victim-1", token_type: "Bearer", ...metadata }));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const origin = `http://127.0.0.1:${address.port}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { origin, held };
+}
+
+async function setUp(host: Host, vendor?: object) {
+  const config = {
+    limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 },
+    egress: { allow_loopback: true },
+  };
+  const entry = vendor ?? {
+    name: "Shared",
+    authorization_endpoint: `${host.origin}/authorize`,
+    token_endpoint: `${host.origin}/token`,
+  };
+  const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
+  const world = await createWorld({ vendors: [], entries: { shared: entry }, config, egress });
+  return { attacker: createBackend(world), victim: createBackend(world, "other"), now: world.now };
+}
+
+/** The victim's call waited until one of the attacker's was given up. */
+const HELD_UP = "held up";
+
+/**
+ * The attacker's calls first. Once the hosts hold those that reach them, the victim's one.
+ *
+ * @returns the status of the victim's answer where it comes while all the attacker's calls still wait
+ */
+async function race(
+  hosts: readonly Host[],
+  attack: (at: number) => Promise<Answer>,
+  theirs: () => Promise<Answer>,
+): Promise<number | typeof HELD_UP> {
+  const attacks = Array.from({ length: CALLS }, (_, at) => attack(at));
+  const heldNow = (): number => hosts.reduce((sum, { held }) => sum + held.length, 0);
+  for (let before = -1; heldNow() > before || before < 1; await sleep(50)) before = heldNow();
+  const givenUp = Promise.any(attacks).then((): typeof HELD_UP => HELD_UP);
+  const first = await Promise.race([theirs().then(({ status }) => status), givenUp]);
+  for (const { held } of hosts) for (const response of held.splice(0)) response.destroy();
+  await Promise.allSettled(attacks);
+  return first;
+}
+
+const refresh = (token: string): Form => ({ grant_type: "refresh_token", vendor: "shared", refresh_token: token });
+const explain = (issuer: string): Form => ({ issuer, vendor_client_id: "mine" });
+
+describe("bar#ST-8 slow calls of one client at a vendor that another uses", () => {
+  async function refreshBeside() {
+    const host = await startHost();
+    const { attacker, victim } = await setUp(host);
+    return race(
+      [host],
+      (at) => attacker.post("/v1/token", refresh(`slow-${at}`)),
+      () => victim.post("/v1/token", refresh("quick")),
+    );
+  }
+
+  it("do not hold up the other's", async () => {
+    expect(await refreshBeside()).toBe(200);
+  });
+
+  it("twin: hold it up where all calls are one caller's", async () => {
+    expect(await without(off, "callerName", refreshBeside)).toBe(HELD_UP);
+  });
+
+  it("do not hold up the vendor's metadata, although that client was the first to need it", async () => {
+    const host = await startHost();
+    const { attacker, victim, now } = await setUp(host, { name: "Shared", issuer: host.origin });
+    const explained = { vendor: "shared" };
+    expect((await victim.post("/v1/explain", explained)).status).toBe(200);
+    const pending: Promise<Answer>[] = [];
+    const theirs = (): Promise<Answer> => {
+      now.advance(601);
+      pending.push(attacker.post("/v1/explain", explained));
+      return victim.post("/v1/explain", explained);
+    };
+    expect(await race([host], (at) => attacker.post("/v1/token", refresh(`slow-${at}`)), theirs)).toBe(200);
+    await Promise.all(pending);
+  });
+});
+
+describe("bar#ST-8 slow look-ups of one client, at hosts of its choice", () => {
+  async function explainBeside() {
+    const host = await startHost();
+    const { attacker, victim } = await setUp(host);
+    return race(
+      [host],
+      (at) => attacker.post("/v1/explain", explain(`${host.origin}/slow-${at}`)),
+      () => victim.post("/v1/explain", explain(`${host.origin}/quick`)),
+    );
+  }
+
+  it("do not hold up another's at the same host", async () => {
+    expect(await explainBeside()).toBe(200);
+  });
+
+  it("twin: hold it up where all calls are one caller's", async () => {
+    expect(await without(off, "callerName", explainBeside)).toBe(HELD_UP);
+  });
+
+  it("do not hold up another's elsewhere", async () => {
+    const hosts = await Promise.all(Array.from({ length: 40 }, startHost));
+    const shared = await startHost();
+    const { attacker, victim } = await setUp(shared);
+    const attack = (at: number): Promise<Answer> =>
+      attacker.post("/v1/explain", explain(`${hosts[at % hosts.length]?.origin ?? ""}/slow-${at}`));
+    expect(await race(hosts, attack, () => victim.post("/v1/token", refresh("quick")))).toBe(200);
+  });
+});
