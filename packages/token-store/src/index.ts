@@ -7,6 +7,8 @@ export { TokenStoreError } from "./errors.ts";
 export type { TokenStoreErrorCode } from "./errors.ts";
 export { localKeyWrapper } from "./keys/local.ts";
 export type { LocalKeyFile, LocalKeyWrapper, LocalKeyWrapperOptions } from "./keys/local.ts";
+export { authenticatedRecords } from "./records/authenticated.ts";
+export type { AuthenticatedRecordsOptions } from "./records/authenticated.ts";
 export { memoryRecordStore } from "./records/memory.ts";
 export type { Discard, Refresh, RefreshableTokens } from "./refresh-context.ts";
 export type { RefreshLeasesOptions, RefreshOptions } from "./refresh-lease.ts";

@@ -3,16 +3,8 @@
  * Same contract as records/sqlite.ts. Data is copied on its way in and out, so a caller that later changes an object it
  * passed in or got out cannot change a record.
  */
-import type {
-  Clock,
-  JsonObject,
-  JsonValue,
-  Patch,
-  RecordKey,
-  RecordStore,
-  StoredRecord,
-} from "@oauth-broker/oauth-core";
-import { isAsExpected, keepUntilOf, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
+import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "./record-rules.ts";
 import { storeUnavailable } from "./unavailable.ts";
 
 interface Row {
@@ -83,7 +75,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       // No await between the read above and the write below: that is what makes this one step.
       //= bar#CB-3
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
-      const data = changed(row.data, patch);
+      const data = patchedData(row.data, { ...patch, set: normalizedObject(patch.set) });
       const expiresAt = patch.expiresAt ?? row.expiresAt;
       const moved = {
         stage: patch.stage,
@@ -110,13 +102,6 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
 /** Length in front: no two keys share an id, whatever characters they hold. */
 function rowId(key: RecordKey): string {
   return `${key.kind.length}:${key.kind}${key.id}`;
-}
-
-/** Built anew where something goes: an object that had a field deleted is slow for good. */
-function changed(data: JsonObject, { set, remove = [] }: Patch): JsonObject {
-  const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
-  for (const [name, value] of Object.entries(set)) result[name] = normalized(value);
-  return result;
 }
 
 function toRecord(key: RecordKey, row: Row): StoredRecord {
@@ -159,17 +144,4 @@ function copyObject(object: JsonObject): JsonObject {
 
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
-}
-
-function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {
-  // Not by assignment where the name is one that assigns a prototype.
-  if (Object.hasOwn(data, "__proto__")) {
-    return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
-  }
-  const kept: Record<string, JsonValue> = {};
-  for (const name of Object.keys(data)) {
-    const value = data[name];
-    if (value !== undefined && !names.includes(name)) kept[name] = value;
-  }
-  return kept;
 }

@@ -45,6 +45,26 @@ export function isAsExpected(data: JsonObject, from: From): boolean {
   return Object.keys(from.expect).every((name) => Object.hasOwn(data, name) && data[name] === from.expect[name]);
 }
 
+/** What an advance makes of the data. Built anew where something goes: an object that had a field deleted is slow for good. */
+export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, "set" | "remove">): JsonObject {
+  const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
+  for (const [name, value] of Object.entries(set)) result[name] = value;
+  return result;
+}
+
+function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {
+  // Not by assignment where the name is one that assigns a prototype.
+  if (Object.hasOwn(data, "__proto__")) {
+    return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
+  }
+  const kept: Record<string, JsonValue> = {};
+  for (const name of Object.keys(data)) {
+    const value = data[name];
+    if (value !== undefined && !names.includes(name)) kept[name] = value;
+  }
+  return kept;
+}
+
 /** `keepUntil` as stored: never before `expiresAt`. */
 export function keepUntilOf(record: NewRecord): number {
   return Math.max(record.keepUntil ?? record.expiresAt, record.expiresAt);
