@@ -53,7 +53,14 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const documents = createEgress(documentEgress(settings));
   const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs });
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
-  const mode = createMode(settings, { now, storage, vendorClient, fetchDocument: documents.fetchUntrusted, vendor });
+  const mode = createMode(settings, {
+    now,
+    log,
+    storage,
+    vendorClient,
+    fetchDocument: documents.fetchUntrusted,
+    vendor,
+  });
   const endpoint = createMcpEndpoint(definition, {
     gate: mode.gate,
     resourceMetadata: mode.resourceMetadata,
@@ -90,6 +97,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
 
 interface ModeDeps {
   readonly now: Clock;
+  readonly log: Log;
   readonly storage: Storage | undefined;
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;

@@ -6,7 +6,7 @@ import { configError } from "@oauth-broker/oauth-core/service";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { createReader, type Environment } from "./config/reader.ts";
-import { checkTokenStore } from "./config/token-store.ts";
+import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unusedVariables } from "./config/unused.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { readVendor } from "./config/vendor.ts";
@@ -31,13 +31,22 @@ export function loadSettings(environment: Environment = process.env): Settings {
   if (mode !== "hosted") readPlatformUrl(read);
   const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
   if (mode === "hosted") checkTokenStore(read, environment);
+  const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
   if (read.problems.length > 0 || mode === undefined || vendor === undefined) throw errorOf(read.problems);
   const warnings = [...read.warnings, ...unusedVariables(environment, mode, callback?.kind)];
   const common = { ...deployment, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };
   const { credentials } = vendor;
   if (deploymentUrl === undefined || credentials === undefined || callback === undefined) throw errorOf(read.problems);
-  return { ...common, mode, deploymentUrl, vendor: { ...vendor, credentials }, callback, allowVendorWithoutPkce };
+  return {
+    ...common,
+    mode,
+    deploymentUrl,
+    vendor: { ...vendor, credentials },
+    callback,
+    allowVendorWithoutPkce,
+    adoptUnsealedServerKey,
+  };
 }
 
 function errorOf(problems: Parameters<typeof configError>[0]): Error {

@@ -39,6 +39,8 @@ export interface HostedSettings extends CommonSettings {
   readonly callback: PlatformCallback | ServerCallback;
   /** `ALLOW_VENDOR_WITHOUT_PKCE`: a vendor with neither PKCE nor ID tokens is taken all the same. */
   readonly allowVendorWithoutPkce: boolean;
+  /** `ADOPT_UNSEALED_SERVER_KEY`: a server key that lies unsealed gives way to a new one. */
+  readonly adoptUnsealedServerKey: boolean;
 }
 
 /** The platform is the vendor's redirect URI and posts the vendor's code to `/token`. */

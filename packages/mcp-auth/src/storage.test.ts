@@ -7,11 +7,11 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createServerKey } from "./hosted/server-key-record.ts";
+import { createServerRecords } from "./hosted/server-records.ts";
 import { createSessions } from "./hosted/sessions-on-records.ts";
 import type { Sessions } from "./hosted/sessions.ts";
 import { openStorage, type Storage } from "./storage.ts";
-import { AUDIENCE, NOW, SAME, WHO } from "./testing/test-sessions.ts";
+import { AUDIENCE, NOW, SAME, SOURCE, WHO } from "./testing/test-sessions.ts";
 
 const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" });
 const LINK = { user: WHO.user, vendor: "example", issuer: "https://issuer.example" };
@@ -52,13 +52,9 @@ async function open(environment: Record<string, string>): Promise<{ storage: Sto
   return { storage, sessions: sessionsOn(storage) };
 }
 
-function sessionsOn({ records, keys, context }: Storage): Sessions {
-  return createSessions({
-    records,
-    serverKey: createServerKey({ records, keys, context }),
-    audience: AUDIENCE,
-    now: clock,
-  });
+function sessionsOn({ records, keys, context }: Storage, adoptUnsealed = false): Sessions {
+  const parts = createServerRecords({ records, keys, context, adoptUnsealed });
+  return createSessions({ ...parts, audience: AUDIENCE, source: SOURCE, now: clock });
 }
 
 async function onTable(more: Record<string, string> = {}): Promise<Record<string, string>> {
@@ -140,7 +136,7 @@ describe("storage on a table under KMS", () => {
 });
 
 describe("storage on a table alone", () => {
-  it("has no keys, says so, and keeps its sessions when it gets some", async () => {
+  it("has no keys, says so, and ends its sessions when it gets some and may make a new server key", async () => {
     const environment = await onTable();
     const before = await open(environment);
     expect(before.storage.keys).toBeUndefined();
@@ -148,9 +144,16 @@ describe("storage on a table alone", () => {
     expect(lines.join("")).toContain("no_encryption");
     const { tokens } = await before.sessions.start(WHO);
     const after = await open({ ...environment, TOKEN_ENCRYPTION_KMS_KEY_ID: kms.createKey() });
-    expect(await after.sessions.identify(tokens.accessToken)).toBeDefined();
+    await expect(after.sessions.identify(tokens.accessToken)).rejects.toThrow(UNAVAILABLE);
+    await expect(after.sessions.start(WHO)).rejects.toThrow(UNAVAILABLE);
     const key = { kind: "server-key", id: "server" };
+    expect(await after.storage.records.get(key)).toMatchObject({ stage: "plain" });
+    const adopting = sessionsOn(after.storage, true);
+    expect(await adopting.identify(tokens.accessToken)).toBeUndefined();
     expect(await after.storage.records.get(key)).toMatchObject({ stage: "sealed" });
+    const next = await adopting.start(WHO);
+    // The process that refused asks again, and so does every later one, without the word of the operator.
+    expect(await after.sessions.identify(next.tokens.accessToken)).toBeDefined();
     // A process that was never given the key has it no more once it starts anew.
     const late = await open(environment);
     await expect(late.sessions.identify(tokens.accessToken)).rejects.toThrow(UNAVAILABLE);

@@ -10,6 +10,7 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
+import { createServerRecords } from "../hosted/server-records.ts";
 import { createUserSessions } from "../hosted/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";
@@ -31,7 +32,10 @@ describe("the operator's commands on a server's own storage", () => {
     const storage = await openStorage({ now: systemClock, log, environment: { ...environment } });
     await storage.tokens.put(KEY, TOKENS);
     const audience = "https://server.example.com/mcp";
-    await createUserSessions({ records: storage.records, now: systemClock, audience }).enter("U1", "s1");
+    const { records: table, keys, context } = storage;
+    const parts = createServerRecords({ records: table, keys, context });
+    const source = { vendor: KEY.vendor, issuer: KEY.issuer };
+    await createUserSessions({ ...parts, now: systemClock, audience, source }).enter("U1", "s1");
     await storage.close();
   }
 

@@ -5,7 +5,9 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { readTokenStoreSettings, requireStoreFile, runCommandLine } from "@oauth-broker/token-store";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
+import { identitySource } from "../hosted/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
+import { createServerRecords } from "../hosted/server-records.ts";
 import { createUserSessions } from "../hosted/user-sessions.ts";
 import { endLink, linkKey } from "../hosted/vendor-link.ts";
 import type { HostedSettings } from "../settings.ts";
@@ -22,9 +24,17 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const log = createLog({ write: (line) => void process.stderr.write(line) });
   const storage = await openStorage({ now: systemClock, log, ...(environment === undefined ? {} : { environment }) });
   const egress = createEgress({ ...settings.egress, timeoutMs: TIMEOUT_MS });
-  const { records, tokens } = storage;
+  const { records: table, keys, context, tokens } = storage;
+  // Never with a new server key in the place of one that lies open: that is for a start of the server.
+  const { records, serverKey } = createServerRecords({ records: table, keys, context });
   const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
-  const sessions = createUserSessions({ records, now: systemClock, audience: resourceOf(settings.deploymentUrl) });
+  const sessions = createUserSessions({
+    records,
+    serverKey,
+    now: systemClock,
+    audience: resourceOf(settings.deploymentUrl),
+    source: identitySource(settings),
+  });
   const { id, name, revocationHelp } = settings.vendor.vendor;
   return {
     vendor: { id, name, revocationHelp },

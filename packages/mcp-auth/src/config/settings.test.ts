@@ -218,6 +218,14 @@ describe("a vendor of one's own", () => {
   });
 });
 
+it("an unsealed server key gives way where the operator says so, which every start warns of", () => {
+  expect(hosted(HOSTED)).toMatchObject({ adoptUnsealedServerKey: false, warnings: [] });
+  expect(hosted({ ...HOSTED, ADOPT_UNSEALED_SERVER_KEY: "true" })).toMatchObject({
+    adoptUnsealedServerKey: true,
+    warnings: [expect.stringContaining("all sessions end")],
+  });
+});
+
 it("where the server listens and what it believes is as written", () => {
   const settings = hosted({
     ...HOSTED,

@@ -3,6 +3,17 @@ import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-sto
 import type { Environment, Reader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";
 
+/** `ADOPT_UNSEALED_SERVER_KEY`, which is for one start. */
+export function readAdoption(read: Reader): boolean {
+  const isSet = read.flag("ADOPT_UNSEALED_SERVER_KEY");
+  if (isSet) {
+    read.warn(
+      "ADOPT_UNSEALED_SERVER_KEY is set: a server key that lies unsealed gives way to a new one, and all sessions end. Unset it once this server runs",
+    );
+  }
+  return isSet;
+}
+
 export function checkTokenStore(read: Reader, environment: Environment): void {
   try {
     readTokenStoreSettings({}, environment);

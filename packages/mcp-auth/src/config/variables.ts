@@ -79,6 +79,15 @@ export const VARIABLES = [
     default: "bridge on a table, encrypted on a file",
   },
   {
+    name: "ADOPT_UNSEALED_SERVER_KEY",
+    type: "true or false",
+    description:
+      "For the first start with a key after starts without one: the server key that lay open in the table is refused, and with `true` gives way to a new one. All sessions end, registered clients register again.",
+    example: "true",
+    default: "false",
+    use: "hosted",
+  },
+  {
     name: "DATA_DIR",
     type: "path of a folder",
     description:

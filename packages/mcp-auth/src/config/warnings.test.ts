@@ -25,6 +25,11 @@ describe("a warning tells", () => {
       "LIMITS_REQUESTS_PER_MINUTE is set, and not used",
     ],
     [
+      "a word for the server key in the other mode",
+      { ...PRE_REGISTERED, ADOPT_UNSEALED_SERVER_KEY: "true" },
+      "ADOPT_UNSEALED_SERVER_KEY is set, and not used in pre-registered mode",
+    ],
+    [
       "a misspelt variable",
       { ...PRE_REGISTERED, VENDOR_SCOPE: "a" },
       "VENDOR_SCOPE is set, and not known here: did you mean VENDOR_SCOPES?",

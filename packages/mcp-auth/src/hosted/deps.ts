@@ -8,7 +8,7 @@ import type { Sessions } from "./sessions.ts";
 export interface HostedDeps {
   readonly settings: HostedSettings;
   readonly now: Clock;
-  /** On the same table, or in the same folder, as the tokens. */
+  /** On the same table, or in the same folder, as the tokens; each under a MAC of the server key. */
   readonly records: RecordStore;
   readonly tokens: TokenStore;
   readonly serverKey: ServerKey;

@@ -1,14 +1,16 @@
 /** Hosted mode, put together: this server is an OAuth authorization server and keeps its users' vendor tokens. For app.ts. */
 import type { Clock, Fetch, VendorClient } from "@oauth-broker/oauth-core";
+import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
 import { createHostedGate } from "./gate.ts";
+import { identitySource } from "./identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
-import { createServerKey } from "./server-key-record.ts";
+import { createServerRecords } from "./server-records.ts";
 import { createSessions } from "./sessions-on-records.ts";
 
 export interface HostedParts {
@@ -16,13 +18,21 @@ export interface HostedParts {
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
   readonly now: Clock;
+  readonly log: Log;
 }
 
-export function createHosted(settings: HostedSettings, { storage, ...parts }: HostedParts): Mode {
-  const { records, tokens, keys, context } = storage;
-  const serverKey = createServerKey({ records, keys, context });
+export function createHosted(settings: HostedSettings, { storage, log, ...parts }: HostedParts): Mode {
+  const { records: table, keys, context, tokens } = storage;
   const { now } = parts;
-  const sessions = createSessions({ records, serverKey, audience: resourceOf(settings.deploymentUrl), now });
+  const { serverKey, records } = createServerRecords({
+    records: table,
+    keys,
+    context,
+    adoptUnsealed: settings.adoptUnsealedServerKey,
+    onRefused: (kind) => log.warn("record_refused", { reason: kind }),
+  });
+  const audience = resourceOf(settings.deploymentUrl);
+  const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
   return {
     gate: createHostedGate(deps),

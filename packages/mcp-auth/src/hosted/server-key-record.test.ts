@@ -66,16 +66,35 @@ describe("the server key", () => {
     }
   });
 
-  it("is sealed by the first process with a wrapper where one without made it, and stays what it was", async () => {
+  it("bar#TS-7 that lies unsealed is refused where there is a wrapper, and stays as it is", async () => {
+    const records = memoryRecordStore({ now });
+    const made = await createServerKey({ records, keys: undefined, context }).derive("state");
+    const plain = await records.get(RECORD);
+    const refused = expect.objectContaining({
+      code: "temporarily_unavailable",
+      detail: expect.stringContaining("ADOPT_UNSEALED_SERVER_KEY"),
+    });
+    await expect(createServerKey({ records, keys: wrapper(), context }).derive("state")).rejects.toThrow(refused);
+    expect(await records.get(RECORD)).toEqual(plain);
+    // A process without a wrapper goes on.
+    expect(await createServerKey({ records, keys: undefined, context }).derive("state")).toEqual(made);
+  });
+
+  it("that lies unsealed gives way to a new one where the operator says so, to one for all processes", async () => {
     const records = memoryRecordStore({ now });
     const before = await createServerKey({ records, keys: undefined, context }).derive("state");
-    const record = await records.get(RECORD);
-    const plain = record?.data["key"] as string;
+    const plain = (await records.get(RECORD))?.data["key"] as string;
     expect(plain).toHaveLength(43);
     const keys = wrapper();
-    const after = await Promise.all([1, 2, 3].map(() => createServerKey({ records, keys, context }).derive("state")));
-    expect(after).toEqual([before, before, before]);
+    const adopting = { records, keys, context, adoptUnsealed: true };
+    const after = await Promise.all([1, 2, 3].map(() => createServerKey(adopting).derive("state")));
+    expect(new Set(after.map((key) => key.toString("hex"))).size).toBe(1);
+    expect(after[0]).not.toEqual(before);
     expect(JSON.stringify(await records.get(RECORD))).not.toContain(plain);
+    expect(await createServerKey({ records, keys, context }).derive("state")).toEqual(after[0]);
+    // A sealed one is never replaced.
+    expect(await createServerKey(adopting).derive("state")).toEqual(after[0]);
+    await expect(createServerKey({ ...adopting, keys: wrapper() }).derive("state")).rejects.toThrow(UNAVAILABLE);
   });
 
   it("is read once, and again after an outage", async () => {

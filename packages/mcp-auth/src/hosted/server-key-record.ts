@@ -1,7 +1,8 @@
 /**
  * Where the server key lies: one record, made once by whichever process comes first and read by all the others. Sealed under
  * a data key of the store's KeyWrapper. Without one, which is mode `bridge` without a KMS key, it lies there as it is, like
- * the tokens do; the first process that has a wrapper then seals it.
+ * the tokens do. A process that has a wrapper does not take such a key: a reader of the table knows it, and a writer of the
+ * table may have put it there. Where the operator says so, a new key takes its place.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -15,9 +16,9 @@ import {
 } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
 import type { ServerKey, ServerKeyPurpose } from "./server-key.ts";
+import { keyInPlaceOfUnsealed, SERVER_KEY_BYTES } from "./unsealed-server-key.ts";
 
 const KEY: RecordKey = { kind: "server-key", id: "server" };
-const KEY_BYTES = 32;
 const PLACE = ["server-key"];
 /** The key outlives every clock a process may have; 2255-03-14. */
 const NEVER = 9_000_000_000;
@@ -30,6 +31,8 @@ export interface ServerKeyOptions {
   readonly keys: KeyWrapper | undefined;
   /** Environment and table, so that the record opens nowhere else. */
   readonly context: KeyContext;
+  /** `ADOPT_UNSEALED_SERVER_KEY`: a key that lies unsealed although there are `keys` gives way to a new one, under seal. */
+  readonly adoptUnsealed?: boolean;
 }
 
 /**
@@ -69,13 +72,13 @@ async function readOrMake(options: ServerKeyOptions): Promise<Buffer> {
 
 /** @returns undefined when another process was faster: its key is the key */
 async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
-  const key = randomBytes(KEY_BYTES);
+  const key = randomBytes(SERVER_KEY_BYTES);
   const { stage, data } = await closed(key, options);
   const made = await options.records.create({ key: KEY, stage, data: { v: 1, ...data }, expiresAt: NEVER });
   return made === "created" ? key : undefined;
 }
 
-/** @returns undefined when another process sealed it meanwhile */
+/** @returns undefined when another process put a new key in its place meanwhile */
 async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): Promise<Buffer | undefined> {
   const { v, key: plain, wrapped, sealed } = data;
   const { keys, records } = options;
@@ -86,10 +89,10 @@ async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): P
   if (v !== 1 || stage !== "plain" || typeof plain !== "string") {
     throw keyUnavailable("the record of the server key is not of a format this release knows");
   }
-  const key = requireLength(Buffer.from(plain, "base64url"));
-  if (keys === undefined) return key;
+  if (keys === undefined) return requireLength(Buffer.from(plain, "base64url"));
+  const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true);
   const { stage: next, data: set } = await closed(key, options);
-  const moved = await records.advance(KEY, { stage, expect: {} }, { stage: next, set, remove: ["key"] });
+  const moved = await records.advance(KEY, { stage, expect: { key: plain } }, { stage: next, set, remove: ["key"] });
   return moved.outcome === "moved" ? key : undefined;
 }
 
@@ -104,7 +107,7 @@ function contextOf({ context }: ServerKeyOptions): KeyContext {
 }
 
 function requireLength(key: Buffer): Buffer {
-  if (key.length !== KEY_BYTES) throw keyUnavailable(`the server key has ${key.length} bytes`);
+  if (key.length !== SERVER_KEY_BYTES) throw keyUnavailable(`the server key has ${key.length} bytes`);
   return key;
 }
 

@@ -4,7 +4,14 @@
  */
 
 /** What the key is used for. A value made under one purpose means nothing under another. */
-export type ServerKeyPurpose = "vendor-pkce" | "vendor-nonce" | "token-tag" | "state" | "csrf";
+export type ServerKeyPurpose =
+  | "vendor-pkce"
+  | "vendor-nonce"
+  | "token-tag"
+  | "record-mac"
+  | "user-sessions"
+  | "state"
+  | "csrf";
 
 export interface ServerKey {
   /** 32 bytes, the same in every process. @throws OAuthError temporarily_unavailable when it cannot be read now */

@@ -11,6 +11,7 @@ import {
   type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
+import { type IdentitySource, isSameSource } from "./identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
 
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 3600;
@@ -23,9 +24,14 @@ export const MAX_ACCESS_TOKENS = 8;
 /** How long an ended session can still be told from one that never was, so that a revocation whose answer was lost works again. */
 export const ENDED_SESSION_SECONDS = 600;
 
+export const SESSION_FORMAT = 2;
+
 /** The fields of the record. Types and not interfaces: only those count as JSON objects. */
 export type SessionData = {
-  readonly v: 1;
+  readonly v: 2;
+  /** Who says that this is the user, with `issuer`. */
+  readonly vendor: string;
+  readonly issuer: string;
   readonly user: string;
   readonly clientId: string;
   /** As granted. Never grows. */
@@ -66,13 +72,17 @@ export function sessionKey(id: string): RecordKey {
   return { kind: "session", id };
 }
 
-/** @returns undefined where there is none, or none any more */
-export async function readSession(
-  id: string,
-  { records }: { readonly records: RecordStore },
-): Promise<StoredSession | undefined> {
+export interface SessionReading {
+  readonly records: RecordStore;
+  /** Of this server as it is set up now. */
+  readonly source: IdentitySource;
+}
+
+/** @returns undefined where there is none, or none any more, or it was opened at another vendor or issuer */
+export async function readSession(id: string, { records, source }: SessionReading): Promise<StoredSession | undefined> {
   const record = await records.get(sessionKey(id));
-  return record === undefined ? undefined : toSession(record);
+  const session = record === undefined ? undefined : toSession(record);
+  return session !== undefined && isSameSource(session, source) ? session : undefined;
 }
 
 /**
@@ -121,7 +131,7 @@ export function liveAccessToken(
 }
 
 function toSession({ key, stage, data }: StoredRecord): StoredSession | undefined {
-  if (data["v"] !== 1) {
+  if (data["v"] !== SESSION_FORMAT) {
     throw new OAuthError("temporarily_unavailable", "The session cannot be read", {
       detail: "the record of the session is not of a format this release knows",
     });

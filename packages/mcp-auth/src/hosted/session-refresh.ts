@@ -7,7 +7,7 @@
  * once for older ones, somebody has a token that he should not have, and the session ends. What counts as spending the next one is a
  * refresh, not a call with its access token: a second process of the client, late by a moment, would end the session for both.
  */
-import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { IssuedToken } from "./issued-token.ts";
 import type { IssueTokens } from "./session-issue.ts";
 import { openAnswer, sealAnswer, toIssuedTokens } from "./session-answer.ts";
@@ -18,6 +18,7 @@ import {
   REFRESH_REPLAY_SECONDS,
   REFRESH_TOKEN_LIFETIME_SECONDS,
   sessionKey,
+  type SessionReading,
   type Standing,
   standingOf,
   type StoredSession,
@@ -29,8 +30,7 @@ export interface RefreshRequest {
   readonly scope: readonly string[] | undefined;
 }
 
-export interface RefreshDeps {
-  readonly records: RecordStore;
+export interface RefreshDeps extends SessionReading {
   readonly now: Clock;
   readonly issue: IssueTokens;
   /** Ends the session. */

@@ -41,19 +41,27 @@ describe("the record", () => {
     await sessions.refresh(tokens.refreshToken, SAME);
     const record = await records.get({ kind: "session", id: session.id });
     const previous = record?.data["previous"] as { readonly sealed: string };
-    for (const purpose of ["token-tag", "state", "csrf", "vendor-pkce", "vendor-nonce"] as const) {
+    for (const purpose of [
+      "token-tag",
+      "record-mac",
+      "user-sessions",
+      "state",
+      "csrf",
+      "vendor-pkce",
+      "vendor-nonce",
+    ] as const) {
       const key = await serverKey.derive(purpose);
       expect(() => open(key, previous.sealed, ["session", session.id])).toThrow("another key");
     }
   });
 
   it("of a format that is not known is an outage, not the end of a session", async () => {
-    const { sessions, records } = testSessions();
+    const { sessions, authenticated } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
-    await records.advance(
+    await authenticated.advance(
       { kind: "session", id: session.id },
       { stage: "live", expect: {} },
-      { stage: "later", set: { v: 2 } },
+      { stage: "later", set: { v: 3 } },
     );
     const unavailable = expect.objectContaining({ code: "temporarily_unavailable" });
     await expect(sessions.identify(tokens.accessToken)).rejects.toThrow(unavailable);

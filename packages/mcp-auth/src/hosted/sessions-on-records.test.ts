@@ -1,10 +1,8 @@
 /** What the sessions promise, over every kind of store, with two processes on it. Attacks are in session-attacks.test.ts. */
-import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../testing/record-stores.ts";
 import { NOW, SAME, testSessions, type TestSessions, WHO } from "../testing/test-sessions.ts";
-import { createSessions } from "./sessions-on-records.ts";
 import type { Sessions } from "./sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
@@ -21,13 +19,11 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     stores = (await RECORD_STORES[kind]?.()) as RecordStores;
   });
   afterAll(() => stores.close());
-  const onAnother = (records: RecordStore): Sessions =>
-    createSessions({ records, serverKey: test.serverKey, audience: "https://server.example/mcp", now: clock });
   beforeEach(async () => {
     clock = fixedClock(NOW);
     test = testSessions({ records: await stores.fresh(clock), clock });
     here = test.sessions;
-    there = onAnother(stores.again(clock));
+    there = test.again({ records: stores.again(clock) });
   });
 
   it("know their access tokens for an hour, in every process, by one read", async () => {

@@ -4,6 +4,7 @@
  * Nothing is cached: a session that was ended anywhere has ended here.
  */
 import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import type { IdentitySource } from "./identity-source.ts";
 import { createSessionId, type IssuedToken, looksIssued, parseIssuedToken, type TokenType } from "./issued-token.ts";
 import type { TokenTagging } from "./issued-token-tag.ts";
 import type { ServerKey } from "./server-key.ts";
@@ -25,19 +26,23 @@ import type { Sessions } from "./sessions.ts";
 import { createUserSessions } from "./user-sessions.ts";
 
 export interface SessionsDeps {
+  /** Those of server-records.ts: what a session says of its user is believed. */
   readonly records: RecordStore;
   readonly serverKey: ServerKey;
   /** What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before worthless. */
   readonly audience: string;
+  /** Who says who a user is. Another one makes every session of before worthless. */
+  readonly source: IdentitySource;
   readonly now: Clock;
 }
 
-export function createSessions({ records, serverKey, audience, now }: SessionsDeps): Sessions {
+export function createSessions({ records, serverKey, audience, source, now }: SessionsDeps): Sessions {
+  const reading = { records, source };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
   const issue = createIssuer({ tagging, now });
-  const userSessions = createUserSessions({ records, now, audience });
+  const userSessions = createUserSessions({ ...reading, now, audience, serverKey });
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
     await userSessions.leave(user, id);
@@ -50,7 +55,8 @@ export function createSessions({ records, serverKey, audience, now }: SessionsDe
       // First: a session that the index does not name would outlive the end of all.
       const indexedUntil = await userSessions.enter(user, id);
       const data: SessionData = {
-        v: 1,
+        v: 2,
+        ...source,
         user,
         clientId,
         scope,
@@ -73,7 +79,7 @@ export function createSessions({ records, serverKey, audience, now }: SessionsDe
       //= bar#RS-2
       const presented = await parse("access", accessToken);
       if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, { records });
+      const session = await readSession(presented.sessionId, reading);
       if (session === undefined || !session.isLive) return undefined;
       const access = liveAccessToken(presented, session, now());
       if (access === undefined) return undefined;
@@ -82,7 +88,7 @@ export function createSessions({ records, serverKey, audience, now }: SessionsDe
 
     find: async (refreshToken) => {
       const presented = await parse("refresh", refreshToken);
-      const session = presented === undefined ? undefined : await readSession(presented.sessionId, { records });
+      const session = presented === undefined ? undefined : await readSession(presented.sessionId, reading);
       if (presented === undefined || session === undefined || !session.isLive) return undefined;
       return standingOf(presented, session) === "unknown" ? undefined : toSession(session);
     },
@@ -93,14 +99,14 @@ export function createSessions({ records, serverKey, audience, now }: SessionsDe
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
       const index = (session: StoredSession): Promise<number> => userSessions.enter(session.user, session.id);
-      return refreshSession(refreshToken, presented, request, { records, now, issue, end, index });
+      return refreshSession(refreshToken, presented, request, { ...reading, now, issue, end, index });
     },
 
     revoke: async (token, clientId) => {
       const refresh = await parse("refresh", token);
       const presented = refresh ?? (await parse("access", token));
       if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, { records });
+      const session = await readSession(presented.sessionId, reading);
       //= bar#AS-21
       if (session === undefined || session.clientId !== clientId) return undefined;
       const isOurs =
@@ -113,7 +119,7 @@ export function createSessions({ records, serverKey, audience, now }: SessionsDe
     },
 
     end: async (sessionId) => {
-      const session = await readSession(sessionId, { records });
+      const session = await readSession(sessionId, reading);
       if (session !== undefined) await end(session);
     },
 

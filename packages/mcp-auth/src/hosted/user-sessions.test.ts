@@ -1,11 +1,13 @@
-import { hashOf, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store";
 import { describe, expect, it } from "vitest";
-import { AUDIENCE, NOW, testSessions, WHO } from "../testing/test-sessions.ts";
+import { AUDIENCE, NOW, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
+import { indexKey } from "./user-sessions.ts";
 
 const OUTAGE = new OAuthError("temporarily_unavailable", "The record store does not answer");
-const INDEX = { kind: "user-sessions", id: hashOf(`${AUDIENCE}\0${WHO.user}`) };
+const indexOf = async ({ records, serverKey }: ReturnType<typeof testSessions>) =>
+  records.get(await indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey }));
 const DAY = 24 * 3600;
 
 /** A store in which `before` runs ahead of the creation of a session. */
@@ -27,7 +29,7 @@ describe("the index of a user's sessions", () => {
     let dies = true;
     const test = testSessions(storeWith(async () => (dies ? Promise.reject(OUTAGE) : undefined)));
     await expect(test.sessions.start(WHO)).rejects.toThrow(OUTAGE);
-    expect((await test.records.get(INDEX))?.data["sessions"]).toHaveLength(1);
+    expect((await indexOf(test))?.data["sessions"]).toHaveLength(1);
     dies = false;
     const { tokens } = await test.sessions.start(WHO);
     expect(await test.sessions.endAll(WHO.user)).toBe(1);
@@ -66,19 +68,21 @@ describe("the index of a user's sessions", () => {
   });
 
   it("forgets what has expired, and in the end the user", async () => {
-    const { sessions, clock, records } = testSessions();
+    const test = testSessions();
+    const { sessions, clock } = test;
     await sessions.start(WHO);
     clock.advance(60 * DAY);
-    expect(await records.get(INDEX)).toBeUndefined();
+    expect(await indexOf(test)).toBeUndefined();
     const { tokens } = await sessions.start(WHO);
-    expect((await records.get(INDEX))?.data["sessions"]).toHaveLength(1);
+    expect((await indexOf(test))?.data["sessions"]).toHaveLength(1);
     await sessions.revoke(tokens.refreshToken, "platform");
     clock.advance(60);
-    expect(await records.get(INDEX)).toBeUndefined();
+    expect(await indexOf(test)).toBeUndefined();
   });
 
   it("is bounded: one session too many ends the oldest", async () => {
-    const { sessions, clock, records } = testSessions();
+    const test = testSessions();
+    const { sessions, clock } = test;
     const started = [];
     for (let count = 0; count < 66; count += 1) {
       started.push(await sessions.start(WHO));
@@ -86,7 +90,7 @@ describe("the index of a user's sessions", () => {
     }
     const live = await Promise.all(started.map(({ tokens }) => sessions.identify(tokens.accessToken)));
     expect(live.map((session) => session !== undefined)).toEqual(started.map((_, index) => index >= 2));
-    expect((await records.get(INDEX))?.data["sessions"]).toHaveLength(64);
+    expect((await indexOf(test))?.data["sessions"]).toHaveLength(64);
     expect(await sessions.endAll(WHO.user)).toBe(64);
   });
 
@@ -101,8 +105,10 @@ describe("the index of a user's sessions", () => {
   });
 
   it("names nobody", async () => {
-    const { sessions, records } = testSessions();
-    await sessions.start(WHO);
-    expect(JSON.stringify(await records.get(INDEX))).not.toContain(WHO.user);
+    const test = testSessions();
+    await test.sessions.start(WHO);
+    const index = await indexOf(test);
+    expect(index).toBeDefined();
+    expect(JSON.stringify(index)).not.toContain(WHO.user);
   });
 });

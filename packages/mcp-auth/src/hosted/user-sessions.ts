@@ -3,22 +3,24 @@
  * before it is made, so that whatever process dies when, ending all of a user's sessions misses none; an entry without a
  * session is harmless, and goes with time. Used by sessions-on-records.ts.
  */
+import { createHmac } from "node:crypto";
 import {
   type Clock,
   type EpochSeconds,
-  hashOf,
   type JsonObject,
   OAuthError,
   randomToken,
   type RecordKey,
-  type RecordStore,
 } from "@oauth-broker/oauth-core";
+import type { ServerKey } from "./server-key.ts";
 import {
   ENDED_SESSION_SECONDS,
   endStored,
   readSession,
   REFRESH_TOKEN_LIFETIME_SECONDS,
+  SESSION_FORMAT,
   sessionKey,
+  type SessionReading,
 } from "./session-record.ts";
 
 /** Of one user at a time: one more ends the oldest. */
@@ -53,26 +55,42 @@ export interface UserSessions {
   endAll(user: string): Promise<number>;
 }
 
-export interface UserSessionsDeps {
-  readonly records: RecordStore;
+interface IndexDeps extends SessionReading {
   readonly now: Clock;
+}
+
+export interface UserSessionsDeps extends IndexDeps {
   /** Of the sessions' tokens: a server beside this one on the same table has indexes of its own. */
   readonly audience: string;
+  readonly serverKey: ServerKey;
+}
+
+/**
+ * Where the index of a user's sessions lies. Under a key, so that its name tells no user, and so that another server key, which
+ * makes an index unreadable, finds its place free.
+ */
+export async function indexKey(
+  user: string,
+  { audience, source, serverKey }: Pick<UserSessionsDeps, "audience" | "source" | "serverKey">,
+): Promise<RecordKey> {
+  const name = JSON.stringify([audience, source.vendor, source.issuer, user]);
+  const key = await serverKey.derive("user-sessions");
+  return { kind: "user-sessions", id: createHmac("sha256", key).update(name).digest("base64url") };
 }
 
 /** All methods throw OAuthError temporarily_unavailable. */
-export function createUserSessions({ records, now, audience }: UserSessionsDeps): UserSessions {
-  const deps = { records, now };
-  const keyOf = (user: string): RecordKey => ({ kind: "user-sessions", id: hashOf(`${audience}\0${user}`) });
+export function createUserSessions(deps: UserSessionsDeps): UserSessions {
+  const { now } = deps;
 
   const change = async <T>(
     user: string,
     decide: (index: Index) => Promise<{ readonly entries: readonly Entry[]; readonly result: T }>,
   ): Promise<T> => {
+    const key = await indexKey(user, deps);
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const index = await readIndex(keyOf(user), deps);
+      const index = await readIndex(key, deps);
       const { entries, result } = await decide(index);
-      if (await writeIndex(keyOf(user), index.revision, entries, deps)) return result;
+      if (await writeIndex(key, index.revision, entries, deps)) return result;
     }
     throw new OAuthError("temporarily_unavailable", "The user's sessions are being changed", {
       detail: "the index of the user's sessions kept changing",
@@ -109,7 +127,7 @@ export function createUserSessions({ records, now, audience }: UserSessionsDeps)
   };
 }
 
-async function readIndex(key: RecordKey, { records, now }: Omit<UserSessionsDeps, "audience">): Promise<Index> {
+async function readIndex(key: RecordKey, { records, now }: IndexDeps): Promise<Index> {
   const record = await records.get(key);
   if (record === undefined) return { revision: undefined, entries: [] };
   const { v, revision, sessions } = record.data;
@@ -127,7 +145,7 @@ async function writeIndex(
   key: RecordKey,
   over: string | undefined,
   sessions: readonly Entry[],
-  { records, now }: Omit<UserSessionsDeps, "audience">,
+  { records, now }: IndexDeps,
 ): Promise<boolean> {
   if (over === undefined && sessions.length === 0) return true;
   const expiresAt = Math.max(now() + EMPTY_SECONDS, ...sessions.map(({ until }) => until));
@@ -138,7 +156,7 @@ async function writeIndex(
   return (await records.advance(key, from, { stage, set: data, expiresAt })).outcome === "moved";
 }
 
-async function isAnyLive(entries: readonly Entry[], deps: Omit<UserSessionsDeps, "audience">): Promise<boolean> {
+async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<boolean> {
   for (const { id, startedAt } of entries.toReversed()) {
     const session = await readSession(id, deps);
     const isBeginning = session === undefined && startedAt + BEGINNING_SECONDS > deps.now();
@@ -152,10 +170,15 @@ async function isAnyLive(entries: readonly Entry[], deps: Omit<UserSessionsDeps,
  *
  * @returns whether it was live
  */
-async function endOrForestall(id: string, deps: Omit<UserSessionsDeps, "audience">): Promise<boolean> {
+async function endOrForestall(id: string, deps: IndexDeps): Promise<boolean> {
   const ended = await endStored(id, deps);
   if (ended !== "absent") return ended === "ended";
   const expiresAt = deps.now() + ENDED_SESSION_SECONDS;
-  const taken = await deps.records.create({ key: sessionKey(id), stage: "ended", data: { v: 1 }, expiresAt });
+  const taken = await deps.records.create({
+    key: sessionKey(id),
+    stage: "ended",
+    data: { v: SESSION_FORMAT },
+    expiresAt,
+  });
   return taken === "exists" && (await endStored(id, deps)) === "ended";
 }

@@ -15,15 +15,15 @@ import {
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
+import { identitySource } from "./identity-source.ts";
 
 export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & {
   readonly settings: Pick<HostedSettings, "vendor">;
 };
 
-/** Names a user's tokens: bound to the vendor's issuer, or the host of its token endpoint where it has none. */
-export function linkKey(user: string, { settings: { vendor } }: Pick<LinkDeps, "settings">): TokenKey {
-  const { id, issuer, tokenEndpoint = "" } = vendor.vendor;
-  return { user, vendor: id, issuer: issuer ?? new URL(tokenEndpoint).host };
+/** Names a user's tokens, bound to who says that this is the user. */
+export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
+  return { user, ...identitySource(settings) };
 }
 
 /** @param at when they came */

@@ -18,12 +18,13 @@ import {
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { createTokenStore, memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store";
+import { authenticatedRecords, createTokenStore, memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store";
 import { Hono } from "hono";
 import type { Gate } from "../caller.ts";
 import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
+import { identitySource } from "../hosted/identity-source.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import type { ServerKey } from "../hosted/server-key.ts";
 import { createServerKey } from "../hosted/server-key-record.ts";
@@ -44,6 +45,8 @@ export const SCOPES = ["openid", "profile", "api:read", "api:write"];
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 export interface HostedBench extends HostedDeps {
+  /** The records as they lie in the store. */
+  readonly table: RecordStore;
   readonly gate: Gate;
   /** Log lines so far. */
   readonly lines: string[];
@@ -89,14 +92,15 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
   const down: HostedBench["down"] = new Set();
-  const records = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
+  const table = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
   const tokens = failing(
     createTokenStore({ rows: memoryTokenRows(), mode: "bridge", environment: "test", now }),
     "tokens",
     down,
   );
   const serverKey =
-    options.serverKey?.(records) ?? createServerKey({ records, keys: undefined, context: { table: "memory" } });
+    options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
+  const records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
   const settings: HostedSettings = {
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
@@ -104,13 +108,20 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },
     callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
     allowVendorWithoutPkce: false,
+    adoptUnsealedServerKey: false,
     egress: { allowLoopback: true, allowCidrs: [] },
     limits: { requestsPerMinute: 0, trustedProxies: [] },
     warnings: [],
     ...changes,
   };
   const documents = createEgress(documentEgress(settings));
-  const sessions = createSessions({ records, serverKey, audience: `${SERVER}/mcp`, now });
+  const sessions = createSessions({
+    records,
+    serverKey,
+    audience: `${SERVER}/mcp`,
+    source: identitySource(settings),
+    now,
+  });
   const vendorClient = options.vendorClient?.(real) ?? real;
   const deps: HostedDeps = {
     settings,
@@ -136,6 +147,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
   };
   return {
     ...deps,
+    table,
     gate: createHostedGate(deps),
     lines,
     clock: { advance: (seconds) => void (offset += seconds) },

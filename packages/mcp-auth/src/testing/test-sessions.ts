@@ -1,7 +1,8 @@
 /** Sessions as tests have them: over any records, with a key in memory, and what went to the store counted. */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { authenticatedRecords, memoryRecordStore } from "@oauth-broker/token-store";
+import type { IdentitySource } from "../hosted/identity-source.ts";
 import { createServerKey } from "../hosted/server-key-record.ts";
 import type { ServerKey } from "../hosted/server-key.ts";
 import { createSessions } from "../hosted/sessions-on-records.ts";
@@ -9,6 +10,7 @@ import type { Sessions } from "../hosted/sessions.ts";
 
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
+export const SOURCE: IdentitySource = { vendor: "example", issuer: "https://issuer.example" };
 /** Who asks for what, where a test does not care. */
 export const WHO = { user: "T1:U1", clientId: "platform", scope: ["read", "write"] };
 /** The request of a client that wants what it has. */
@@ -16,7 +18,10 @@ export const SAME = { clientId: "platform", scope: undefined };
 
 export interface TestSessions {
   readonly sessions: Sessions;
+  /** The table as it is. */
   readonly records: RecordStore;
+  /** The same as the sessions have it: under MACs. */
+  readonly authenticated: RecordStore;
   readonly serverKey: ServerKey;
   readonly clock: ReturnType<typeof fixedClock>;
   /** Calls of the store so far. */
@@ -24,7 +29,13 @@ export interface TestSessions {
   /** Makes every call of the store fail, or none. */
   fail(error: Error | undefined): void;
   /** Sessions on the same records and key, as another server or process would have them. */
-  again(options?: { readonly audience?: string; readonly serverKey?: ServerKey }): Sessions;
+  again(options?: {
+    /** The table as another process has it open. */
+    readonly records?: RecordStore;
+    readonly audience?: string;
+    readonly serverKey?: ServerKey;
+    readonly source?: IdentitySource;
+  }): Sessions;
 }
 
 /** @param options.records default: in memory */
@@ -50,11 +61,14 @@ export function testSessions(
     delete: counted(store.delete),
   };
   const serverKey = testServerKey(clock);
-  const again: TestSessions["again"] = (other = {}) =>
-    createSessions({ records, serverKey, audience: AUDIENCE, now: clock, ...other });
+  const again: TestSessions["again"] = (other = {}) => {
+    const { records: table, ...deps } = { records, serverKey, audience: AUDIENCE, source: SOURCE, ...other };
+    return createSessions({ ...deps, records: authenticated(table, deps.serverKey), now: clock });
+  };
   return {
     sessions: again(),
     records,
+    authenticated: authenticated(records, serverKey),
     serverKey,
     clock,
     calls: () => count,
@@ -63,6 +77,10 @@ export function testSessions(
     },
     again,
   };
+}
+
+function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore {
+  return authenticatedRecords({ records, key: () => serverKey.derive("record-mac") });
 }
 
 /** One of its own, in memory. */

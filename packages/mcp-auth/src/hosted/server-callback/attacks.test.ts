@@ -184,10 +184,11 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
 });
 
 it("bar#AS-1 a client the operator took away in the middle gets neither code nor error", async () => {
-  const { records } = bench;
-  const narrow = await openStubServerBench({ records: () => records, callback: { clients: [OTHER] } });
+  const { table, settings } = bench;
+  const same = { records: () => table, vendor: settings.vendor.vendor };
+  const narrow = await openStubServerBench({ ...same, callback: { clients: [OTHER] } });
   const moved = await openStubServerBench({
-    records: () => records,
+    ...same,
     callback: { clients: [{ clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/new"] }] },
   });
   try {
@@ -207,7 +208,7 @@ it("what waits in the records opens nothing: neither state, cookie, code nor the
   const kept: string[] = [];
   const watched = await openStubServerBench({
     records: () => {
-      const store = bench.records;
+      const store = bench.table;
       return {
         ...store,
         get: (...args) => store.get(...args),

@@ -15,10 +15,11 @@ export const CODE_SECONDS = 60;
 export const REMEMBERED_SECONDS = 600;
 
 export interface Authorization {
-  readonly v: 1;
+  readonly v: 2;
   readonly clientId: string;
-  /** The issuer of the vendor the browser was sent to, or the host of its token endpoint, as links are named by it. */
-  readonly vendorIssuer: string;
+  /** The vendor the browser was sent to, with `issuer`, as links are named by it. */
+  readonly vendor: string;
+  readonly issuer: string;
   /** As requested, verified then and again before every redirect. */
   readonly redirectUri: string;
   /** PKCE #1. */

@@ -18,7 +18,7 @@ import {
 import { type Answer, type ClientReturn, codeRedirect } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { deriveKey, seal } from "@oauth-broker/token-store";
-import { linkKey } from "../vendor-link.ts";
+import { identitySource, isSameSource } from "../identity-source.ts";
 import {
   asAuthorization,
   asData,
@@ -70,7 +70,7 @@ async function findStarted(
   trace.flowId = state.flowId;
   trace.clientId = flow.clientId;
   // The operator has changed the vendor meanwhile: what comes back is another's code.
-  if (flow.vendorIssuer !== linkKey("", { settings }).issuer) throw refusePage(trace, "state_unknown");
+  if (!isSameSource(flow, identitySource(settings))) throw refusePage(trace, "state_unknown");
   if (record.stage !== "started") throw refusePage(trace, "state_replayed");
   const browser = readBindingCookie(cookieHeader, settings.deploymentUrl, state.flowId);
   if (!isSameBrowser(browser, flow)) throw refusePage(trace, "browser_mismatch");

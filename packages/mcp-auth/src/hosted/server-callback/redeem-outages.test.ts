@@ -40,17 +40,20 @@ describe("outages around a code", () => {
     expect(await real.redeem(code)).toMatchObject(REFUSED);
   });
 
-  it("a code from before the operator chose another vendor is not brought to the present one", async () => {
-    const code = await codeOf();
-    const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
-    const record = await real.records.get(key);
-    await real.records.delete(key);
-    const data = { ...record?.data, vendorIssuer: "https://before.example" };
-    await real.records.create({ key, stage: "parked", expiresAt: record?.expiresAt ?? 0, data });
-    const asked = real.provider.requests().length;
-    expect(await real.redeem(code)).toMatchObject(REFUSED);
-    expect(real.provider.requests()).toHaveLength(asked);
-  });
+  it.each(["vendor", "issuer"])(
+    "a code from before the operator chose another %s is not brought to the present one",
+    async (field) => {
+      const code = await codeOf();
+      const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
+      const record = await real.records.get(key);
+      await real.records.delete(key);
+      const data = { ...record?.data, [field]: "https://before.example" };
+      await real.records.create({ key, stage: "parked", expiresAt: record?.expiresAt ?? 0, data });
+      const asked = real.provider.requests().length;
+      expect(await real.redeem(code)).toMatchObject(REFUSED);
+      expect(real.provider.requests()).toHaveLength(asked);
+    },
+  );
 
   it("a vendor that says the code is dead is believed, and no session begins", async () => {
     const code = await codeOf();
@@ -130,7 +133,7 @@ describe("restarts and sister containers", () => {
   it("every leg may be another process's", async () => {
     const one = await openOpenIdServerBench();
     const two = await openOpenIdServerBench({
-      records: () => one.records,
+      records: () => one.table,
       serverKey: () => one.serverKey,
       vendor: one.settings.vendor.vendor,
     });

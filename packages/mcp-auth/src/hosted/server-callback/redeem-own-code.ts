@@ -14,10 +14,10 @@ import {
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { deriveKey, open } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients.ts";
+import { identitySource, isSameSource } from "../identity-source.ts";
 import { openSession, type Redeemed } from "../open-session.ts";
 import { requireOwnResource } from "../requested.ts";
 import type { IssuedTokens } from "../session.ts";
-import { linkKey } from "../vendor-link.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
 import { claimCode, findCode, type OwnCode, settleCode, unknownCode } from "./own-code.ts";
@@ -48,7 +48,7 @@ function requireSameRequest(
   { settings }: ServerCallbackDeps,
 ): void {
   if (flow.clientId !== clientId) throw unknownCode("another client's code");
-  if (flow.vendorIssuer !== linkKey("", { settings }).issuer) throw unknownCode("the code of a vendor of before");
+  if (!isSameSource(flow, identitySource(settings))) throw unknownCode("the code of a vendor of before");
   //= rfc6749#4.1.3
   if (parameters.require("redirect_uri") !== flow.redirectUri) {
     throw new OAuthError("invalid_grant", "redirect_uri differs from that of the authorization request");

@@ -207,12 +207,12 @@ describe("what the operator permits", () => {
 
   it("counts today: narrowed hosts and a closed door hold for those who came before", async () => {
     const client_id = await registered();
-    const { records } = bench;
+    const { table } = bench;
     const narrowed = await openStubServerBench({
-      records: () => records,
+      records: () => table,
       callback: { registration: { hosts: ["other.example"] } },
     });
-    const closed = await openStubServerBench({ records: () => records });
+    const closed = await openStubServerBench({ records: () => table });
     try {
       expect((await ask(client_id)).status).toBe(200);
       for (const later of [narrowed, closed]) await expectPage(await ask(client_id, later));

@@ -16,7 +16,7 @@ import {
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { AuthorizationRequest } from "../authorization-request.ts";
-import { linkKey } from "../vendor-link.ts";
+import { identitySource } from "../identity-source.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import { type Asked, CONSENT_COOKIE, readAsked } from "./ask-consent.ts";
 import { asData, authorizationKey, STARTED_SECONDS } from "./authorization-record.ts";
@@ -83,9 +83,9 @@ async function leave(
     key: authorizationKey(flowId),
     stage: "started",
     data: asData({
-      v: 1,
+      v: 2,
       clientId: client.clientId,
-      vendorIssuer: linkKey("", deps).issuer,
+      ...identitySource(settings),
       redirectUri: redirect.uri,
       codeChallenge: request.codeChallenge,
       scope: request.scope,

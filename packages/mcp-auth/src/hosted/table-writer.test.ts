@@ -1,0 +1,183 @@
+/**
+ * What a writer of the table cannot do who lacks the server key: be another user. The twins are in table-writer.twin.test.ts.
+ * That rows can be taken away, or an older copy put back, is in docs/exceptions.md.
+ */
+import { randomBytes } from "node:crypto";
+import type { JsonObject, KeyWrapper, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BACK, openStubServerBench, type StubServerBench } from "../testing/server-bench.ts";
+import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
+import { createServerRecords } from "./server-records.ts";
+import { createSessions } from "./sessions-on-records.ts";
+import { indexKey } from "./user-sessions.ts";
+
+/** Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless it is named. */
+async function overwrite(
+  table: RecordStore,
+  key: RecordKey,
+  change: (data: JsonObject) => JsonObject,
+  to: { readonly key?: RecordKey; readonly stage?: string; readonly expiresAt?: number } = {},
+): Promise<void> {
+  const row = await table.get(key);
+  if (row === undefined) throw new Error("there is no row");
+  const { keepUntil: _, ...record } = { ...row, data: change(row.data), ...to };
+  await table.delete(record.key);
+  await table.create(record);
+}
+
+/** As a release wrote it that knew no MACs. */
+function asBefore(data: JsonObject): JsonObject {
+  return { ...Object.fromEntries(Object.entries(data).filter(([name]) => name !== "mac")), v: 1 };
+}
+
+const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
+
+describe("a session whose row was written by another", () => {
+  it.each<[string, JsonObject]>([
+    ["user", { user: "T1:VICTIM" }],
+    ["client", { clientId: "another" }],
+    ["scope", { scope: ["read", "write", "admin"] }],
+    ["vendor", { vendor: "example2" }],
+    ["generation", { generation: 7 }],
+    ["start", { startedAt: 0 }],
+  ])("bar#TS-3 with another %s is worth nothing", async (_what, change) => {
+    const { sessions, records } = testSessions();
+    const { session, tokens } = await sessions.start(WHO);
+    await overwrite(records, { kind: "session", id: session.id }, (data) => ({ ...data, ...change }));
+    expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
+    expect(await sessions.find(tokens.refreshToken)).toBeUndefined();
+    await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
+    expect(await sessions.revoke(tokens.refreshToken, WHO.clientId)).toBeUndefined();
+  });
+
+  it("bar#TS-3 with a token of the writer's own among its hashes is worth nothing", async () => {
+    const { sessions, records } = testSessions();
+    const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
+    const mine = await sessions.start(WHO);
+    const [from, at] = [
+      { kind: "session", id: mine.session.id },
+      { kind: "session", id: victim.session.id },
+    ];
+    const { access, refreshHash } = (await records.get(from))?.data ?? {};
+    await overwrite(records, from, (data) => ({ ...data, user: "T1:VICTIM" }));
+    await overwrite(records, at, (data) => ({ ...data, access: access ?? [], refreshHash: refreshHash ?? "" }));
+    for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
+  });
+
+  it("bar#TS-3 moved to the place of another session, or another kind, is worth nothing", async () => {
+    const { sessions, records } = testSessions();
+    const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
+    const mine = await sessions.start(WHO);
+    const from = { kind: "session", id: victim.session.id };
+    await overwrite(records, from, (data) => data, { key: { kind: "session", id: mine.session.id } });
+    expect(await sessions.identify(mine.tokens.accessToken)).toBeUndefined();
+    await expect(sessions.refresh(mine.tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
+  });
+
+  it("bar#TS-3 brought back from its end, or kept beyond it, is worth nothing", async () => {
+    const { sessions, records, clock } = testSessions();
+    const [ended, kept] = [await sessions.start(WHO), await sessions.start(WHO)];
+    await sessions.end(ended.session.id);
+    await overwrite(records, { kind: "session", id: ended.session.id }, (data) => data, { stage: "live" });
+    expect(await sessions.identify(ended.tokens.accessToken)).toBeUndefined();
+    const later = { expiresAt: clock() + 365 * 86_400 };
+    await overwrite(records, { kind: "session", id: kept.session.id }, (data) => data, later);
+    expect(await sessions.find(kept.tokens.refreshToken)).toBeUndefined();
+  });
+
+  it("of a release before records had MACs is refused, and its user signs in once again", async () => {
+    const { sessions, records } = testSessions();
+    const { session, tokens } = await sessions.start(WHO);
+    await overwrite(records, { kind: "session", id: session.id }, asBefore);
+    expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
+    await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
+    expect(await sessions.identify((await sessions.start(WHO)).tokens.accessToken)).toBeDefined();
+  });
+
+  it("bar#TS-3 is not hidden from the end of all by another's index", async () => {
+    const test = testSessions();
+    const { sessions, records } = test;
+    const mine = await sessions.start(WHO);
+    const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
+    const place = { audience: AUDIENCE, source: SOURCE, serverKey: test.serverKey };
+    const [from, at] = [await indexKey(WHO.user, place), await indexKey("T1:VICTIM", place)];
+    await overwrite(records, from, (data) => data, { key: at });
+    // The victim's sessions cannot be told any more; those of the writer are not ended in their place.
+    expect(await sessions.endAll("T1:VICTIM")).toBe(0);
+    for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeDefined();
+  });
+});
+
+describe("a flow whose row was written by another", () => {
+  let bench: StubServerBench;
+  beforeEach(async () => {
+    bench = await openStubServerBench({ callback: { registration: { hosts: [] } } });
+  });
+  afterEach(() => bench.close());
+
+  it.each<[string, JsonObject]>([
+    ["client", { clientId: "other" }],
+    ["redirect URI", { redirectUri: "https://evil.example/back" }],
+    ["challenge", { codeChallenge: "A".repeat(43) }],
+    ["scope", { scope: ["read", "write", "admin"] }],
+    ["browser", { cookieHash: "A".repeat(43) }],
+  ])("bar#TS-3 with another %s ends at the callback and at /token", async (_what, change) => {
+    const [early, late] = [bench.browser(), bench.browser()];
+    const vendor = await early.leave();
+    const keyOf = (handle: string | null): RecordKey => ({ kind: "authorization", id: handle?.split(".")[0] ?? "" });
+    await overwrite(bench.table, keyOf(vendor.searchParams.get("state")), (data) => ({ ...data, ...change }));
+    const callback = await early.consent(vendor);
+    const answer = await early.get(callback.pathname + callback.search);
+    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+    const code = (await late.connect()).searchParams.get("code");
+    await overwrite(bench.table, keyOf(code), (data) => ({ ...data, ...change }));
+    expect((await bench.redeem(code ?? "")).body["error"]).toBe("invalid_grant");
+  });
+
+  it("bar#TS-3 with the stage of a code set back is not redeemed a second time", async () => {
+    const code = (await bench.browser().connect()).searchParams.get("code") ?? "";
+    expect((await bench.redeem(code)).status).toBe(200);
+    const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
+    await overwrite(bench.table, key, (data) => data, { stage: "parked" });
+    expect((await bench.redeem(code)).body["error"]).toBe("invalid_grant");
+  });
+
+  it("bar#TS-3 of a client whose redirect URIs were changed is a stranger's", async () => {
+    const { body } = await bench.register({ redirect_uris: [BACK], client_name: "App" });
+    const id = String(body["client_id"]);
+    const asked = { client_id: id, redirect_uri: BACK };
+    expect((await bench.browser().authorize(asked)).status).toBe(200);
+    await overwrite(bench.table, { kind: "client", id }, (data) => ({
+      ...data,
+      redirectUris: ["https://evil.example/"],
+    }));
+    const answer = await bench.browser().authorize({ ...asked, redirect_uri: "https://evil.example/" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+  });
+});
+
+describe("a server key that a writer of the table put there", () => {
+  /** Stands for KMS: its keys are in no table. */
+  const keys: KeyWrapper = {
+    newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
+    unwrap: async () => Buffer.alloc(32, 5),
+  };
+  const context = { environment: "test", table: "tokens" };
+  const PLANTED = { kind: "server-key", id: "server" };
+
+  it.each([false, true])("bar#TS-7 makes no user, whether unsealed keys give way (%s)", async (adoptUnsealed) => {
+    const { clock } = testSessions();
+    const table = memoryRecordStore({ now: clock });
+    const key = randomBytes(32).toString("base64url");
+    await table.create({ key: PLANTED, stage: "plain", data: { v: 1, key }, expiresAt: 9_000_000_000 });
+    // With the key at hand the writer makes a session as the server would, for a user of the writer's choice.
+    const forged = createServerRecords({ records: table, keys: undefined, context });
+    const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
+    const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
+    const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
+    const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);
+    if (adoptUnsealed) expect(await found).toBeUndefined();
+    else await expect(found).rejects.toThrow(expect.objectContaining({ code: "temporarily_unavailable" }));
+  });
+});

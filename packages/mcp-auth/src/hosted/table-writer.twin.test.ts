@@ -1,0 +1,73 @@
+/** The twins of table-writer.test.ts and another-vendor.test.ts: one defence taken out each, and the attack works. */
+import { randomBytes } from "node:crypto";
+import type { KeyWrapper } from "@oauth-broker/oauth-core";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type * as RecordMac from "../../../token-store/src/sealing/record-mac.ts";
+
+const MAC = "../../../token-store/src/sealing/record-mac.ts";
+const SOURCE_CHECK = "./identity-source.ts";
+const UNSEALED = "./unsealed-server-key.ts";
+
+beforeEach(() => vi.resetModules());
+afterEach(() => {
+  vi.doUnmock(MAC);
+  vi.doUnmock(UNSEALED);
+  vi.doUnmock(SOURCE_CHECK);
+});
+
+it("without the comparison of sources user `T1:U1` of one vendor is that of the next (twin of bar#RS-2)", async () => {
+  vi.doMock(SOURCE_CHECK, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
+  const { testSessions, WHO, SAME } = await import("../testing/test-sessions.ts");
+  const { sessions, again } = testSessions();
+  const { tokens } = await sessions.start(WHO);
+  const after = again({ source: { vendor: "another", issuer: "https://another.example" } });
+  expect(await after.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+  await expect(after.refresh(tokens.refreshToken, SAME)).resolves.toBeDefined();
+});
+
+it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async () => {
+  vi.doMock(MAC, async (original) => ({
+    ...(await original<typeof RecordMac>()),
+    isRecordMac: (mac: unknown) => mac !== undefined,
+  }));
+  const { testSessions, WHO, SAME } = await import("../testing/test-sessions.ts");
+  const { sessions, records } = testSessions();
+  const { session, tokens } = await sessions.start(WHO);
+  const key = { kind: "session", id: session.id };
+  const row = await records.get(key);
+  await records.delete(key);
+  await records.create({
+    key,
+    stage: "live",
+    expiresAt: row?.expiresAt ?? 0,
+    data: { ...row?.data, user: "T1:VICTIM" },
+  });
+  expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: "T1:VICTIM" });
+  await expect(sessions.refresh(tokens.refreshToken, SAME)).resolves.toBeDefined();
+});
+
+it("a planted server key that is taken over makes any user (twin of bar#TS-7)", async () => {
+  const planted = randomBytes(32);
+  vi.doMock(UNSEALED, async (original) => ({
+    ...(await original<object>()),
+    keyInPlaceOfUnsealed: () => planted,
+  }));
+  const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
+  const { createServerRecords } = await import("./server-records.ts");
+  const { createSessions } = await import("./sessions-on-records.ts");
+  const { memoryRecordStore } = await import("@oauth-broker/token-store");
+  const keys: KeyWrapper = {
+    newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
+    unwrap: async () => Buffer.alloc(32, 5),
+  };
+  const context = { environment: "test", table: "tokens" };
+  const { clock } = testSessions();
+  const table = memoryRecordStore({ now: clock });
+  const data = { v: 1, key: planted.toString("base64url") };
+  await table.create({ key: { kind: "server-key", id: "server" }, stage: "plain", data, expiresAt: 9_000_000_000 });
+  const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
+  const forged = createSessions({ ...createServerRecords({ records: table, keys: undefined, context }), ...deps });
+  const { tokens } = await forged.start({ ...WHO, user: "T1:VICTIM" });
+  const server = createSessions({ ...createServerRecords({ records: table, keys, context }), ...deps });
+  expect(await server.identify(tokens.accessToken)).toMatchObject({ user: "T1:VICTIM" });
+});
