@@ -80,6 +80,71 @@ describe("LIMITS_REQUESTS_PER_MINUTE=5", () => {
   });
 });
 
+describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
+  const junk = (count: number): string[] => Array.from({ length: count }, (_, index) => `of-nobody-${index}`);
+  const presentAll = async (mcp: string, tokens: readonly string[], init: RequestInit = {}): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (const token of tokens) statuses.push((await postWhoami(mcp, token, init)).status);
+    return statuses;
+  };
+  const LIMIT = { LIMITS_REFUSED_TOKENS_PER_MINUTE: "5" };
+
+  it("bar#ST-8 ends the sixth token of an address that is refused; those in use pass, and no other address hears of it (#11)", async () => {
+    const preRegistered = { OAUTH_MODE: "pre-registered", PORT: String(await freePort()), ...vendor.env, ...LIMIT };
+    await serving({ ...preRegistered, TRUSTED_PROXIES: "127.0.0.0/8" }, async ({ mcp }) => {
+      const [used, fresh] = [await vendor.obtainToken(), await vendor.obtainToken({ account: "operator" })];
+      const checks = (): number =>
+        vendor.github.requests().filter(({ path }) => path.startsWith("/applications/")).length;
+      expect((await postWhoami(mcp, used)).status).toBe(200);
+      const before = checks();
+      const dead = Array.from({ length: 3 }, () => "of-nobody-0");
+      expect(await presentAll(mcp, [...dead, ...junk(7)])).toEqual([401, 401, 401, 401, 401, 401, 401, 401, 429, 429]);
+      expect(checks() - before).toBe(5);
+      const late = await postWhoami(mcp, fresh);
+      expect([late.status, late.headers.get("retry-after"), late.headers.get("content-type")]).toEqual([
+        429,
+        expect.stringMatching(/^[1-9]\d?$/),
+        expect.stringContaining("application/json"),
+      ]);
+      expect(JSON.parse(late.text)).toMatchObject({ error: "slow_down" });
+      expect((await postWhoami(mcp, used)).status).toBe(200);
+      expect(await presentAll(mcp, [fresh], { headers: { "x-forwarded-for": "198.51.100.1" } })).toEqual([200]);
+    });
+  });
+
+  it("bar#ST-8 holds in hosted mode too (#11)", async () => {
+    await serving({ ...(await hostedEnvironment()), ...vendor.env, ...LIMIT }, async ({ url, mcp }) => {
+      const { accessToken } = await (await createMcpPlatform(url)).connect();
+      expect((await postWhoami(mcp, accessToken)).status).toBe(200);
+      expect(await presentAll(mcp, junk(7))).toEqual([401, 401, 401, 401, 401, 429, 429]);
+      expect((await postWhoami(mcp, accessToken)).status).toBe(200);
+    });
+  });
+});
+
+it("bar#AS-12 the eleventh client that registers within a minute from one address is 429, and from another address 201 (#11)", async () => {
+  const port = String(await freePort());
+  const env = {
+    OAUTH_MODE: "hosted",
+    OAUTH_CALLBACK: "server",
+    DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
+    PORT: port,
+    OAUTH_DYNAMIC_REGISTRATION: "open",
+    TRUSTED_PROXIES: "127.0.0.0/8",
+  };
+  await serving({ ...env, ...vendor.env }, async ({ url }) => {
+    const register = async (from: string): Promise<number> => {
+      const headers = { "content-type": "application/json", "x-forwarded-for": from };
+      const body = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
+      return (await send(`${url}/register`, { method: "POST", headers, body })).status;
+    };
+    const statuses: number[] = [];
+    for (let index = 0; index < 12; index += 1) statuses.push(await register("198.51.100.1"));
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429, 429]);
+    expect(await register("198.51.100.2")).toBe(201);
+  });
+});
+
 describe("a vendor without PKCE", () => {
   it("and without ID tokens is refused at start, and taken with a loud warning where the operator insists", async () => {
     const env = { ...(await hostedEnvironment()), ...vendor.env, VENDOR_PKCE: "none" };

@@ -14,10 +14,12 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
+import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/server-callback/client-metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import { createPreRegisteredGate } from "./pre-registered/gate.ts";
 import type { Mode } from "./mode.ts";
 import type { ServerDefinition } from "./server.ts";
@@ -62,7 +64,8 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendor,
   });
   const endpoint = createMcpEndpoint(definition, {
-    gate: mode.gate,
+    gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
+    addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
     scope: scopes.join(" "),
     vendor,

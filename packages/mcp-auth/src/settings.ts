@@ -8,8 +8,12 @@ export interface CommonSettings {
   readonly vendor: VendorSettings;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
   readonly limits: {
-    /** Per address on the OAuth paths; 0 = off. */
+    /** Per address at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`; 0 = off. */
     readonly requestsPerMinute: number;
+    /** Of clients, per address, that are stored; 0 = off. */
+    readonly registrationsPerMinute: number;
+    /** On `/mcp`, per address, each token once; 0 = off. */
+    readonly refusedTokensPerMinute: number;
     /** CIDRs whose forwarded address is believed. */
     readonly trustedProxies: readonly string[];
   };

@@ -8,7 +8,7 @@ export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "egre
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8788;
-const MOST_REQUESTS = 1_000_000;
+const MOST_PER_MINUTE = 1_000_000;
 
 /** @param mode undefined where OAUTH_MODE is wrong: then only what every mode needs is asked for */
 export function readDeployment(read: Reader, mode: Settings["mode"] | undefined): Deployment {
@@ -24,12 +24,18 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
     deploymentUrl,
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },
     limits: {
-      requestsPerMinute: read.integer("LIMITS_REQUESTS_PER_MINUTE", { least: 0, most: MOST_REQUESTS }) ?? 0,
+      requestsPerMinute: readLimit(read, "LIMITS_REQUESTS_PER_MINUTE") ?? 600,
+      registrationsPerMinute: readLimit(read, "LIMITS_REGISTRATIONS_PER_MINUTE") ?? 10,
+      refusedTokensPerMinute: readLimit(read, "LIMITS_REFUSED_TOKENS_PER_MINUTE") ?? 120,
       trustedProxies: read.list("TRUSTED_PROXIES", checkCidr),
     },
   };
   warnOfOpenness(read, deployment);
   return deployment;
+}
+
+function readLimit(read: Reader, name: VariableName): number | undefined {
+  return read.integer(name, { least: 0, most: MOST_PER_MINUTE });
 }
 
 /** Byte for byte: it is the issuer that clients compare. */
@@ -48,6 +54,11 @@ function warnOfOpenness(read: Reader, { listen, deploymentUrl, egress, limits }:
   }
   if (deploymentUrl === undefined && !isLoopbackName(listen.host)) {
     read.warn("HOST can be reached by others and DEPLOYMENT_URL is not set: requests under any host name are answered");
+  }
+  if (isPublic && deploymentUrl.startsWith("https:") && limits.trustedProxies.length === 0) {
+    read.warn(
+      "TRUSTED_PROXIES is not set although DEPLOYMENT_URL is https, which a proxy in front must end: all callers then share its address, and the limits of one",
+    );
   }
   const networks: readonly (readonly [VariableName, readonly string[]])[] = [
     ["EGRESS_ALLOW_CIDRS", egress.allowCidrs],

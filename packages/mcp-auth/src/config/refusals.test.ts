@@ -258,6 +258,16 @@ describe("a server's environment is refused", () => {
       "LIMITS_REQUESTS_PER_MINUTE must be a whole number",
     ],
     [
+      "a limit of registrations that is none",
+      { ...SERVER, LIMITS_REGISTRATIONS_PER_MINUTE: "ten" },
+      "LIMITS_REGISTRATIONS_PER_MINUTE must be a whole number",
+    ],
+    [
+      "a limit of refused tokens beyond the most",
+      { ...PRE_REGISTERED, LIMITS_REFUSED_TOKENS_PER_MINUTE: "1000001" },
+      "LIMITS_REFUSED_TOKENS_PER_MINUTE must be a whole number",
+    ],
+    [
       "an allowance that is none",
       { ...HOSTED, ALLOW_VENDOR_WITHOUT_PKCE: "yes" },
       "ALLOW_VENDOR_WITHOUT_PKCE must be true or false",

@@ -18,7 +18,7 @@ describe("what is not set", () => {
       listen: { host: "127.0.0.1", port: 8788 },
       deploymentUrl: undefined,
       egress: { allowLoopback: false, allowCidrs: [] },
-      limits: { requestsPerMinute: 0, trustedProxies: [] },
+      limits: { requestsPerMinute: 600, registrationsPerMinute: 10, refusedTokensPerMinute: 120, trustedProxies: [] },
       warnings: [],
     });
     expect(vendor).toMatchObject({ credentials: undefined, scopes: [], apiHosts: [] });
@@ -233,7 +233,11 @@ it("where the server listens and what it believes is as written", () => {
     HOST: "[::1]",
     PORT: "0",
     EGRESS_ALLOW_CIDRS: "10.20.0.0/16, fd00::/8",
+    OAUTH_CALLBACK: "server",
+    OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
     LIMITS_REQUESTS_PER_MINUTE: "120",
+    LIMITS_REGISTRATIONS_PER_MINUTE: "0",
+    LIMITS_REFUSED_TOKENS_PER_MINUTE: "7",
     TRUSTED_PROXIES: "10.0.0.0/8",
     VENDOR_TOKEN_URL: "https://vendor.internal:8443/token",
   });
@@ -241,7 +245,12 @@ it("where the server listens and what it believes is as written", () => {
     deploymentUrl: "http://localhost:9001",
     listen: { host: "::1", port: 0 },
     egress: { allowCidrs: ["10.20.0.0/16", "fd00::/8"] },
-    limits: { requestsPerMinute: 120, trustedProxies: ["10.0.0.0/8"] },
+    limits: {
+      requestsPerMinute: 120,
+      registrationsPerMinute: 0,
+      refusedTokensPerMinute: 7,
+      trustedProxies: ["10.0.0.0/8"],
+    },
     warnings: [],
   });
 });

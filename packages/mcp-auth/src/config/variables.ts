@@ -20,6 +20,7 @@ export interface Variable {
 }
 
 const HOSTS_TYPE = "hosts, with their port where it is not 443, separated by commas";
+const LIMIT_TYPE = "whole number, 0 to 1000000";
 const CIDRS_TYPE = "networks in CIDR notation, separated by commas";
 
 export const VARIABLES = [
@@ -168,19 +169,36 @@ export const VARIABLES = [
   },
   {
     name: "LIMITS_REQUESTS_PER_MINUTE",
-    type: "whole number, 0 to 1000000",
-    description: "Requests per address and minute on the OAuth paths; 0 = no limit.",
+    type: LIMIT_TYPE,
+    description:
+      "Requests at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`, per address and minute in a process; 0 = no limit.",
     example: "120",
-    default: "0",
+    default: "600",
     use: "hosted",
+  },
+  {
+    name: "LIMITS_REGISTRATIONS_PER_MINUTE",
+    type: LIMIT_TYPE,
+    description: "Clients that register, per address and minute in a process; 0 = no limit.",
+    example: "30",
+    default: "10",
+    use: "server callback",
+  },
+  {
+    name: "LIMITS_REFUSED_TOKENS_PER_MINUTE",
+    type: LIMIT_TYPE,
+    description:
+      "Bearer tokens that `/mcp` refuses, each counted once, per address and minute in a process; 0 = no limit. Beyond it, tokens that were good before still pass.",
+    example: "60",
+    default: "120",
   },
   {
     name: "TRUSTED_PROXIES",
     type: CIDRS_TYPE,
-    description: "Proxies whose word on the address of a caller is believed.",
+    description:
+      "Proxies whose word on the address of a caller is believed (`X-Forwarded-For`). Behind a proxy that is not named here all callers share one address, and its limits.",
     example: "10.0.0.0/8",
     default: "none",
-    use: "hosted",
   },
 ] as const satisfies readonly Variable[];
 

@@ -28,6 +28,11 @@ describe("a warning tells", () => {
       "a word for the server key in the other mode",
       { ...PRE_REGISTERED, ADOPT_UNSEALED_SERVER_KEY: "true" },
       "ADOPT_UNSEALED_SERVER_KEY is set, and not used in pre-registered mode",
+      ],
+      [
+      "a limit of registrations where no client registers itself",
+      { ...HOSTED, LIMITS_REGISTRATIONS_PER_MINUTE: "5" },
+      "LIMITS_REGISTRATIONS_PER_MINUTE is set, and not used",
     ],
     [
       "a misspelt variable",
@@ -44,6 +49,11 @@ describe("a warning tells", () => {
       "a reachable server without a name",
       { ...PRE_REGISTERED, HOST: "0.0.0.0" },
       "requests under any host name are answered",
+    ],
+    [
+      "a proxy that is not named",
+      { ...HOSTED, TRUSTED_PROXIES: "" },
+      "TRUSTED_PROXIES is not set although DEPLOYMENT_URL is https",
     ],
     [
       "proxies everywhere",

@@ -3,8 +3,9 @@ import { errorPageWith, createLog, listen, mount } from "@oauth-broker/oauth-cor
 import type { Context } from "hono";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
-import { openHostedBench } from "../testing/hosted-bench.ts";
-import { createCallerAddress } from "./caller-address.ts";
+import type { HostedSettings } from "../settings.ts";
+import { CALLBACK, NO_LIMITS, openHostedBench, VERIFIER } from "../testing/hosted-bench.ts";
+import { createCallerAddress } from "../caller-address.ts";
 import { hostedRoutes } from "./routes.ts";
 
 const from = (remoteAddress: string, forwarded?: string): Context =>
@@ -17,28 +18,96 @@ it.each([
   ["one proxy, seen as IPv6", "::ffff:10.0.0.1", "203.0.113.9", ["10.0.0.0/8"], "203.0.113.9"],
   ["two proxies", "10.0.0.1", "203.0.113.9, 10.2.0.1", ["10.0.0.0/8"], "203.0.113.9"],
   ["what the caller wrote comes before", "10.0.0.1", "1.1.1.1, 203.0.113.9", ["10.0.0.0/8"], "203.0.113.9"],
+  ["an IPv6 network is one caller", "2001:db8:1:2:3:4:5:6", undefined, [], "2001:db8:1:2::/64"],
+  ["the same network, shorter", "2001:DB8:1:2::1", undefined, [], "2001:db8:1:2::/64"],
+  ["zeros that are left out", "2001:0db8::7", undefined, [], "2001:db8:0:0::/64"],
+  ["an IPv6 caller behind a proxy", "fd00::1", "2001:db8::1:2:3", ["fd00::/8"], "2001:db8:0:0::/64"],
+  ["zeros in the middle", "2001::3:4:5:6:7", undefined, [], "2001:0:0:3::/64"],
+  ["loopback", "::1", undefined, [], "0:0:0:0::/64"],
   ["nothing was forwarded", "10.0.0.1", undefined, ["10.0.0.0/8"], "10.0.0.1"],
 ])("bar#ST-8 the address is the one nearest that is not ours: %s", (_what, peer, forwarded, trusted, expected) => {
   expect(createCallerAddress(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-it("bar#ST-8 counts the OAuth paths per address, whatever a caller says it is", async () => {
+/** Behind one proxy that says whom it heard. */
+async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial<HostedSettings> = {}) {
   const vendor = defineVendor({
     id: "example",
     name: "Example",
     authorizationEndpoint: "https://vendor.example/authorize",
     tokenEndpoint: "https://vendor.example/token",
   });
-  const limits = { requestsPerMinute: 2, trustedProxies: [] };
-  const bench = openHostedBench({ vendor, settings: { limits } });
+  const bench = openHostedBench({ vendor, settings: { limits: { ...NO_LIMITS, ...limits }, ...changes } });
   const app = new Hono();
   mount(app, hostedRoutes(bench), { log: createLog({ write: () => {} }), errorPage: errorPageWith(), isHttps: false });
   const server = await listen(app, { host: "127.0.0.1", port: 0 });
-  const ask = async (index: number) =>
-    fetch(`http://127.0.0.1:${server.port}/authorize`, { headers: { "x-forwarded-for": `198.51.100.${index}` } });
-  const statuses = [await ask(1), await ask(2), await ask(3)].map(({ status }) => status);
+  const ask = async (path: string, address: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`http://127.0.0.1:${server.port}${path}`, {
+      redirect: "manual",
+      ...init,
+      headers: { ...(init.headers as object), "x-forwarded-for": address },
+    });
+  const close = async (): Promise<void> => {
+    await server.stop(0);
+    await bench.close();
+  };
+  return { bench, ask, close };
+}
+
+const BEHIND_PROXY = { trustedProxies: ["127.0.0.0/8"] };
+const form = (fields: Record<string, string>): RequestInit => ({ method: "POST", body: new URLSearchParams(fields) });
+
+it("bar#ST-8 counts the OAuth paths per address, whatever a caller says it is", async () => {
+  const { ask, close } = await serve({ requestsPerMinute: 2 });
+  const statuses = [];
+  for (const index of [1, 2, 3]) statuses.push((await ask("/authorize", `198.51.100.${index}`)).status);
   expect(statuses).toEqual([400, 400, 429]);
-  expect((await ask(4)).headers.get("retry-after")).toMatch(/^\d+$/);
-  await server.stop(0);
-  await bench.close();
+  expect((await ask("/authorize", "198.51.100.4")).headers.get("retry-after")).toMatch(/^\d+$/);
+  await close();
+});
+
+it("bar#ST-8 counts of /token and /revoke what is refused alone, also when all come at the same moment (#11)", async () => {
+  const { ask, bench, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
+  const client = { client_id: "platform" };
+  // An unknown token is revoked already: a success.
+  for (let index = 0; index < 5; index += 1)
+    expect((await ask("/revoke", "198.51.100.1", form({ ...client, token: "none" }))).status).toBe(200);
+  bench.down.add("records");
+  const outage = form({
+    ...client,
+    grant_type: "authorization_code",
+    code: "c",
+    redirect_uri: CALLBACK,
+    code_verifier: VERIFIER,
+  });
+  for (let index = 0; index < 3; index += 1) expect((await ask("/token", "198.51.100.1", outage)).status).toBe(503);
+  bench.down.delete("records");
+  const refused = Array.from({ length: 30 }, () => ask("/token", "198.51.100.1", form({ a: "b" })));
+  const statuses = (await Promise.all(refused)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 400)).toHaveLength(2);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(28);
+  expect((await ask("/revoke", "198.51.100.1", form({ ...client, token: "none" }))).status).toBe(429);
+  expect((await ask("/revoke", "198.51.100.2", form({ ...client, token: "none" }))).status).toBe(200);
+  await close();
+});
+
+it("bar#ST-8 one address that has registered its number leaves every other free to (#11)", async () => {
+  const callback: HostedSettings["callback"] = {
+    kind: "server",
+    redirectUri: "https://server.example/callback",
+    clients: [],
+    registration: { hosts: [] },
+    clientMetadataHosts: [],
+  };
+  const { ask, close } = await serve({ registrationsPerMinute: 3, ...BEHIND_PROXY }, { callback });
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" }),
+  };
+  const greedy = [];
+  for (let index = 0; index < 80; index += 1) greedy.push((await ask("/register", "198.51.100.1", init)).status);
+  expect(greedy).toEqual(Array.from({ length: 80 }, (_, index) => (index < 3 ? 201 : 429)));
+  expect((await ask("/register", "198.51.100.2", init)).status).toBe(201);
+  await close();
 });

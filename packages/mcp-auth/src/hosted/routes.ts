@@ -1,11 +1,12 @@
 /** The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and Origin. */
-import type { Parameters } from "@oauth-broker/oauth-core";
+import { type Parameters, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/hono";
-import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
+import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
+import { createMinuteCount } from "../minute-count.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
 import { authorize } from "./authorize.ts";
-import { createCallerAddress } from "./caller-address.ts";
 import { type FindClient, platformClient } from "./clients.ts";
 import { redeemVendorCode } from "./code-grant.ts";
 import type { HostedDeps } from "./deps.ts";
@@ -19,18 +20,18 @@ import { createServerClients } from "./server-callback/find-client.ts";
 import { finishCallback } from "./server-callback/finish-callback.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
 import { noteUse, registerClient, type RegistrationRules } from "./server-callback/registration.ts";
+import { createUnusedClients } from "./server-callback/unused-clients.ts";
 import { takeDecision } from "./server-callback/take-decision.ts";
 import { answerToken, type TokenDeps } from "./token.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
-/** Open registration takes in whoever comes: over all of them, so that what is stored stays bounded. */
-const REGISTRATIONS_PER_MINUTE = 60;
 const REGISTRATION_LIMIT = { bodyBytes: 8_192 };
 
 export function hostedRoutes(deps: HostedDeps): Route[] {
-  const { callback } = deps.settings;
-  const routes = callback.kind === "server" ? serverRoutes(callback, deps) : platformRoutes(callback, deps);
-  return [...metadataRoutes(deps), ...limited(routes, deps)];
+  const { callback, limits } = deps.settings;
+  const addressOf = createCallerAddress(limits.trustedProxies);
+  const routes = callback.kind === "server" ? serverRoutes(callback, deps, addressOf) : platformRoutes(callback, deps);
+  return [...metadataRoutes(deps), ...limited(routes, deps, addressOf)];
 }
 
 function metadataRoutes(deps: HostedDeps): Route[] {
@@ -64,7 +65,7 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
   ];
 }
 
-function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
+function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: CallerAddress): Route[] {
   const documents = createClientDocuments({
     fetch: hosted.fetchDocument,
     hosts: callback.clientMetadataHosts,
@@ -95,19 +96,31 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps): Route[] {
       redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
       noteUse: (client) => noteUse(client, hosted),
     }),
-    ...(registration === undefined ? [] : [registrationRoute(registration, hosted)]),
+    ...(registration === undefined ? [] : [registrationRoute(registration, hosted, addressOf)]),
   ];
 }
 
-function registrationRoute(rules: RegistrationRules, { records, now }: HostedDeps): Route {
+function registrationRoute(
+  rules: RegistrationRules,
+  { records, now, settings: { limits } }: HostedDeps,
+  addressOf: CallerAddress,
+): Route {
   //= bar#AS-12
-  const limit = createRateLimit(REGISTRATIONS_PER_MINUTE);
-  const deps = { records, now, admit: () => limit("all") };
+  const registrations = createMinuteCount(limits.registrationsPerMinute, now);
+  const unusedClients = createUnusedClients({ records, now });
   return {
     method: "POST",
     path: PATHS.register,
     surface: "api",
-    handle: async (c) => registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, deps),
+    handle: async (c) => {
+      const admit = async (clientId: string): Promise<void> => {
+        const address = addressOf(c);
+        registrations.requireLeft(address);
+        registrations.add(address);
+        await unusedClients.admit(clientId);
+      };
+      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, admit });
+    },
   };
 }
 
@@ -132,16 +145,36 @@ function tokenRoutes(deps: TokenDeps): Route[] {
   ];
 }
 
+/** Where every request counts, and where only refused ones do: a platform's backend refreshes for all its users. */
+const EVERY_REQUEST: ReadonlySet<string> = new Set([PATHS.authorize, PATHS.callback]);
+const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
+
 /** Per address; the vendor is named for the log. */
-function limited(routes: readonly Route[], { settings: { limits, vendor } }: HostedDeps): Route[] {
-  const rateLimit = createRateLimit(limits.requestsPerMinute);
-  const addressOf = createCallerAddress(limits.trustedProxies);
+function limited(
+  routes: readonly Route[],
+  { settings: { limits, vendor }, now }: HostedDeps,
+  addressOf: CallerAddress,
+): Route[] {
+  const requests = createMinuteCount(limits.requestsPerMinute, now);
   return routes.map((route) => ({
     ...route,
     handle: async (c, trace) => {
       trace.vendor = vendor.vendor.id;
-      await rateLimit(addressOf(c));
-      return route.handle(c, trace);
+      const isCounted = EVERY_REQUEST.has(route.path) || REFUSED_REQUESTS.has(route.path);
+      if (!isCounted) return route.handle(c, trace);
+      const address = addressOf(c);
+      requests.requireLeft(address);
+      requests.add(address);
+      let isRefused = false;
+      try {
+        return await route.handle(c, trace);
+      } catch (thrown) {
+        isRefused = toOAuthError(thrown).status < 500;
+        throw thrown;
+      } finally {
+        // Counted before, so that requests at the same moment do not all find room.
+        if (REFUSED_REQUESTS.has(route.path) && !isRefused) requests.takeBack(address);
+      }
     },
   }));
 }

@@ -75,6 +75,7 @@ beforeAll(async () => {
     },
     {
       gate,
+      addressOf: () => "203.0.113.9",
       resourceMetadata: METADATA,
       scope: "api:read",
       vendor: async () => ({ authorizationEndpoint: "x", tokenEndpoint: "x" }) as ResolvedVendor,

@@ -12,13 +12,16 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../caller.ts";
+import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./bearer.ts";
 import { runTool, type RunToolDeps } from "./run-tool.ts";
 import { convertedOnce } from "./tool-schema.ts";
 
-export interface McpDeps extends BearerDeps, RunToolDeps {}
+export interface McpDeps extends BearerDeps, RunToolDeps {
+  readonly addressOf: CallerAddress;
+}
 
 export const MCP_PATH = "/mcp";
 
@@ -47,7 +50,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       surface: "api",
       handle: async (c, trace) => {
         trace.vendor = deps.names.id;
-        const found = await requireCaller(c.req.header("authorization"), deps);
+        const found = await requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
         if ("challenge" in found) return found.challenge;
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;

@@ -1,7 +1,7 @@
 import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createPreRegisteredGate, VERDICT_SECONDS } from "./gate.ts";
+import { createPreRegisteredGate, REFUSED_SECONDS, VERDICT_SECONDS } from "./gate.ts";
 
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
@@ -86,6 +86,25 @@ describe("the gate of pre-registered mode", () => {
     const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);
     const users = await Promise.all(calls.map(async (token) => (await gate.identify(token))?.user));
     expect(users).toEqual(calls.map((token) => `user of ${token}`));
+  });
+
+  it("asks about a refused token once in a minute", async () => {
+    const { gate, now, asked } = stage(() => ({ active: false, reason: "refused" }));
+    await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
+    now.advance(REFUSED_SECONDS - 1);
+    await gate.identify("t");
+    expect(asked).toEqual(["t"]);
+    now.advance(1);
+    await gate.identify("t");
+    expect(asked).toEqual(["t", "t"]);
+  });
+
+  it("forgets no good token for 20,000 refused ones (#11)", async () => {
+    const { gate, asked } = stage((token) => (token === "good" ? good() : { active: false, reason: "refused" }));
+    await gate.identify("good");
+    for (let index = 0; index < 20_000; index += 1) await gate.identify(`junk-${index}`);
+    expect(await gate.identify("good")).toBeDefined();
+    expect(asked.filter((token) => token === "good")).toHaveLength(1);
   });
 
   it("holds a bounded number of verdicts", async () => {

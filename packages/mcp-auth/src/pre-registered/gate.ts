@@ -1,9 +1,17 @@
 /**
  * Pre-registered mode: the bearer token is the user's vendor token, which the platform sends. The vendor judges it before any
  * tool runs. Its verdict is kept by the token's hash for seconds, so that a burst of calls asks once and a token that ends is
- * not good for long. The token is stored nowhere.
+ * not good for long. The token is stored nowhere. How many unknown tokens get this far: mcp/refused-tokens.ts.
  */
-import { type Clock, hashOf, type ResolvedVendor, Secret, type VendorClient } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type EpochSeconds,
+  hashOf,
+  type ResolvedVendor,
+  Secret,
+  type VendorClient,
+} from "@oauth-broker/oauth-core";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { Caller, Gate, VendorToken } from "../caller.ts";
 import type { VendorSettings } from "../settings.ts";
 
@@ -16,8 +24,10 @@ export interface PreRegisteredGateDeps {
   readonly now: Clock;
 }
 
-/** How long a verdict is believed. */
+/** How long what the vendor says of a good token is believed, and a refusal of its API. */
 export const VERDICT_SECONDS = 10;
+/** A token the vendor refused does not become good: for this long it is not asked about again. */
+export const REFUSED_SECONDS = 60;
 const MOST_VERDICTS = 10_000;
 
 export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
@@ -52,31 +62,49 @@ interface Verdicts {
   refuse(token: string): void;
 }
 
+interface Kept {
+  readonly verdict: Verdict;
+  readonly until: EpochSeconds;
+}
+
 function createVerdicts({ settings, vendor, vendorClient, now }: PreRegisteredGateDeps): Verdicts {
-  // In order of age: the oldest goes first.
-  const kept = new Map<string, { readonly verdict: Promise<Verdict>; readonly until: number }>();
-  const keep = (key: string, verdict: Promise<Verdict>): void => {
-    kept.delete(key);
-    kept.set(key, { verdict, until: now() + VERDICT_SECONDS });
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_VERDICTS && oldest !== undefined) kept.delete(oldest);
+  // Apart, so that tokens tried out by strangers push out no token that is in use.
+  const good = createBoundedMap<Kept>(MOST_VERDICTS);
+  const refused = createBoundedMap<Kept>(MOST_VERDICTS);
+  const asked = new Map<string, Promise<Verdict>>();
+  const keep = (key: string, verdict: Verdict, until: EpochSeconds): void => {
+    const [into, outOf] = verdict.active ? [good, refused] : [refused, good];
+    outOf.delete(key);
+    into.set(key, { verdict, until });
   };
-  const ask = async (token: string): Promise<Verdict> =>
-    vendorClient.judgeToken(await vendor(), token, settings.credentials);
+  const keptOf = (key: string): Verdict | undefined => {
+    const kept = refused.get(key) ?? good.get(key);
+    return kept !== undefined && kept.until > now() ? stillGood(kept.verdict, now) : undefined;
+  };
+  const ask = async (token: string, key: string): Promise<Verdict> => {
+    const askedAt = now();
+    const asking = vendor().then(async (found) => vendorClient.judgeToken(found, token, settings.credentials));
+    asked.set(key, asking);
+    try {
+      const verdict = await asking;
+      // Refused by the API meanwhile: that is the later word.
+      if (asked.get(key) === asking) keep(key, verdict, askedAt + (verdict.active ? VERDICT_SECONDS : REFUSED_SECONDS));
+      return verdict;
+    } finally {
+      // What could not be said is asked again by the next call.
+      if (asked.get(key) === asking) asked.delete(key);
+    }
+  };
   return {
     of: async (token) => {
       const key = hashOf(token);
-      const known = kept.get(key);
-      if (known !== undefined && known.until > now()) return stillGood(await known.verdict, now);
-      const verdict = ask(token);
-      keep(key, verdict);
-      // What could not be said is asked again by the next call.
-      verdict.catch(() => {
-        if (kept.get(key)?.verdict === verdict) kept.delete(key);
-      });
-      return verdict;
+      return keptOf(key) ?? asked.get(key) ?? ask(token, key);
     },
-    refuse: (token) => keep(hashOf(token), Promise.resolve({ active: false, reason: "refused_by_api" })),
+    refuse: (token) => {
+      const key = hashOf(token);
+      asked.delete(key);
+      keep(key, { active: false, reason: "refused_by_api" }, now() + VERDICT_SECONDS);
+    },
   };
 }
 

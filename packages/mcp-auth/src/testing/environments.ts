@@ -16,6 +16,7 @@ export const HOSTED = {
   VENDOR_CLIENT_ID: "our-id",
   VENDOR_CLIENT_SECRET: "our-secret",
   DATA_DIR: "/nowhere",
+  TRUSTED_PROXIES: "10.0.0.0/8",
   ...OWN,
 };
 

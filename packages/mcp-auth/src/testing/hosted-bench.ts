@@ -41,6 +41,12 @@ export const CREDENTIALS: VendorCredentials = {
   clientSecret: new Secret("our-secret"),
 };
 export const SCOPES = ["openid", "profile", "api:read", "api:write"];
+export const NO_LIMITS = {
+  requestsPerMinute: 0,
+  registrationsPerMinute: 0,
+  refusedTokensPerMinute: 0,
+  trustedProxies: [],
+} as const;
 /** One flow's PKCE #1: rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
@@ -110,7 +116,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     allowVendorWithoutPkce: false,
     adoptUnsealedServerKey: false,
     egress: { allowLoopback: true, allowCidrs: [] },
-    limits: { requestsPerMinute: 0, trustedProxies: [] },
+    limits: NO_LIMITS,
     warnings: [],
     ...changes,
   };

@@ -1,6 +1,7 @@
 /** Open registration: what is taken, what is kept, for how long. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
+import { NO_LIMITS } from "../../testing/hosted-bench.ts";
 import { expectPage, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
 
 const URI = "https://app.example/back";
@@ -133,25 +134,37 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
 });
 
 describe("bar#AS-12 what is stored stays bounded", () => {
-  it("sixty in a minute are taken, whoever comes; what is refused does not count", async () => {
-    const flooded = await openStubServerBench({ callback: { registration: { hosts: [] } } });
+  it("as many in a minute as one address may, what is refused does not count, and the next is told when (#11)", async () => {
+    const settings = { limits: { ...NO_LIMITS, registrationsPerMinute: 10 } };
+    const limited = await openStubServerBench({ callback: { registration: { hosts: [] } }, settings });
     try {
-      for (let index = 0; index < 70; index += 1)
-        expect((await flooded.register({ redirect_uris: [] })).status).toBe(400);
+      for (let index = 0; index < 12; index += 1)
+        expect((await limited.register({ redirect_uris: [] })).status).toBe(400);
       const statuses = [];
-      for (let index = 0; index < 61; index += 1)
-        statuses.push((await flooded.register({ redirect_uris: [URI] })).status);
-      expect(statuses.filter((status) => status === 201)).toHaveLength(60);
-      expect(statuses.at(-1)).toBe(429);
-      const answer = await flooded.request("/register", {
+      for (let index = 0; index < 11; index += 1)
+        statuses.push((await limited.register({ redirect_uris: [URI] })).status);
+      expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429]);
+      const answer = await limited.request("/register", {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ redirect_uris: [URI] }),
       });
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
+      limited.clock.advance(60);
+      expect((await limited.register({ redirect_uris: [URI] })).status).toBe(201);
     } finally {
-      await flooded.close();
+      await limited.close();
     }
+  });
+
+  it("10,001 that nobody uses lock no newcomer out, and end no client that is used (#11)", async () => {
+    const used = await registered();
+    await connect(used);
+    const [oldest] = [await registered()];
+    for (let index = 0; index < 10_000; index += 1) expect(await registered()).toMatch(/^dcr_/);
+    expect((await ask(used)).status).toBe(200);
+    await expectPage(await ask(oldest));
+    expect((await connect(await registered())).status).toBe(200);
   });
 
   it("one that nobody consents to is forgotten after a day, also where it was shown and knocked at /token", async () => {

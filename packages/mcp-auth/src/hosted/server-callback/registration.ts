@@ -1,7 +1,8 @@
 /**
  * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator opens it. What registers is
  * a public client with redirect URIs and a name, nothing else. It is forgotten after a day unless a user's consent makes tokens
- * for it, and otherwise ninety days after it last got any.
+ * for it, and otherwise ninety days after it last got any; of those without tokens the oldest goes sooner where there are too
+ * many (unused-clients.ts).
  */
 import {
   type Clock,
@@ -21,8 +22,8 @@ import { readRegistration } from "./client-metadata.ts";
 export interface RegistrationDeps {
   readonly records: RecordStore;
   readonly now: Clock;
-  /** Counts what is about to be stored. @throws OAuthError slow_down */
-  readonly admit: () => Promise<void>;
+  /** Makes room for the client that is about to be stored. @throws OAuthError slow_down */
+  readonly admit: (clientId: string) => Promise<void>;
 }
 
 export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
@@ -36,7 +37,7 @@ interface Registered {
 }
 
 //= bar#AS-12
-const UNUSED_SECONDS = 86_400;
+export const UNUSED_SECONDS = 86_400;
 const USED_SECONDS = 90 * 86_400;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
@@ -51,9 +52,9 @@ export async function registerClient(
   if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
   }
-  await admit();
-  const issuedAt = now();
   const clientId = `dcr_${randomToken(16)}`;
+  await admit(clientId);
+  const issuedAt = now();
   const data: Registered = { v: 1, clientName, redirectUris };
   await records.create({
     key: keyOf(clientId),
@@ -106,6 +107,18 @@ export async function noteUse(
   const from = { stage: record.stage, expect: usedAt === undefined ? {} : { usedAt } };
   const patch = { stage: "used", set: { usedAt: String(now()) }, expiresAt: now() + USED_SECONDS };
   await records.advance(key, from, patch).catch(() => undefined);
+}
+
+/** Forgets a client that never got tokens, and no other: a conditional write decides, which a first use makes fail. */
+//= bar#AS-12
+export async function forgetUnused(
+  clientId: string,
+  { records, now }: Pick<RegistrationDeps, "records" | "now">,
+): Promise<void> {
+  const key = keyOf(clientId);
+  const ended = { stage: "ended", set: {}, expiresAt: now() };
+  const { outcome } = await records.advance(key, { stage: "unused", expect: {} }, ended);
+  if (outcome === "moved") await records.delete(key);
 }
 
 function isRegistered(clientId: string): boolean {

@@ -40,7 +40,7 @@ it("lists every field of an authorization and of a registered client", async () 
     const client = { client_id: String(body["client_id"]), redirect_uri };
     const back = await bench.browser().connect(client);
     expect((await bench.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
-    for (const kind of ["authorization", "client"]) expect(seen.get(kind)).toEqual(documented(kind));
+    for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
   } finally {
     await bench.close();
   }

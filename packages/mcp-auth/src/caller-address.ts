@@ -6,7 +6,10 @@ import type { IncomingMessage } from "node:http";
 import { createCidrMatcher } from "@oauth-broker/oauth-core";
 import type { Context } from "hono";
 
-/** @returns the address of the caller, or of the last proxy that is not ours; `unknown` where there is no connection */
+/**
+ * @returns the address of the caller, or of the last proxy that is not ours, of IPv6 the /64 network: one customer has all of it;
+ *   `unknown` where there is no connection
+ */
 export type CallerAddress = (c: Context) => string;
 
 /** @param trustedProxies networks in CIDR notation @throws Error naming the first that is none */
@@ -24,8 +27,19 @@ export function createCallerAddress(trustedProxies: readonly string[]): CallerAd
       if (!isTrusted(caller) || before === "") break;
       caller = before;
     }
-    return caller;
+    return networkOf(caller);
   };
+}
+
+const IPV6 = /^[0-9a-f:]+$/i;
+
+function networkOf(address: string): string {
+  if (!IPV6.test(address) || !address.includes(":")) return address;
+  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
+  const groups = [...head, ...zeros, ...tail];
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(":")}::/64`;
 }
 
 /** IPv4 as IPv6 sockets show it. */

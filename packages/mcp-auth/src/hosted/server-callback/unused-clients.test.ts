@@ -1,0 +1,107 @@
+/**
+ * Which client is forgotten when there are too many that never got tokens, whatever process takes
+ * them in.
+ */
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
+import { findRegistered, noteUse, registerClient } from "./registration.ts";
+import { createUnusedClients } from "./unused-clients.ts";
+
+const NOW = 1_700_000_000;
+const MOST = 5;
+const RULES = { hosts: [] };
+const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
+
+let now: ReturnType<typeof fixedClock>;
+let stores: RecordStores;
+let records: RecordStore;
+let register: () => Promise<string>;
+
+/** One process of the server. */
+function processOn(store: RecordStore): () => Promise<string> {
+  const { admit } = createUnusedClients({ records: store, now }, MOST);
+  return async () => {
+    const { body } = await registerClient(METADATA, RULES, { records: store, now, admit });
+    return String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
+  };
+}
+
+async function registerAll(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push(await register());
+  return ids;
+}
+
+const isKnown = async (clientId: string): Promise<boolean> =>
+  (await findRegistered(clientId, RULES, { records })) !== undefined;
+const known = async (ids: readonly string[]): Promise<boolean[]> => Promise.all(ids.map(isKnown));
+const use = (clientId: string): Promise<void> => noteUse({ clientId }, { records, now });
+
+describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unused clients, in %s", (_, open) => {
+  beforeAll(async () => {
+    stores = await open();
+  });
+  afterAll(() => stores.close());
+  beforeEach(async () => {
+    now = fixedClock(NOW);
+    records = await stores.fresh(now);
+    register = processOn(records);
+  });
+
+  it("the oldest goes, and the newcomer is taken in (#11)", async () => {
+    const ids = await registerAll(MOST + 2);
+    expect(await known(ids)).toEqual([false, false, true, true, true, true, true]);
+  });
+
+  it("one that got tokens stays, however many come after it (#11)", async () => {
+    const [first = ""] = await registerAll(1);
+    await use(first);
+    const later = await registerAll(3 * MOST);
+    expect(await isKnown(first)).toBe(true);
+    expect((await known(later)).filter(Boolean)).toHaveLength(MOST);
+  });
+
+  it("nothing stays stored of those that went", async () => {
+    const [first = ""] = await registerAll(1 + MOST);
+    expect(await records.get({ kind: "client", id: first }, { includeExpired: true })).toBeUndefined();
+  });
+
+  it("processes that take clients in at the same moment keep to one bound", async () => {
+    const processes = Array.from({ length: 4 }, () => processOn(stores.again(now)));
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, index) => processes[index % 4]!()));
+    expect(new Set(ids).size).toBe(40);
+    expect((await known(ids)).filter(Boolean)).toHaveLength(MOST);
+    expect(await isKnown(await register())).toBe(true);
+  });
+
+  it("a first use and the end of the same client at the same moment: one of the two, never half of each", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [first = ""] = await registerAll(MOST);
+      await Promise.all([use(first), register()]);
+      const record = await records.get({ kind: "client", id: first });
+      expect([undefined, "used"]).toContain(record?.stage);
+    }
+  });
+
+  it("begins anew when no client came for as long as one lives unused", async () => {
+    await registerAll(MOST - 1);
+    now.advance(86_400);
+    const ids = await registerAll(MOST + 1);
+    expect(await known(ids)).toEqual([false, ...Array.from({ length: MOST }, () => true)]);
+  });
+
+  it("a store that does not answer once keeps no later client out", async () => {
+    let isDown = true;
+    const advance: RecordStore["advance"] = async (...args) => {
+      if (isDown) throw new Error("down");
+      return records.advance(...args);
+    };
+    await register();
+    const failing = processOn({ ...records, advance });
+    await expect(failing()).rejects.toThrow("down");
+    isDown = false;
+    expect(await isKnown(await failing())).toBe(true);
+  });
+});

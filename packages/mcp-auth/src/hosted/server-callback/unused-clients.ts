@@ -1,0 +1,104 @@
+/**
+ * How many clients may be registered without ever having got tokens: open registration takes in
+ * every caller, and what is stored stays bounded all the same. Clients that are used do not count.
+ * Beyond the bound the oldest unused client is forgotten, and the newcomer is taken in.
+ *
+ * A ring of slots, so that nothing is searched: the n-th registration takes slot n modulo their
+ * number, and the client that stood there, the oldest, goes if it is still unused. The record
+ * `client-slots` `next` holds n, moved by compare-and-set, so that no two registrations of any
+ * number of processes share one. Called by registration.ts before it stores the client: whatever
+ * process dies in between, no client is outside the ring.
+ */
+import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
+
+export interface UnusedClients {
+  /** @throws OAuthError temporarily_unavailable */
+  admit(clientId: string): Promise<void>;
+}
+
+export interface UnusedClientsDeps {
+  readonly records: RecordStore;
+  readonly now: Clock;
+}
+
+interface NextNumber {
+  readonly v: 1;
+  /** A whole number, as text, so that a write may depend on it. */
+  readonly next: string;
+}
+
+interface Slot {
+  readonly v: 1;
+  readonly clientId: string;
+}
+
+const MOST_UNUSED_CLIENTS = 10_000;
+/** Of as many writers at the same moment one succeeds, and each process is one writer. */
+const TRIES = 200;
+
+/** @param mostUnused for tests */
+export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_UNUSED_CLIENTS): UnusedClients {
+  // One after the other in this process: they would only take the number away from each other.
+  let last: Promise<unknown> = Promise.resolve();
+  const nextNumber = (): Promise<number> => {
+    const number = last.then(() => takeNumber(deps));
+    last = number.catch(() => undefined);
+    return number;
+  };
+  return {
+    //= bar#AS-12
+    admit: async (clientId) => {
+      const number = await nextNumber();
+      await takeSlot(String(number % mostUnused), clientId, deps);
+    },
+  };
+}
+
+async function takeNumber({ records, now }: UnusedClientsDeps): Promise<number> {
+  const key = slotKey("next");
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    // Without registrations for as long as a client lives unused the ring is empty, and begins
+    // anew.
+    const expiresAt = now() + UNUSED_SECONDS;
+    const record = await records.get(key);
+    if (record === undefined) {
+      const first = { key, stage: "taken", data: { v: 1, next: "1" }, expiresAt };
+      if ((await records.create(first)) === "created") return 0;
+      continue;
+    }
+    const { next } = record.data as unknown as NextNumber;
+    const taken = { stage: "taken", set: { next: String(Number(next) + 1) }, expiresAt };
+    const { outcome } = await records.advance(key, { stage: "taken", expect: { next } }, taken);
+    if (outcome === "moved") return Number(next);
+  }
+  throw contended("the number of the next slot");
+}
+
+async function takeSlot(slot: string, clientId: string, { records, now }: UnusedClientsDeps): Promise<void> {
+  const key = slotKey(slot);
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const expiresAt = now() + UNUSED_SECONDS;
+    const record = await records.get(key);
+    if (record === undefined) {
+      if ((await records.create({ key, stage: "taken", data: { v: 1, clientId }, expiresAt })) === "created") return;
+      continue;
+    }
+    const { clientId: oldest } = record.data as unknown as Slot;
+    await forgetUnused(oldest, { records, now });
+    const taken = { stage: "taken", set: { clientId }, expiresAt };
+    const { outcome } = await records.advance(key, { stage: "taken", expect: { clientId: oldest } }, taken);
+    if (outcome === "moved") return;
+  }
+  throw contended("a slot");
+}
+
+function slotKey(id: string): RecordKey {
+  return { kind: "client-slots", id };
+}
+
+function contended(what: string): OAuthError {
+  return new OAuthError("temporarily_unavailable", "Too many clients register at this moment: try again", {
+    detail: `${what} kept changing`,
+  });
+}

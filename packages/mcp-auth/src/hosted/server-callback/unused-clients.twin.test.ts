@@ -1,0 +1,54 @@
+/**
+ * The twins of unused-clients.test.ts: one defence taken out each, and a flood of registrations
+ * does its harm.
+ */
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type * as Registration from "./registration.ts";
+
+const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
+const MOST = 5;
+
+beforeEach(() => {
+  vi.resetModules();
+});
+afterEach(() => {
+  vi.doUnmock("./registration.ts");
+});
+
+/**
+ * The first client gets tokens, then as many come as there are slots. @returns which of them are
+ * known
+ */
+async function flood(forgetUnused: (clientId: string, records: RecordStore) => Promise<void>): Promise<boolean[]> {
+  const now = fixedClock(1_700_000_000);
+  const records = memoryRecordStore({ now });
+  vi.doMock("./registration.ts", async (original) => ({
+    ...(await original<typeof Registration>()),
+    forgetUnused: (clientId: string) => forgetUnused(clientId, records),
+  }));
+  const { findRegistered, noteUse, registerClient } = await import("./registration.ts");
+  const { createUnusedClients } = await import("./unused-clients.ts");
+  const { admit } = createUnusedClients({ records, now }, MOST);
+  const ids: string[] = [];
+  for (let index = 0; index < 2 * MOST; index += 1) {
+    const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, admit });
+    const clientId = String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
+    ids.push(clientId);
+    if (index === 0) await noteUse({ clientId }, { records, now });
+  }
+  const found = ids.map(async (id) => (await findRegistered(id, { hosts: [] }, { records })) !== undefined);
+  return Promise.all(found);
+}
+
+it("a client that has tokens is forgotten, where it is not asked whether it is used (twin of bar#AS-12)", async () => {
+  const known = await flood((id, records) => records.delete({ kind: "client", id }));
+  expect(known[0]).toBe(false);
+});
+
+it("every client stays stored for a day, where none is forgotten (twin of bar#AS-12)", async () => {
+  const known = await flood(async () => {});
+  expect(known).toEqual(Array.from({ length: 2 * MOST }, () => true));
+});

@@ -1,0 +1,139 @@
+/**
+ * How many bearer tokens of one address `/mcp` refuses in a minute, in both modes. A token that
+ * this server does not know costs a call at the vendor or a read of the store, so a caller who
+ * tries tokens out would have it ask without end. A token that was good here is never held up by
+ * what else its address sends. Between bearer.ts and the mode's gate.
+ */
+import { type Clock, type EpochSeconds, hashOf, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { createBoundedMap } from "../bounded-map.ts";
+import type { Caller, Gate } from "../caller.ts";
+import { createMinuteCount } from "../minute-count.ts";
+
+export interface AddressedGate {
+  /**
+   * @param address whose request it is, caller-address.ts
+   * @throws OAuthError as Gate; slow_down for a token that is not known here, of an address that
+   *   had too many refused
+   */
+  identify(bearer: string, address: string): Promise<Caller | undefined>;
+}
+
+export interface RefusedTokensDeps {
+  /** 0 = off. */
+  readonly refusedTokensPerMinute: number;
+  readonly now: Clock;
+}
+
+/**
+ * Tokens that were good, and tokens that were counted: each in a map of its own, so that one cannot
+ * push the other out.
+ */
+const MOST_TOKENS = 10_000;
+const COUNTED_SECONDS = 60;
+/**
+ * Unknown tokens that are asked about at the same time, over all addresses, and those that wait
+ * until they may be.
+ */
+const MOST_UNDER_WAY = 256;
+const MOST_WAITING = 1_000;
+
+export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: RefusedTokensDeps): AddressedGate {
+  const refusals = createMinuteCount(refusedTokensPerMinute, now);
+  const good = createBoundedMap<true>(MOST_TOKENS);
+  const counted = createBoundedMap<EpochSeconds>(MOST_TOKENS);
+  const asked = new Map<string, Promise<unknown>>();
+  const enter = createWaitingRoom((address, underWay) => {
+    refusals.requireLeft(address);
+    return underWay < refusals.left(address);
+  });
+
+  const isCounted = (token: string, address: string): boolean => (counted.get(`${address} ${token}`) ?? 0) > now();
+  const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
+    const caller = await gate.identify(bearer).catch((error: unknown) => {
+      // Nothing is kept of it, so the same token counts each time. An outage says nothing of a
+      // token.
+      if (toOAuthError(error).code === "vendor_response_invalid") refusals.add(address);
+      throw error;
+    });
+    if (caller !== undefined) {
+      good.set(token, true);
+      return caller;
+    }
+    good.delete(token);
+    if (!isCounted(token, address)) {
+      counted.set(`${address} ${token}`, now() + COUNTED_SECONDS);
+      refusals.add(address);
+    }
+    return undefined;
+  };
+  const askAsStranger = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
+    const leave = await enter(address);
+    try {
+      return await ask(bearer, token, address);
+    } finally {
+      leave();
+    }
+  };
+
+  return {
+    //= bar#ST-8
+    identify: async (bearer, address) => {
+      const token = hashOf(bearer);
+      if (good.has(token) || isCounted(token, address)) return ask(bearer, token, address);
+      const first = asked.get(token);
+      if (first !== undefined) {
+        // An outage is theirs too. What was found out meanwhile the gate knows now.
+        await first;
+        return ask(bearer, token, address);
+      }
+      const asking = askAsStranger(bearer, token, address).finally(() => asked.delete(token));
+      asked.set(token, asking);
+      return asking;
+    },
+  };
+}
+
+/** @returns called once, when what was entered for is over */
+type Enter = (address: string) => Promise<() => void>;
+
+/**
+ * Lets in at most MOST_UNDER_WAY at a time; the others wait, and are let in or refused when one
+ * leaves.
+ *
+ * @param hasRoom whether this address may have one more beside those it has under way; throws to
+ *   refuse it
+ */
+function createWaitingRoom(hasRoom: (address: string, underWay: number) => boolean): Enter {
+  const underWay = new Map<string, number>();
+  let total = 0;
+  let waiting: (() => void)[] = [];
+  const change = (address: string, by: 1 | -1): void => {
+    const count = (underWay.get(address) ?? 0) + by;
+    if (count === 0) underWay.delete(address);
+    else underWay.set(address, count);
+    total += by;
+  };
+  const isFull = (address: string): boolean => !hasRoom(address, underWay.get(address) ?? 0) || total >= MOST_UNDER_WAY;
+  return async (address) => {
+    while (isFull(address)) {
+      if (waiting.length >= MOST_WAITING) throw tooBusy();
+      // One after the other: each turn looks anew.
+      // oxlint-disable-next-line no-await-in-loop
+      await new Promise<void>((resolve) => void waiting.push(resolve));
+    }
+    change(address, 1);
+    return () => {
+      change(address, -1);
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    };
+  };
+}
+
+function tooBusy(): OAuthError {
+  return new OAuthError("temporarily_unavailable", "Too many tokens are being checked now: try again in a moment", {
+    reason: "tokens_under_way",
+    retryAfterSeconds: 2,
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * The twins of refused-tokens.test.ts and of ../pre-registered/gate.test.ts: one defence taken out
+ * each, and the attack works.
+ */
+import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as BoundedMaps from "../bounded-map.ts";
+
+beforeEach(() => {
+  vi.resetModules();
+});
+afterEach(() => {
+  vi.doUnmock("../minute-count.ts");
+  vi.doUnmock("../bounded-map.ts");
+});
+
+describe("with a defence off", () => {
+  it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
+    const createMinuteCount = () => ({
+      left: () => Infinity,
+      requireLeft: () => {},
+      add: () => {},
+      takeBack: () => {},
+    });
+    vi.doMock("../minute-count.ts", () => ({ createMinuteCount }));
+    const { createApp } = await import("../app.ts");
+    const { openRefusingVendor } = await import("../testing/refusing-vendor.ts");
+    const { present, asked, close } = await openRefusingVendor(createApp);
+    for (let index = 0; index < 500; index += 1) expect(await present(`junk-${index}`)).toBe(401);
+    expect(asked()).toBe(500);
+    await close();
+  });
+
+  it("tokens that are tried out push out what was said of a good one, where both lie in one map", async () => {
+    vi.doMock("../bounded-map.ts", async (original) => {
+      const one = (await original<typeof BoundedMaps>()).createBoundedMap<never>(10_000);
+      return { createBoundedMap: () => one };
+    });
+    const { createPreRegisteredGate } = await import("../pre-registered/gate.ts");
+    const asked: string[] = [];
+    const gate = createPreRegisteredGate({
+      settings: { credentials: undefined },
+      vendor: async () => ({ id: "example" }) as ResolvedVendor,
+      vendorClient: {
+        judgeToken: async (_, token) => {
+          asked.push(token);
+          return token === "good" ? { active: true, user: "u1" } : { active: false, reason: "refused" };
+        },
+      },
+      now: fixedClock(1_700_000_000),
+    });
+    await gate.identify("good");
+    for (let index = 0; index < 10_000; index += 1) await gate.identify(`junk-${index}`);
+    await gate.identify("good");
+    expect(asked.filter((token) => token === "good")).toHaveLength(2);
+  });
+});

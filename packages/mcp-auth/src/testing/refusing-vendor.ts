@@ -1,0 +1,50 @@
+/**
+ * A server in pre-registered mode before a vendor that refuses every token, and counts how often it
+ * is asked.
+ */
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { startLoopbackServer } from "../../../oauth-core/src/testing/loopback-server.ts";
+import type { createApp } from "../app.ts";
+import { loadSettings } from "../config.ts";
+import { NO_URLS } from "./environments.ts";
+
+export interface RefusingStage {
+  /** How often the vendor was asked. */
+  asked(): number;
+  /** @returns the status of the answer of `/mcp` */
+  present(bearer: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** @param create the program's own, or one with a defence taken out */
+export async function openRefusingVendor(create: typeof createApp): Promise<RefusingStage> {
+  let asked = 0;
+  const vendor = await startLoopbackServer((socket) => {
+    asked += 1;
+    socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+  });
+  const settings = loadSettings({
+    ...NO_URLS,
+    OAUTH_MODE: "pre-registered",
+    VENDOR: "refusing",
+    VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
+    VENDOR_TOKEN_URL: `${vendor.origin}/token`,
+    VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
+    EGRESS_ALLOW_LOOPBACK: "true",
+  });
+  const log = createLog({ write: () => undefined });
+  const definition = { name: "test", version: "1.0.0", tools: [] };
+  const server = create(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
+  return {
+    asked: () => asked,
+    present: async (bearer) => {
+      const headers = { host: "localhost", authorization: `Bearer ${bearer}` };
+      return (await server.app.request("http://localhost/mcp", { method: "POST", headers })).status;
+    },
+    close: async () => {
+      await server.close();
+      await vendor.close();
+    },
+  };
+}
