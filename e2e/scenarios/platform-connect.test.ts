@@ -31,7 +31,8 @@ beforeAll(async () => {
   platform = await startPlatform({
     broker: { issuer: brokerUrl, clientId: "platform", clientSecret: new Secret(BROKER_SECRET) },
   });
-  vendor = await startGitHubVendor({ redirectUris: [platform.callback] });
+  const redirectUris = [platform.callback, ...["hosted", "unregistered"].map((id) => platform.ownCallback(id))];
+  vendor = await startGitHubVendor({ redirectUris });
   const clientSecret = vendor.env["VENDOR_CLIENT_SECRET"] ?? "";
   for (const clientId of [BROKER_CLIENT, "byoc-at-the-vendor"]) {
     vendor.github.addClient({ clientId, clientSecret, redirectUris: [`${brokerUrl}/v1/callback`] });
@@ -59,8 +60,10 @@ afterAll(async () => {
   await vendor.close();
 });
 
-async function startServer(env: Readonly<Record<string, string>>): Promise<McpServer> {
-  const server = await startMcpServer({ ...env, PLATFORM_OAUTH_CALLBACK_URL: platform.callback });
+/** @param hosted its connector */
+async function startServer(env: Readonly<Record<string, string>>, hosted?: string): Promise<McpServer> {
+  const callback = hosted === undefined ? platform.callback : platform.ownCallback(hosted);
+  const server = await startMcpServer({ ...env, PLATFORM_OAUTH_CALLBACK_URL: callback });
   servers.push(server);
   return server;
 }
@@ -69,7 +72,7 @@ const loginOf = (text: string): unknown => (JSON.parse(text) as { readonly login
 
 describe("a hosted server", () => {
   beforeAll(async () => {
-    const server = await startServer({ ...(await hostedEnvironment()), ...vendor.env });
+    const server = await startServer({ ...(await hostedEnvironment()), ...vendor.env }, "hosted");
     await platform.addConnector("hosted", server.mcp, { authentication: "oauth_2_1", registration: "hosted_server" });
   });
 
@@ -104,7 +107,10 @@ describe("a hosted server", () => {
 
 describe("a hosted server that registers nobody", () => {
   it("is connected once an administrator entered its client", async () => {
-    const server = await startServer({ ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" });
+    const server = await startServer(
+      { ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" },
+      "unregistered",
+    );
     const hosted = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
     await platform.addConnector("unregistered", server.mcp, hosted);
     await first.submit("/connectors/unregistered", "/connectors/unregistered/connect");
@@ -121,10 +127,10 @@ describe("a hosted server whose vendor names itself in its answers", () => {
   let openId: OpenIdVendor;
   beforeAll(async () => {
     openId = await startOpenIdVendor({
-      clients: [{ clientId: OUR_CLIENT, clientSecret: "replaced", redirectUris: [platform.callback] }],
+      clients: [{ clientId: OUR_CLIENT, clientSecret: "replaced", redirectUris: [platform.ownCallback("openid")] }],
     });
     const env = { ...openId.env, VENDOR_CLIENT_SECRET: "replaced" };
-    const server = await startServer({ ...(await hostedEnvironment()), ...env });
+    const server = await startServer({ ...(await hostedEnvironment()), ...env }, "openid");
     await platform.addConnector("openid", server.mcp, { authentication: "oauth_2_1", registration: "hosted_server" });
   });
   afterAll(() => openId.close());

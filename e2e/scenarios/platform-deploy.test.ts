@@ -9,7 +9,6 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { callTool, connectClient, ERAS, postWhoami } from "../support/mcp-client.ts";
 import { openTable } from "../support/mcp-aws.ts";
 import { createMcpPlatform } from "../support/mcp-platform.ts";
-import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { ROOT } from "../support/paths.ts";
 import { DEPLOYERS_OWN, serverProject, type ServerProject } from "../support/platform-process.ts";
@@ -23,12 +22,16 @@ service:
     /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
 const FIXTURE = join(ROOT, "apps", "platform", "src", "testing", "fixture-server.ts");
 
+/** What the platform of platform-process.ts says of itself. */
+const SHARED_CALLBACK = "https://platform.example/oauth/callback";
+const OWN_CALLBACK = "https://platform.example/oauth/connectors/notes/callback";
+
 // Each test starts several processes, one after the other.
 vi.setConfig({ testTimeout: 120_000 });
 
 let vendor: GitHubVendor;
 beforeAll(async () => {
-  vendor = await startGitHubVendor();
+  vendor = await startGitHubVendor({ redirectUris: [SHARED_CALLBACK, OWN_CALLBACK] });
 });
 afterAll(() => vendor.close());
 
@@ -110,7 +113,7 @@ describe("a hosted server with a table", () => {
     expect(environment).toMatchObject({
       OAUTH_MODE: "hosted",
       DEPLOYMENT_URL: running.url,
-      PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
+      PLATFORM_OAUTH_CALLBACK_URL: OWN_CALLBACK,
       DB_TABLE_NAME: "notes-tokens",
       DB_TABLE_REGION: "eu-west-1",
       TOKEN_ENCRYPTION_KMS_KEY_ID: expect.stringMatching(/^arn:aws:kms:/),
@@ -118,7 +121,7 @@ describe("a hosted server with a table", () => {
     });
     expect(JSON.stringify(environment)).not.toContain(DEPLOYERS_OWN);
 
-    const platform = await createMcpPlatform(running.url);
+    const platform = await createMcpPlatform(running.url, OWN_CALLBACK);
     const [user, operator] = [await platform.connect("user"), await platform.connect("operator")];
     const engine = { endpoint: environment["AWS_ENDPOINT_URL_DYNAMODB"]!, region: "eu-west-1" } as const;
     const table = openTable({ engine, table: "notes-tokens" });
@@ -152,6 +155,31 @@ describe("a hosted server with a table", () => {
     expect(stderr).toContain("a global auth middleware stands in front of the OAuth discovery routes");
     expect(stderr).toContain("protect POST /mcp only");
     expect((await project.connector())?.state).toBe("draft");
+  });
+});
+
+describe("a hosted server with the shared redirect URI", () => {
+  it("is given the literal one and warned of, until it has its own", async () => {
+    project = serverProject({ yaml: HOSTED, env: vendor.env, keepsEnvironment: true });
+    const init = await project.deploy("init", "--shared-callback");
+    expect(init.stderr).toMatch(
+      /register with the vendor: \S+\/oauth\/callback\n[^]*Warning: notes shares the redirect URI/,
+    );
+    const shared = await project.start();
+    expect(project.environment()["PLATFORM_OAUTH_CALLBACK_URL"]).toBe(SHARED_CALLBACK);
+    expect(shared.stderr()).toContain("Warning: notes shares the redirect URI");
+    expect((await project.deploy("status")).stdout).toMatch(
+      /redirect URI +\S+\/oauth\/callback\n[^]*Warning: notes shares/,
+    );
+    await shared.stop();
+
+    expect((await project.deploy("init", "--own-callback")).stderr).toContain(
+      `its redirect URI is ${OWN_CALLBACK} now`,
+    );
+    const own = await project.start();
+    expect(project.environment()["PLATFORM_OAUTH_CALLBACK_URL"]).toBe(OWN_CALLBACK);
+    expect(own.stderr() + (await project.deploy("status")).stdout).not.toContain("Warning");
+    await own.stop();
   });
 });
 

@@ -39,7 +39,8 @@ let pages: ServiceProcess;
 
 beforeAll(async () => {
   platformUrl = `http://127.0.0.1:${await freePort()}`;
-  vendor = await startGitHubVendor({ redirectUris: [`${platformUrl}/oauth/callback`] });
+  const redirectUris = ["callback", "connectors/notes/callback"].map((path) => `${platformUrl}/oauth/${path}`);
+  vendor = await startGitHubVendor({ redirectUris });
 });
 afterAll(() => vendor.close());
 

@@ -41,10 +41,10 @@ export interface McpPlatform {
   revoke(token: string): Promise<void>;
 }
 
-/** Discovers the server and registers, as a platform does when a connector is added. */
-export async function createMcpPlatform(issuer: string): Promise<McpPlatform> {
+/** Discovers the server and registers, as a platform does when a connector is added. @param callback the server's PLATFORM_OAUTH_CALLBACK_URL */
+export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALLBACK): Promise<McpPlatform> {
   const as = await discover(issuer);
-  const client = await register(as);
+  const client = await register(as, callback);
   const start: McpPlatform["start"] = async (parameters = {}) => {
     const state = oauth.generateRandomState();
     const codeVerifier = oauth.generateRandomCodeVerifier();
@@ -53,7 +53,7 @@ export async function createMcpPlatform(issuer: string): Promise<McpPlatform> {
     const all = {
       response_type: "code",
       client_id: client.client_id,
-      redirect_uri: PLATFORM_CALLBACK,
+      redirect_uri: callback,
       state,
       code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: "S256",
@@ -65,7 +65,7 @@ export async function createMcpPlatform(issuer: string): Promise<McpPlatform> {
   };
   const toVendor: McpPlatform["toVendor"] = async (options = {}) => {
     const started = await start();
-    const url = await consent(started.url, options);
+    const url = await consent(started.url, { stopAt: ({ href }) => href.startsWith(callback), ...options });
     plantSecret("code", url.searchParams.get("code"));
     return { ...started, url };
   };
@@ -77,7 +77,7 @@ export async function createMcpPlatform(issuer: string): Promise<McpPlatform> {
       client,
       NONE,
       answer,
-      PLATFORM_CALLBACK,
+      callback,
       codeVerifier,
       request,
     );
@@ -112,8 +112,8 @@ async function discover(issuer: string): Promise<McpPlatform["as"]> {
   return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { algorithm: "oauth2", ...http }));
 }
 
-async function register(as: oauth.AuthorizationServer): Promise<oauth.Client> {
-  const metadata = { redirect_uris: [PLATFORM_CALLBACK], token_endpoint_auth_method: "none", client_name: "Platform" };
+async function register(as: oauth.AuthorizationServer, callback: string): Promise<oauth.Client> {
+  const metadata = { redirect_uris: [callback], token_endpoint_auth_method: "none", client_name: "Platform" };
   const answer = await oauth.dynamicClientRegistrationRequest(as, metadata, http);
   return oauth.processDynamicClientRegistrationResponse(answer);
 }

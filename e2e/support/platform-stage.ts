@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { createLog, listen } from "@oauth-broker/oauth-core/service";
 import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
@@ -13,12 +14,19 @@ import { temporaryFolder } from "./service-process.ts";
 
 export interface PlatformStage extends Pick<Storage, "connectors"> {
   readonly url: string;
-  /** The redirect URI of everything. */
+  /** The redirect URI of every connector that is not hosted. */
   readonly callback: string;
+  /** The one that a hosted server has for itself. */
+  ownCallback(connector: string): string;
   /** With the next request it moves on by so much. */
   advance(seconds: number): void;
   /** Active, with its server at `serverUrl`. */
-  addConnector(id: string, serverUrl: string, settings: SettingsChange): Promise<void>;
+  addConnector(
+    id: string,
+    serverUrl: string,
+    settings: SettingsChange,
+    callback?: Connector["callback"],
+  ): Promise<void>;
   visitor(user: string): Promise<Visitor>;
   /** @throws Error when a planted secret is in the log */
   close(): Promise<void>;
@@ -54,9 +62,11 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
     connectors,
     url,
     callback,
+    ownCallback: (connector) => `${url}/oauth/connectors/${connector}/callback`,
     advance: (seconds) => void (offset += seconds),
-    addConnector: async (id, serverUrl, settings) => {
-      await activeConnector({ id, name: `The ${id} server`, settings }, serverUrl, { connectors, deployedAt: now() });
+    addConnector: async (id, serverUrl, settings, kind = "own") => {
+      const connector = { id, name: `The ${id} server`, settings, callback: kind };
+      await activeConnector(connector, serverUrl, { connectors, deployedAt: now() });
     },
     visitor: (user) => createVisitor(url, user),
     close: async () => {
@@ -72,7 +82,6 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
 
 /** @param platform its URL, without a trailing slash */
 export async function createVisitor(platform: string, user: string): Promise<Visitor> {
-  const callback = `${platform}/oauth/callback`;
   const cookieJar = createCookieJar();
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(path, platform);
@@ -94,7 +103,11 @@ export async function createVisitor(platform: string, user: string): Promise<Vis
     const page = `/connectors/${connector}`;
     const { location = "", html } = await submit(page, `${page}/connect`);
     if (!URL.canParse(location)) throw new Error(`Connect led to ${location}: ${html}${await read(page)}`);
-    return driveConsent(location, { stopAt: (url) => url.href.startsWith(callback), cookieJar, ...options });
+    return driveConsent(location, {
+      stopAt: (url) => url.href.startsWith(`${platform}/oauth/`),
+      cookieJar,
+      ...options,
+    });
   };
   await submit("/", "/sign-in", { user });
   return {

@@ -87,7 +87,7 @@ export async function startTour(
     return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
   };
   const deployHosted = async (): Promise<string> => {
-    const vendor = await startPracticeVendor(callback, url);
+    const vendor = await startPracticeVendor(`${url}/oauth/connectors/${CONNECTORS.hosted}/callback`, url);
     closing.push(vendor.close);
     const environment = { VENDOR: "github", VENDOR_SCOPES: "read:user", ...vendor.environment };
     return deploy({ name: CONNECTORS.hosted, mode: "hosted", environment });

@@ -8,7 +8,7 @@ import { systemClock } from "./clock.ts";
 import { createBearers } from "./oauth/bearer.ts";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";
-import { CALLBACK_PATH, connectRoutes } from "./routes/connect.ts";
+import { connectRoutes } from "./routes/connect.ts";
 import type { PageDeps } from "./routes/deps.ts";
 import { isOwnHost } from "./routes/own-host.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -18,7 +18,7 @@ import type { Storage } from "./storage.ts";
 import { createSessions } from "./users/session.ts";
 
 export interface PlatformOptions {
-  /** Without path and trailing slash; `/oauth/callback` below it is the redirect URI everywhere. */
+  /** Without path and trailing slash; the redirect URIs are below it. */
   readonly platformUrl: string;
   readonly allowCidrs: readonly string[];
   /** Absent: there is none, and broker connectors say so. */
@@ -58,7 +58,7 @@ export function createPlatform(
     connections: createConnections({ records, keys, now }),
     fetch: egress.fetch,
     egress: access,
-    redirectUri: platformUrl + CALLBACK_PATH,
+    platformUrl,
     ...(broker === undefined ? {} : { broker }),
   };
   const bearers = createBearers({ ...connect, platformToken: (id) => connectors.platformToken(id) });

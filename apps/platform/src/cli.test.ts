@@ -4,7 +4,12 @@ import { loadPlatformConfig, loadServeConfig, startFolder, systemVariables } fro
 
 describe("the command line", () => {
   it.each([
-    [["deploy", "init"], { name: "init", folder: ".", dataDir: undefined }],
+    [["deploy", "init"], { name: "init", folder: ".", dataDir: undefined, callback: undefined }],
+    [
+      ["deploy", "init", "f", "--shared-callback"],
+      { name: "init", folder: "f", dataDir: undefined, callback: "shared" },
+    ],
+    [["deploy", "init", "--own-callback"], { name: "init", folder: ".", dataDir: undefined, callback: "own" }],
     [["deploy", "run", "notes", "--data", "d"], { name: "run", folder: "notes", dataDir: "d" }],
     [["deploy", "status", "--json"], { name: "status", folder: ".", dataDir: undefined, json: true }],
     [["deploy", "logs", "--lines", "5"], { name: "logs", folder: ".", dataDir: undefined, lines: 5 }],
@@ -26,6 +31,9 @@ describe("the command line", () => {
     [["status"]],
     [["serve", "folder"]],
     [["serve", "--json"]],
+    [["serve", "--own-callback"]],
+    [["deploy", "run", "--shared-callback"]],
+    [["deploy", "init", "--own-callback", "--shared-callback"]],
   ])("%j is not", (args) => {
     expect(parseCommand(args)).toMatchObject({ name: "invalid", message: expect.stringContaining("platform --help") });
   });

@@ -1,8 +1,15 @@
 /** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
 import { parseArgs } from "node:util";
+import type { Connector } from "./connectors/connector.ts";
 
 export type Command =
-  | { readonly name: "init" | "run"; readonly folder: string; readonly dataDir: string | undefined }
+  | {
+      readonly name: "init";
+      readonly folder: string;
+      readonly dataDir: string | undefined;
+      readonly callback: Connector["callback"] | undefined;
+    }
+  | { readonly name: "run"; readonly folder: string; readonly dataDir: string | undefined }
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
@@ -29,14 +36,17 @@ Commands
   deploy logs      what the server wrote
 
 Options
+  --own-callback, --shared-callback
+                   with init: which redirect URI a hosted server has. Its own (new connectors have it, older ones
+                   change with this option), or /oauth/callback, which it shares with other connectors: warned of
   --data DIR       the platform's own data; default ./platform-data, or PLATFORM_DATA_DIR
   --lines N        with logs: how many lines, default ${DEFAULT_LINES}
   --json           with status: as JSON
   -h, --help       this text
 
 Environment
-  PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789; /oauth/callback below it is the
-                         redirect URI to register with vendors
+  PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789. The redirect URI to register with
+                         vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
   EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
   PORT                   with serve: where it listens, default the port in PLATFORM_URL, else 8789
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
@@ -51,17 +61,21 @@ export function parseCommand(args: readonly string[]): Command {
   if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
   const read = readArguments(args);
   if ("problem" in read) return invalid(read.problem);
-  const { words, help, data: dataDir, json, lines } = read;
+  const { words, help, data: dataDir, json, lines, callbacks } = read;
   const [first, action, folder = ".", ...rest] = words;
   if (help || first === undefined || first === "help") return { name: "help" };
   if (first === "serve") {
-    const isPlain = words.length === 1 && !json && lines === undefined;
+    const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length === 0;
     return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
   }
   const name = DEPLOY.find((one) => one === action);
   if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("there is no such command");
   if (json && name !== "status") return invalid("--json goes with status only");
   if (lines !== undefined && name !== "logs") return invalid("--lines goes with logs only");
+  const [callback, other] = callbacks;
+  if (other !== undefined) return invalid("--own-callback and --shared-callback exclude each other");
+  if (name === "init") return { name, folder, dataDir, callback };
+  if (callback !== undefined) return invalid("--own-callback and --shared-callback go with init only");
   if (name === "status") return { name, folder, dataDir, json };
   if (name !== "logs") return { name, folder, dataDir };
   const count = Number(lines ?? DEFAULT_LINES);
@@ -75,6 +89,7 @@ interface Arguments {
   readonly data: string | undefined;
   readonly json: boolean;
   readonly lines: string | undefined;
+  readonly callbacks: readonly Connector["callback"][];
 }
 
 function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
@@ -87,9 +102,13 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
         data: { type: "string" },
         json: { type: "boolean", default: false },
         lines: { type: "string" },
+        "own-callback": { type: "boolean", default: false },
+        "shared-callback": { type: "boolean", default: false },
       },
     });
-    return { words: positionals, help: values.help, data: values.data, json: values.json, lines: values.lines };
+    const { help, data, json, lines } = values;
+    const callbacks = (["own", "shared"] as const).filter((which) => values[`${which}-callback`]);
+    return { words: positionals, help, data, json, lines, callbacks };
   } catch (error) {
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
     return { problem: sentence };

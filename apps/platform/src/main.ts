@@ -37,7 +37,7 @@ async function main(command: Command): Promise<number> {
     case "status":
     case "logs":
       return inContext(command, (context) => {
-        if (command.name === "init") return initConnector(command.folder, context);
+        if (command.name === "init") return initConnector(command.folder, context, command.callback);
         if (command.name === "status") return showStatus(command.folder, command, context);
         if (command.name === "logs") return showLogs(command.folder, command, context);
         return run(command.folder, context);

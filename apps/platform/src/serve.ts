@@ -3,6 +3,7 @@ import { listen, type Log } from "@oauth-broker/oauth-core/service";
 import { createPlatform } from "./app.ts";
 import { EXIT } from "./cli.ts";
 import type { ServeConfig } from "./config.ts";
+import { callbackWarning } from "./oauth/redirect-uri.ts";
 import type { Storage } from "./storage.ts";
 
 export interface ServeDeps {
@@ -23,6 +24,12 @@ export async function serve(
   log.info("listening", { url: options.platformUrl, pid: process.pid });
   log.flush();
   say(`Open ${options.platformUrl}`);
+  for (const connector of await storage.connectors.list()) {
+    const warning = callbackWarning(connector, options.platformUrl);
+    if (warning === undefined) continue;
+    log.warn("shared_callback", { detail: connector.id });
+    say(`Warning: ${warning}`);
+  }
   await stopped;
   await listening.stop(0);
   await platform.close();

@@ -17,6 +17,8 @@ export interface ConnectorData {
   readonly platformToken: JsonObject;
   readonly clientSecret?: JsonObject;
   readonly serverUrl?: string;
+  /** Absent in records of the first release: `shared`. */
+  readonly callback?: Connector["callback"];
   readonly deployment?: Deployment;
 }
 
@@ -37,6 +39,7 @@ export function toJsonData(data: Partial<ConnectorData>): JsonObject {
 }
 
 export function toConnector({ id, state, data }: Kept): Connector {
-  const { name, serverUrl, settings, createdAt, updatedAt } = data;
-  return { id, name, state, ...(serverUrl === undefined ? {} : { serverUrl }), settings, createdAt, updatedAt };
+  const { name, serverUrl, callback = "shared", settings, createdAt, updatedAt } = data;
+  const address = serverUrl === undefined ? {} : { serverUrl };
+  return { id, name, state, ...address, callback, settings, createdAt, updatedAt };
 }

@@ -85,12 +85,12 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       const kept = await find(id);
       return kept && toConnector(kept);
     },
-    create: async ({ id, name, settings = {} }) => {
+    create: async ({ id, name, settings = {}, callback = "own" }) => {
       requireNames(id, name);
       const platformToken = await sealSecret(keys, new Secret(randomToken(32)), platformTokenPlace(id));
       const at = now();
       const fresh = { v: 1, revision: randomToken(16), name, createdAt: at, updatedAt: at, platformToken } as const;
-      const empty: Kept = { id, state: "draft", data: { ...fresh, settings: NEW_SETTINGS } };
+      const empty: Kept = { id, state: "draft", data: { ...fresh, callback, settings: NEW_SETTINGS } };
       const data = toJsonData({ ...empty.data, ...(await settingsChange(empty, settings)) });
       // The list first: an id in it without a connector is nothing, a connector that is not in it would be lost.
       await listId(records, id);
@@ -100,6 +100,7 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       return toConnector(await require(id));
     },
     changeSettings: async (id, asked) => toConnector(await change(id, (kept) => settingsChange(kept, asked))),
+    changeCallback: async (id, callback) => toConnector(await change(id, async () => ({ callback }))),
     clientSecret: async (id) => {
       const { data } = await require(id);
       return data.clientSecret && openSecret(keys, data.clientSecret, clientSecretPlace(id, data.settings));

@@ -8,13 +8,21 @@ export type SettingsChange = Partial<Omit<ConnectorSettings, "hasClientSecret">>
   readonly clientSecret?: Secret | null;
 };
 
+export interface NewConnector extends Pick<Connector, "id" | "name"> {
+  readonly settings?: SettingsChange;
+  /** Default `own`. */
+  readonly callback?: Connector["callback"];
+}
+
 export interface ConnectorStore {
   list(): Promise<readonly Connector[]>;
   find(id: string): Promise<Connector | undefined>;
   /** @throws OAuthError invalid_request for a name that is taken or malformed, and settings as `changeSettings` */
-  create(connector: Pick<Connector, "id" | "name"> & { readonly settings?: SettingsChange }): Promise<Connector>;
+  create(connector: NewConnector): Promise<Connector>;
   /** One conditional write. @throws OAuthError invalid_request for settings that contradict each other */
   changeSettings(id: string, change: SettingsChange): Promise<Connector>;
+  /** Users of a hosted server connect again then: its client is another. */
+  changeCallback(id: string, callback: Connector["callback"]): Promise<Connector>;
   clientSecret(id: string): Promise<Secret | undefined>;
   /** The bearer token of the platform itself, for servers that want no OAuth: the ingress takes it, and no server sees it. */
   platformToken(id: string): Promise<Secret>;

@@ -7,6 +7,7 @@ import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import type { Connector, Deployment } from "../connectors/connector.ts";
 import type { Upstream } from "../ingress/gate.ts";
+import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";
 import type { Check } from "./check.ts";
@@ -57,6 +58,8 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
   const { connectors } = storage;
   const connector = await connectors.find(service.name);
   if (connector === undefined) throw new Error(`There is no connector ${service.name} yet: run deploy init first.`);
+  const warning = callbackWarning(connector, deps.platformUrl);
+  if (warning !== undefined) onStep(`Warning: ${warning}`);
   const command = startCommand(folder);
   const opened: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -75,7 +78,7 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
     const deploymentUrl = await claimUrl(connector, storage);
     const port = await freePort();
     onStep(`Starting ${service.name}: ${command}`);
-    const server = await startServer({ folder, service, command, deploymentUrl, port, table }, deps);
+    const server = await startServer({ connector, folder, service, command, deploymentUrl, port, table }, deps);
     opened.push(server.stop);
     const upstream = await upstreamOf(service, { deploymentUrl, port }, storage);
     const ingress = await openIngress(upstream, deps);
@@ -111,6 +114,7 @@ async function claimUrl({ id }: Connector, { connectors }: Storage): Promise<str
 }
 
 interface Starting {
+  readonly connector: Connector;
   readonly folder: string;
   readonly service: ServiceFile;
   readonly command: string;
@@ -120,20 +124,18 @@ interface Starting {
 }
 
 function startServer(
-  { folder, service, command, deploymentUrl, port, table }: Starting,
+  { connector, folder, service, command, deploymentUrl, port, table }: Starting,
   { platformUrl, keeper, logFile, system }: DeployDeps,
 ): Promise<ServerProcess> {
   const environment = serverEnvironment(service, {
     deploymentUrl,
-    callbackUrl: callbackOf(platformUrl),
+    callbackUrl: redirectUriOf(connector, platformUrl),
     port,
     table,
     system: { ...system, PATH: commandPath(folder, system["PATH"]) },
   });
   return startServerProcess({ command, folder, environment, logFile }, { keeper });
 }
-
-const callbackOf = (platformUrl: string): string => `${platformUrl}/oauth/callback`;
 
 async function upstreamOf(
   { name, mode, expose }: ServiceFile,
@@ -161,9 +163,10 @@ async function testOf(
   { storage, fetch, platformUrl, onCheck }: DeployDeps,
 ): Promise<ConnectionTest> {
   // As they are now: an administrator may have entered the client while the server started.
-  const settings = (await storage.connectors.find(id))?.settings;
-  if (settings === undefined) throw new OAuthError("not_found", "There is no such connector any more");
-  const subject = { ...upstream, settings, callbackUrl: callbackOf(platformUrl) };
+  const connector = await storage.connectors.find(id);
+  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector any more");
+  const { settings } = connector;
+  const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, platformUrl) };
   return testConnection(subject, { fetch, ...(onCheck === undefined ? {} : { onCheck }) });
 }
 

@@ -1,6 +1,7 @@
 /** `deploy status` and `deploy logs`: what there is, and what to do next. */
 import { EXIT } from "../cli.ts";
 import type { Connector, Deployment } from "../connectors/connector.ts";
+import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { type CommandContext, logFileOf, readProject } from "./context.ts";
 import { type Holder, holderOf, isProcessAlive } from "./lease.ts";
 import { lastLines } from "./log-file.ts";
@@ -23,7 +24,7 @@ export async function showStatus(
     holderOf(name, { records: storage.records, isAlive: isProcessAlive }),
   ]);
   if (json) print(JSON.stringify({ connector, deployment: deployment ?? null, deploying: holder ?? null }));
-  else print(words(connector, deployment, holder).join("\n"));
+  else print(words(connector, { deployment, holder, platformUrl: context.config.platformUrl }).join("\n"));
   return EXIT.done;
 }
 
@@ -40,18 +41,24 @@ export async function showLogs(
   return EXIT.done;
 }
 
-function words(
-  { id, state, serverUrl, settings }: Connector,
-  deployment: Deployment | undefined,
-  holder: Holder | undefined,
-): string[] {
+interface Shown {
+  readonly deployment: Deployment | undefined;
+  readonly holder: Holder | undefined;
+  readonly platformUrl: string;
+}
+
+function words(connector: Connector, { deployment, holder, platformUrl }: Shown): string[] {
+  const { id, state, serverUrl, settings } = connector;
+  const warning = callbackWarning(connector, platformUrl);
   const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
   return [
     `${id}: ${state}`,
     `  server         ${serverUrl ?? "never deployed"}`,
     `  authentication ${settings.authentication}, registration ${settings.registration}`,
     `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
+    `  redirect URI   ${redirectUriOf(connector, platformUrl)}`,
     ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
     holder === undefined ? "  does not run: deploy run" : `  runs in process ${holder.pid} since ${at(holder.since)}`,
+    ...(warning === undefined ? [] : [`Warning: ${warning}`]),
   ];
 }

@@ -25,6 +25,7 @@ import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { enteredClient, registeredClient } from "./hosted-client.ts";
 import { discoverServer, type Whereabouts } from "./hosted-server.ts";
+import { redirectUriOf } from "./redirect-uri.ts";
 
 export interface BrokerAccess {
   readonly issuer: string;
@@ -38,8 +39,8 @@ export interface ClientDeps extends Whereabouts {
   readonly keys: KeyWrapper;
   readonly fetch: Fetch;
   readonly now: Clock;
-  /** `…/oauth/callback`, registered with every vendor, every deployed server and the broker. */
-  readonly redirectUri: string;
+  /** Without path and trailing slash; the redirect URIs are below it (redirect-uri.ts). */
+  readonly platformUrl: string;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
   /** Absent: this deployment has none, and broker connectors cannot be used. */
   readonly broker?: BrokerAccess;
@@ -62,17 +63,16 @@ export async function clientOfConnector(connector: Connector, deps: ClientDeps):
   throw new OAuthError("invalid_request", "This connector wants no connection", { reason: "nothing_to_connect" });
 }
 
-async function clientOfHostedServer(
-  { id, serverUrl, settings }: Connector,
-  deps: ClientDeps,
-): Promise<ConnectorClient> {
+async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { id, serverUrl, settings } = connector;
+  const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (serverUrl === undefined) throw notDeployed();
   const server = await discoverServer(serverUrl, deps.fetch, deps);
   const { clientId: entered } = settings;
   if (entered === undefined && server.registrationEndpoint === undefined) throw noClient();
   const { clientId, clientSecret, method } =
     entered === undefined
-      ? await registeredClient(id, server, deps)
+      ? await registeredClient(id, server, { ...deps, redirectUri })
       : enteredClient(entered, await deps.connectors.clientSecret(id), server);
   const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, responseIssuer } = server;
   const vendor = defineVendor({
@@ -91,15 +91,18 @@ async function clientOfHostedServer(
   return onDirect(
     { vendor, credentials: credentialsOf(clientId, clientSecret) },
     { resource: server.resource, ...scopeOf({ scope: settings.scopes ?? server.scope }) },
-    deps,
+    { ...deps, redirectUri },
   );
 }
 
-async function clientOfVendor({ id, settings }: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { id, settings } = connector;
   const { clientId, placeholders } = settings;
+  const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (clientId === undefined) throw noClient();
   const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
-  return onDirect({ vendor: vendorOf(settings), placeholders, credentials }, scopeOf({ scope: settings.scopes }), deps);
+  const vendor = vendorOf(settings);
+  return onDirect({ vendor, placeholders, credentials }, scopeOf({ scope: settings.scopes }), { ...deps, redirectUri });
 }
 
 /** An empty URL is the one of the vendor's entry, or the one its issuer's metadata names. */
@@ -124,14 +127,16 @@ const CUSTOM = { id: "custom", name: "Custom vendor" } as const;
 function onDirect(
   options: DirectVendorOptions,
   request: StartRequest,
-  { redirectUri, fetch, egress, now }: ClientDeps,
+  { redirectUri, fetch, egress, now }: Pick<ClientDeps, "fetch" | "egress" | "now"> & { readonly redirectUri: string },
 ): ConnectorClient {
   const client = direct({ ...options, redirectUri, fetch, egress, now });
   return onClient(client, {}, request);
 }
 
-async function clientOfBroker({ id, settings }: Connector, deps: ClientDeps): Promise<ConnectorClient> {
-  const { broker, redirectUri, fetch, now } = deps;
+async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
+  const { id, settings } = connector;
+  const { broker, fetch, now } = deps;
+  const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (broker === undefined) {
     throw new OAuthError("invalid_request", "This deployment has no broker: use a pre-registered client", {
       reason: "broker_missing",

@@ -40,7 +40,7 @@ function register(connectorId: string, server: HostedServer) {
     asked.push({ url: url instanceof Request ? url.url : url.toString(), body });
     return Response.json(registered, { status: 201 });
   };
-  return registeredClient(connectorId, server, { ...platform, fetch });
+  return registeredClient(connectorId, server, { ...platform, redirectUri: REDIRECT_URI, fetch });
 }
 
 describe("a client registered at a server", () => {

@@ -4,9 +4,11 @@ import type { Connector } from "../connectors/connector.ts";
 import { secretRecipient } from "../connectors/settings.ts";
 
 /** @returns 43 base64url characters. Shared credentials and a client of the connector's own differ, so switching is seen */
-export function recipientOfConnector({ serverUrl = "", settings }: Connector): string {
+export function recipientOfConnector({ serverUrl = "", callback, settings }: Connector): string {
   const { registration, authorizationUrl = "" } = settings;
-  return recipientOf([registration, serverUrl, authorizationUrl, ...secretRecipient(settings)]);
+  // A hosted server knows the platform by another client for each redirect URI.
+  const own = registration === "hosted_server" && callback === "own" ? ["own callback"] : [];
+  return recipientOf([registration, serverUrl, authorizationUrl, ...secretRecipient(settings), ...own]);
 }
 
 export function recipientOf(parts: readonly string[]): string {

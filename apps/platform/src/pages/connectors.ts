@@ -3,7 +3,7 @@ import { escapeHtml } from "@oauth-broker/oauth-core/service";
 import type { Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connection.ts";
 import type { SignedIn } from "../users/session.ts";
-import { form, platformPage, type Tab } from "./layout.ts";
+import { alert, form, platformPage, type Tab } from "./layout.ts";
 import { failureNotice, STATE_WORDS, statusLine, time } from "./status.ts";
 
 export interface ListedConnector {
@@ -50,8 +50,13 @@ export function tabsOf(id: string, current: "connection" | "settings" | "try", {
   ];
 }
 
+export interface ConnectorPage extends ListedConnector {
+  /** Of the connector itself, plain. */
+  readonly warning?: string | undefined;
+}
+
 /** @param notice HTML, escaped already */
-export function connectorPage({ connector, status }: ListedConnector, session: SignedIn, notice = ""): string {
+export function connectorPage({ connector, status, warning }: ConnectorPage, session: SignedIn, notice = ""): string {
   const { id, name, state, serverUrl, settings } = connector;
   const { connectedAt, scope, failure } = status;
   const facts = [
@@ -69,6 +74,7 @@ export function connectorPage({ connector, status }: ListedConnector, session: S
     tabs: tabsOf(id, "connection", session),
     content: [
       notice,
+      warning === undefined ? "" : alert(`Warning: ${warning}`),
       failure === undefined ? "" : failureNotice(failure),
       `<dl>${list}</dl>`,
       actions(connector, status, session),

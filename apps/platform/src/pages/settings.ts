@@ -1,6 +1,7 @@
 /** The Settings tab. What is wrong is said at its field; a client secret goes in and never comes out. */
 import { escapeHtml, type Problem } from "@oauth-broker/oauth-core/service";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
+import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";
 import { REGISTRATION_WORDS, tabsOf } from "./connectors.ts";
 import { alert, form, platformPage } from "./layout.ts";
@@ -9,8 +10,7 @@ export interface SettingsPage {
   readonly connector: Connector;
   /** What the fields show: as kept, or as just entered. */
   readonly settings: ConnectorSettings;
-  /** `…/oauth/callback`. */
-  readonly redirectUri: string;
+  readonly platformUrl: string;
   readonly problems?: readonly Problem[];
   readonly isSaved?: boolean;
 }
@@ -18,7 +18,7 @@ export interface SettingsPage {
 const AUTHENTICATIONS = { oauth_2_1: "OAuth 2.1", none: "None" } as const;
 
 export function settingsPage(
-  { connector, settings, redirectUri, problems = [], isSaved = false }: SettingsPage,
+  { connector, settings, platformUrl, problems = [], isSaved = false }: SettingsPage,
   session: SignedIn,
 ): string {
   const { id, name } = connector;
@@ -68,15 +68,15 @@ export function settingsPage(
     content: [
       isSaved ? `<div class="notice" role="status"><p>Saved.</p></div>` : "",
       problems.length === 0 ? "" : alert("Nothing was saved: see what is said at the fields below."),
-      redirectHint(settings, redirectUri),
+      redirectHint({ ...connector, settings }, platformUrl),
       form(`/connectors/${id}/settings`, session.cookie, fields.join("\n")),
     ].join("\n"),
   });
 }
 
-function redirectHint({ registration }: ConnectorSettings, redirectUri: string): string {
-  const uri = `<code>${escapeHtml(redirectUri)}</code>`;
-  return registration === "broker"
+function redirectHint(connector: Connector, platformUrl: string): string {
+  const uri = `<code>${escapeHtml(redirectUriOf(connector, platformUrl))}</code>`;
+  return connector.settings.registration === "broker"
     ? `<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`
     : `<p>The redirect URI to register with the vendor: ${uri}</p>`;
 }

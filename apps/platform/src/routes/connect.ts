@@ -1,16 +1,15 @@
-/** Connect, the way back from the vendor, and Disconnect. `/oauth/callback` is the one redirect URI, in every mode. */
+/** Connect, the way back from the vendor at the redirect URI of the connector, and Disconnect. */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
+import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";
 import { alert } from "../pages/layout.ts";
 import type { PageDeps } from "./deps.ts";
 import { requireConnector, requireForm } from "./guard.ts";
 import { showConnector } from "./pages.ts";
-
-export const CALLBACK_PATH = "/oauth/callback";
 
 export function connectRoutes(deps: PageDeps): Route[] {
   return [
@@ -31,9 +30,9 @@ export function connectRoutes(deps: PageDeps): Route[] {
         }
       },
     },
-    {
+    ...[SHARED_CALLBACK, OWN_CALLBACK].map((path): Route => ({
       method: "GET",
-      path: CALLBACK_PATH,
+      path,
       surface: "browser",
       handle: async (c, trace) => {
         const session = await deps.sessions.find(c.req.header("cookie"));
@@ -44,7 +43,7 @@ export function connectRoutes(deps: PageDeps): Route[] {
         if (failure !== undefined) trace.reason = failure.error;
         return redirectAnswer(`/connectors/${connectorId}`);
       },
-    },
+    })),
     {
       method: "POST",
       path: "/connectors/:id/disconnect",

@@ -3,6 +3,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
+import { callbackWarning } from "../oauth/redirect-uri.ts";
 import { connectorPage, connectorsPage } from "../pages/connectors.ts";
 import { signInPage } from "../pages/sign-in.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -86,5 +87,6 @@ export async function showConnector(c: Context, deps: PageDeps, session: SignedI
   const connector = await requireConnector(c, deps);
   const status = await deps.connections.status(connector, session.user.id);
   // Connect leads on to the vendor's own hosts.
-  return formPageAnswer(connectorPage({ connector, status }, session, notice), STYLE_HASH, {});
+  const warning = callbackWarning(connector, deps.platformUrl);
+  return formPageAnswer(connectorPage({ connector, status, warning }, session, notice), STYLE_HASH, {});
 }

@@ -13,7 +13,7 @@ import { asUser } from "./pages.ts";
 const PATH = "/connectors/:id/settings";
 
 export function settingsRoutes(deps: PageDeps): Route[] {
-  const { connectors, rules, redirectUri } = deps;
+  const { connectors, rules, platformUrl } = deps;
   return [
     {
       method: "GET",
@@ -25,7 +25,7 @@ export function settingsRoutes(deps: PageDeps): Route[] {
           const connector = await requireConnector(c, deps);
           const isSaved = c.req.query("saved") !== undefined;
           const { settings } = connector;
-          return pageAnswer(200, settingsPage({ connector, settings, redirectUri, isSaved }, session), STYLE_HASH);
+          return pageAnswer(200, settingsPage({ connector, settings, platformUrl, isSaved }, session), STYLE_HASH);
         }),
     },
     {
@@ -40,7 +40,7 @@ export function settingsRoutes(deps: PageDeps): Route[] {
         const problems = [...unreadable, ...changeProblems(connector.settings, change, rules)];
         if (problems.length > 0) {
           const settings = changedSettings(connector.settings, change);
-          const html = settingsPage({ connector, settings, redirectUri, problems }, session);
+          const html = settingsPage({ connector, settings, platformUrl, problems }, session);
           return pageAnswer(400, html, STYLE_HASH);
         }
         await connectors.changeSettings(connector.id, change);

@@ -1,10 +1,10 @@
 /** A connector as a deploy leaves it: active, with a server address; nothing runs there. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
-import type { ConnectorStore, SettingsChange } from "../connectors/store.ts";
+import type { ConnectorStore, NewConnector, SettingsChange } from "../connectors/store.ts";
 
 export async function activeConnector(
-  connector: Pick<Connector, "id" | "name"> & { readonly settings: SettingsChange },
+  connector: NewConnector & { readonly settings: SettingsChange },
   serverUrl: string,
   { connectors, deployedAt }: { readonly connectors: ConnectorStore; readonly deployedAt: EpochSeconds },
 ): Promise<Connector> {

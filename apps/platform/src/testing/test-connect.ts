@@ -14,7 +14,9 @@ import type { SignedIn } from "../users/session.ts";
 import { findUser } from "../users/users.ts";
 import { activeConnector } from "./active-connector.ts";
 
-export const REDIRECT_URI = "https://platform.example/oauth/callback";
+const PLATFORM_URL = "https://platform.example";
+/** Of connectors that are not hosted. */
+export const REDIRECT_URI = `${PLATFORM_URL}/oauth/callback`;
 
 export interface TestConnect extends ConnectDeps {
   readonly records: RecordStore;
@@ -47,7 +49,7 @@ export async function openTestConnect(): Promise<TestConnect> {
     now,
     connections: createConnections({ records, keys, now }),
     fetch: egress.fetch,
-    redirectUri: REDIRECT_URI,
+    platformUrl: PLATFORM_URL,
     egress: { allowLoopback: true, allowCidrs: [] },
     advance: (seconds) => void (offset += seconds),
     addConnector: (id, settings, serverUrl = "http://127.0.0.1:9/mcp") =>

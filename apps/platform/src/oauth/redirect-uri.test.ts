@@ -1,0 +1,125 @@
+import { rmSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { initConnector } from "../deploy/init.ts";
+import { showStatus } from "../deploy/status.ts";
+import { serve } from "../serve.ts";
+import { freePort } from "../routes/ingress.ts";
+import { HOSTED_YAML, PRE_REGISTERED_YAML, serverProject } from "../testing/server-project.ts";
+import { NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+import { callbackWarning, redirectUriOf } from "./redirect-uri.ts";
+import { recipientOfConnector } from "./recipient.ts";
+
+const PLATFORM = "https://platform.example";
+const SHARED = `${PLATFORM}/oauth/callback`;
+const OWN = `${PLATFORM}/oauth/connectors/notes/callback`;
+
+let storage: TestStorage;
+let said: string[];
+let printed: string[];
+let project: string;
+afterEach(async () => {
+  await storage.close();
+  rmSync(project, { recursive: true, force: true });
+});
+
+/** A platform with one server's project, whose connector may be there already. */
+async function open(yaml: string) {
+  storage = await openTestStorage();
+  said = [];
+  printed = [];
+  project = serverProject(yaml);
+  const context = {
+    config: { platformUrl: PLATFORM, dataDir: storage.folder, allowCidrs: [] },
+    storage,
+    now: () => NOW,
+    environment: {},
+    start: project,
+    say: (text: string) => void said.push(text),
+    print: (text: string) => void printed.push(text),
+  };
+  const find = async () => (await storage.connectors.find("notes")) ?? expect.fail("no connector");
+  return {
+    init: async (callback?: "own" | "shared") => {
+      await initConnector(".", context, callback);
+      return find();
+    },
+    status: async () => {
+      await showStatus(".", { json: false }, context);
+      return printed.at(-1);
+    },
+    find,
+  };
+}
+
+/** As a connector of the first release lies in the data folder. */
+async function forgetCallback(): Promise<void> {
+  const key = { kind: "connector", id: "notes" };
+  const { data, stage } = (await storage.records.get(key)) ?? expect.fail("no record");
+  const from = { stage, expect: { revision: data["revision"] as string } };
+  await storage.records.advance(key, from, { stage, set: { revision: "first" }, remove: ["callback"] });
+}
+
+describe("the redirect URI of a connector", () => {
+  it("rfc9700#4.4.2.2 is its own where its server is hosted, and told by deploy init", async () => {
+    const platform = await open(HOSTED_YAML);
+    const connector = await platform.init();
+    expect(redirectUriOf(connector, PLATFORM)).toBe(OWN);
+    expect(callbackWarning(connector, PLATFORM)).toBeUndefined();
+    expect(said.join()).toContain(OWN);
+    expect(await platform.status()).toMatch(new RegExp(`redirect URI +${OWN}$`, "m"));
+    expect(said.join() + printed.join()).not.toContain("Warning");
+  });
+
+  it("is the literal one where the client is registered beforehand, or at the broker", async () => {
+    const platform = await open(PRE_REGISTERED_YAML);
+    const connector = await platform.init();
+    expect(said.join()).toContain(SHARED);
+    for (const registration of ["pre_registered_client", "broker", "none"] as const) {
+      const settings = { ...connector.settings, registration };
+      expect(redirectUriOf({ ...connector, settings }, PLATFORM)).toBe(SHARED);
+      expect(callbackWarning({ ...connector, settings, callback: "shared" }, PLATFORM)).toBeUndefined();
+    }
+  });
+
+  it("does not lie below another", async () => {
+    const platform = await open(HOSTED_YAML);
+    const connector = await platform.init();
+    const all = [
+      SHARED,
+      ...["notes", "notes-2", "callback"].map((id) => redirectUriOf({ ...connector, id }, PLATFORM)),
+    ];
+    for (const one of all) expect(all.filter((other) => `${other}/`.startsWith(`${one}/`))).toEqual([one]);
+  });
+
+  it("is the literal one, with a warning wherever it matters, where that is asked for", async () => {
+    const platform = await open(HOSTED_YAML);
+    const connector = await platform.init("shared");
+    expect(redirectUriOf(connector, PLATFORM)).toBe(SHARED);
+    expect(said.join()).toContain("Warning: notes shares the redirect URI");
+    expect(await platform.status()).toMatch(/^Warning: notes shares the redirect URI/m);
+    const lines: string[] = [];
+    const log = createLog({ write: (line) => void lines.push(line) });
+    const options = { platformUrl: PLATFORM, allowCidrs: [], port: await freePort() };
+    await serve(options, { storage, log, say: (text) => void said.push(text), stopped: Promise.resolve() });
+    expect(said.at(-1)).toContain("Warning: notes shares the redirect URI");
+    expect(lines.join("")).toContain('"event":"shared_callback"');
+  });
+
+  it("stays the literal one for a connector of an earlier release, until its own is asked for", async () => {
+    const platform = await open(HOSTED_YAML);
+    await platform.init();
+    await forgetCallback();
+    const known = await platform.init();
+    expect(redirectUriOf(known, PLATFORM)).toBe(SHARED);
+    expect(said.at(-1)).toMatch(/nothing was changed[^]*Warning: notes shares/);
+    expect(said.at(-1)).toContain("deploy init --own-callback");
+    const changed = await platform.init("own");
+    expect(redirectUriOf(changed, PLATFORM)).toBe(OWN);
+    expect(said.at(-1)).toContain(`its redirect URI is ${OWN} now`);
+    // The server knows the platform by another client there: what was granted to the first is not used any more.
+    expect(recipientOfConnector(changed)).not.toBe(recipientOfConnector(known));
+    expect(await platform.init("own")).toEqual(changed);
+    expect(said.at(-1)).toContain("nothing was changed");
+  });
+});

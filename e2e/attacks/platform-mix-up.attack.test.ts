@@ -1,0 +1,154 @@
+/**
+ * Who attacks: the author of a server that is deployed on the reference platform beside other connectors. What they want: the code
+ * that another connector's vendor gives to a user of the platform. The server's authorization endpoint leads the user's browser on to
+ * that vendor, with the platform's own client there and the platform's `state`; the server names that vendor's issuer as its own, so
+ * that `iss` fits. What stops them: the server's flow has a redirect URI that no other connector has (redirectUriOf), and an answer that
+ * arrives elsewhere is not redeemed (queryOfCallback).
+ */
+import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type PlatformStage, startPlatform, type Visitor } from "../support/platform-stage.ts";
+import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
+import { without } from "./support/outcomes.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/platform/src/oauth/redirect-uri.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/platform/src/oauth/redirect-uri.ts")>();
+  const redirectUriOf: typeof actual.redirectUriOf = (connector, platformUrl) =>
+    off.has("redirectUriOf") ? platformUrl + actual.SHARED_CALLBACK : actual.redirectUriOf(connector, platformUrl);
+  return { ...actual, redirectUriOf };
+});
+
+vi.mock("../../packages/broker-client/src/callback.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/broker-client/src/callback.ts")>();
+  const queryOfCallback: typeof actual.queryOfCallback = (callbackUrl, redirectUri) =>
+    off.has("queryOfCallback")
+      ? new URL(callbackUrl).search.slice(1)
+      : actual.queryOfCallback(callbackUrl, redirectUri);
+  return { ...actual, queryOfCallback };
+});
+
+/** The platform's own client at the honest vendor, and the client of an honest hosted server there. Both ids are public. */
+const PLATFORMS_CLIENT = "the-platform-at-the-vendor";
+const SERVERS_CLIENT = "an-honest-server-at-the-vendor";
+const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
+
+let platform: PlatformStage;
+let vendor: OpenIdProvider;
+let victim: Visitor;
+let evil: BouncingServer | undefined;
+let made = 0;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  const publicClient = (clientId: string, redirectUris: readonly string[]) => {
+    return { clientId, redirectUris, tokenEndpointAuthMethod: "none" } as const;
+  };
+  vendor = await startOpenIdProvider({
+    clients: [
+      publicClient(PLATFORMS_CLIENT, [platform.callback]),
+      publicClient(SERVERS_CLIENT, [platform.ownCallback("honest-server")]),
+    ],
+  });
+  victim = await platform.visitor("first-user");
+});
+afterEach(endEvil);
+afterAll(async () => {
+  await platform.close();
+  await vendor.close();
+});
+
+async function endEvil(): Promise<void> {
+  await evil?.close();
+  evil = undefined;
+}
+
+interface Outcome {
+  /** What the attacker got, if anything: with the verifier it is worth the victim's tokens. */
+  readonly tokens: string | undefined;
+  /** What the victim sees on the page of the attacker's connector. */
+  readonly page: string;
+}
+
+/** The victim clicks Connect at the attacker's connector, signs in at a vendor they trust, and allows an app they know. */
+async function attack(
+  at: { readonly clientId: string; readonly redirectUri: string },
+  callback: "own" | "shared" = "own",
+): Promise<Outcome> {
+  evil = await startBouncingServer({
+    ...at,
+    authorizationEndpoint: `${vendor.issuer}/auth`,
+    vendorIssuer: vendor.issuer,
+  });
+  made += 1;
+  const id = `evil-${made}`;
+  await platform.addConnector(id, evil.mcp, HOSTED, callback);
+  const back = await victim.toCallback(id);
+  expect(back.origin + back.pathname).toBe(at.redirectUri);
+  expect(back.searchParams.get("code")).not.toBeNull();
+  await victim.read(back.href);
+  const [form] = evil.stolen;
+  return { tokens: form && (await redeem(at, form)), page: await victim.read(`/connectors/${id}`) };
+}
+
+/** As the attacker does, elsewhere. */
+async function redeem(
+  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
+  stolen: URLSearchParams,
+): Promise<string | undefined> {
+  const answer = await fetch(`${vendor.issuer}/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code: stolen.get("code") ?? "",
+      code_verifier: stolen.get("code_verifier") ?? "",
+    }),
+  });
+  return ((await answer.json()) as { readonly access_token?: string }).access_token;
+}
+
+const preRegistered = () => ({ clientId: PLATFORMS_CLIENT, redirectUri: platform.callback });
+const otherHosted = () => ({ clientId: SERVERS_CLIENT, redirectUri: platform.ownCallback("honest-server") });
+
+describe("a deployed server that leads users on to another connector's vendor", () => {
+  it("rfc9700#4.4.2.2 bar#XA-1 gets no code of a pre-registered vendor", async () => {
+    const { tokens, page } = await attack(preRegistered());
+    expect(tokens).toBeUndefined();
+    expect(evil?.stolen).toEqual([]);
+    expect(page).toContain("<code>callback_refused</code>");
+    expect(page).toContain("Not connected");
+  });
+
+  it("rfc9700#4.4.2.2 bar#XA-1 gets no code of another hosted server's vendor, whichever redirect URI it has itself", async () => {
+    for (const callback of ["own", "shared"] as const) {
+      const { tokens } = await attack(otherHosted(), callback);
+      expect([tokens, evil?.stolen]).toEqual([undefined, []]);
+      await endEvil();
+    }
+  });
+
+  it("twin: without a redirect URI of its own, it redeems the victim's code of the pre-registered vendor", async () => {
+    const { tokens } = await without(off, "redirectUriOf", () => attack(preRegistered()));
+    expect(tokens).toEqual(expect.any(String));
+  });
+
+  it("twin: were an answer taken wherever it arrives, a redirect URI of its own would help nobody", async () => {
+    for (const target of [preRegistered(), otherHosted()]) {
+      const { tokens } = await without(off, "queryOfCallback", () => attack(target));
+      expect(tokens).toEqual(expect.any(String));
+      await endEvil();
+    }
+  });
+});
+
+describe("a deployed server that kept the shared redirect URI", () => {
+  it("can do it still, which is what its page warns of", async () => {
+    const { tokens, page } = await attack(preRegistered(), "shared");
+    expect(tokens).toEqual(expect.any(String));
+    expect(page).toContain("its server could lead a user to the vendor of another one");
+  });
+});
