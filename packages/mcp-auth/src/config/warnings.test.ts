@@ -28,8 +28,8 @@ describe("a warning tells", () => {
       "a word for the server key in the other mode",
       { ...PRE_REGISTERED, ADOPT_UNSEALED_SERVER_KEY: "true" },
       "ADOPT_UNSEALED_SERVER_KEY is set, and not used in pre-registered mode",
-      ],
-      [
+    ],
+    [
       "a limit of registrations where no client registers itself",
       { ...HOSTED, LIMITS_REGISTRATIONS_PER_MINUTE: "5" },
       "LIMITS_REGISTRATIONS_PER_MINUTE is set, and not used",

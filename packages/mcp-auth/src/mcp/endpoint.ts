@@ -10,7 +10,8 @@ import {
   requireScopes,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Context } from "hono";
 import type { Caller } from "../caller.ts";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
@@ -43,14 +44,17 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
   const everyScope = definition.tools.flatMap(({ scopes = [] }) => scopes);
+  const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
+    trace.vendor = deps.names.id;
+    return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
+  };
   return {
     route: {
       method: "POST",
       path: MCP_PATH,
       surface: "api",
       handle: async (c, trace) => {
-        trace.vendor = deps.names.id;
-        const found = await requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
+        const found = await callerOf(c, trace);
         if ("challenge" in found) return found.challenge;
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
@@ -58,8 +62,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       },
       // Clients read the challenge by HEAD or GET: the token counts before the method.
       otherMethods: async (c, trace) => {
-        trace.vendor = deps.names.id;
-        const found = await requireCaller(c.req.header("authorization"), deps);
+        const found = await callerOf(c, trace);
         return "challenge" in found ? found.challenge : undefined;
       },
     },
