@@ -38,22 +38,33 @@ const LINES: ReadonlyMap<string, readonly string[]> = new Map(
   read(TESTS).map(([path, text]) => [path, text.split("\n").filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))]),
 );
 
+const familyOf = (id: string): string => id.split(/[-.]/, 1)[0] ?? "";
+
 /** `bar#CB-1`, not `bar#CB-10`; `X-1`, not `X-13` and not `XA-1`. */
 function carries(id: string, line: string): boolean {
   if (id === "ID-1" && /(?<![\w-])V-\d+/.test(line)) return true;
   const name = id.startsWith("X-") ? `(?<![\\w-])${id}` : `bar#${id}`;
-  return new RegExp(`${name}(?!\\d)`).test(line);
+  return new RegExp(`${name.replaceAll(".", "\\.")}(?![\\d-])`).test(line);
 }
 
 const ours = REQUIREMENTS.filter(({ notOurs }) => notOurs === undefined);
 
 describe("the rows of the bar", () => {
-  it("are 173 and the thirteen scripts, each once", () => {
-    const expected = FAMILIES.flatMap(({ name, count }) =>
+  it("are 173, thirteen scripts, and the twenty of the refresh, each once", () => {
+    const numbered = FAMILIES.filter(({ name }) => name !== "8").flatMap(({ name, count }) =>
       Array.from({ length: count }, (_, index) => `${name}-${index + 1}`),
     );
+    const steps = ["1", "2", "3", "5", "6", "7", ...Array.from({ length: 12 }, (_, index) => `F${index + 1}`)];
+    const expected = [...numbered, "8.2", "8.4", ...steps.map((step) => `8.2-${step}`)];
     expect(REQUIREMENTS.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
-    expect(expected).toHaveLength(173 + 13);
+    expect(expected).toHaveLength(173 + 13 + 20);
+  });
+
+  it("are of one family each, as many as it says", () => {
+    const counts = FAMILIES.map(({ name, count }) => [name, count] as const);
+    expect(FAMILIES.map(({ name }) => [name, REQUIREMENTS.filter(({ id }) => familyOf(id) === name).length])).toEqual(
+      counts,
+    );
   });
 
   it("say what happens in whole sentences", () => {
@@ -96,7 +107,7 @@ describe("the rows of the bar", () => {
 
 /** Whatever follows `bar#`, so that a misspelt family is found too; without the sign in prose, `bar CB-6`. */
 function citations(text: string): string[] {
-  return [...text.matchAll(/(?<![\w/])bar(?:#([A-Za-z][\w-]*)| ([A-Z]{1,2}-\d+))/g)]
+  return [...text.matchAll(/(?<![\w/])bar(?:#(\w[\w.-]*\w)| ([A-Z]{1,2}-\d+))/g)]
     .map(([, cited = "", named = ""]) => cited + named)
     .filter((id) => id !== "ID");
 }

@@ -1,13 +1,14 @@
 /** Every row of the security bar, by family, and the scripted attacks. A new row goes into the file of its family. */
 import { ACROSS, CALLBACK, SCRIPTS, START } from "./flow.ts";
 import { AUTHORIZATION_SERVER, RESOURCE_SERVER } from "./mcp-server.ts";
+import { REFRESH_PROTOCOL } from "./refresh-protocol.ts";
 import type { Requirement } from "./requirement.ts";
 import { OPERATIONS, SURFACE } from "./surface.ts";
 import { AT_REST, REFRESH } from "./token-store.ts";
 import { ANSWERS, CREDENTIALS, EGRESS_ROWS, REQUESTS, USERINFO } from "./vendor-leg.ts";
 
 export interface Family {
-  /** Before the number: `CB` of `CB-6`. */
+  /** Before the number: `CB` of `CB-6`. The steps and crashes of the refresh are those of `8`. */
   readonly name: string;
   readonly title: string;
   /** How many rows there are. */
@@ -35,6 +36,7 @@ export const FAMILIES: readonly Family[] = [
   { name: "AS", title: "An MCP server's own authorization server", count: 22 },
   { name: "RS", title: "An MCP server's resource server", count: 9 },
   { name: "OB", title: "Operation and supply", count: 6 },
+  { name: "8", title: "How a token is refreshed once", count: 20 },
 ];
 
 export const REQUIREMENTS: readonly Requirement[] = [
@@ -53,4 +55,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...AUTHORIZATION_SERVER,
   ...RESOURCE_SERVER,
   ...OPERATIONS,
+  ...REFRESH_PROTOCOL,
 ];

@@ -11,7 +11,7 @@ export function renderRequirements(): string {
       `## ${name}: ${title}`,
       table(
         ["row", "requirement", "tested in"],
-        REQUIREMENTS.filter(({ id }) => id.startsWith(`${name}-`)).map((one) => [one.id, one.text, place(one)]),
+        REQUIREMENTS.filter(({ id }) => id.split(/[-.]/, 1)[0] === name).map((one) => [one.id, one.text, place(one)]),
       ),
     ]),
   );
