@@ -1,4 +1,4 @@
-// Runs a command of this repository on a machine that has only Node.js >= 18 and npm:
+// Runs a command of this repository on a machine that has only Node.js 20 or newer and npm:
 // brings the pinned pnpm and the locked dependencies (the pinned Node.js is one of them), then
 // starts the command with both on PATH. Needs no dependency itself; every npm script goes through here.
 import { spawn, spawnSync } from "node:child_process";

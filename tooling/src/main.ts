@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
 import { renderConfiguration } from "./config-docs.ts";
+import { readPublished, renderExports } from "./exports-page.ts";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
@@ -37,6 +38,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
+    ["docs/exports.md", renderExports(readPublished())],
   ];
 }
 

@@ -39,6 +39,8 @@ export interface Syntax {
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
   readonly comparisons: readonly Comparison[];
+  /** What the module exports by name; of `export *` only that it is there, as `*`. */
+  readonly exports: readonly { readonly name: string; readonly isType: boolean }[];
   /** Every name declared anywhere in the file, members of objects and classes included. */
   readonly names: ReadonlySet<string>;
   /** Literal first arguments of `it`, `test` and `describe`, `.each(…)` and the like included. */
@@ -101,6 +103,9 @@ export function readSyntax(path: string, text: string): Syntax {
         return specifier === undefined ? [] : [{ specifier, values: ["*"], dynamic: true, line: lineAt(start) }];
       }),
     ],
+    exports: module.staticExports.flatMap(({ entries }) =>
+      entries.map(({ exportName, isType }) => ({ name: exportName.name ?? "*", isType })),
+    ),
     declarations: children(root).flatMap((statement) => {
       const declared = (statement["declaration"] as Node | null | undefined) ?? statement;
       return namesDeclaredBy(declared).map((name) => ({

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { checkDocNames, checkNodeVersion, checkScopes, readRepository, type Repository } from "./doc-names.ts";
+
+const repository = (documents: Record<string, string>, sources: Record<string, string> = {}): Repository => ({
+  documents: new Map(Object.entries(documents)),
+  sources: new Map(Object.entries(sources)),
+  paths: new Set([...Object.keys(documents), ...Object.keys(sources)]),
+});
+
+describe("documents", () => {
+  const sources = {
+    "package.json": '{ "engines": { "node": ">=20" }, "scripts": { "docs": "x" } }',
+    "apps/broker/src/flow.ts": 'export function openVendor() {} // "/v1/par" keysMinRevision',
+  };
+
+  it("may name files, scripts, symbols, endpoints and fields that there are", () => {
+    const text =
+      "[flow](../apps/broker/src/flow.ts#L1) [apps](../apps/broker) [x](https://example.com) `flow.ts` `npm run docs` `openVendor()` `/v1/par` `keys_min_revision` `a b c`";
+    expect(checkDocNames(repository({ "docs/x.md": text }, sources))).toEqual([]);
+  });
+
+  it.each([
+    ["[flow](../apps/gone.ts)", "there is no ../apps/gone.ts"],
+    ["`gone.ts`", "`gone.ts` stands nowhere in the sources"],
+    ["run `npm run gone`", "no package.json has the script of 'npm run gone'"],
+    ["```\nnpm run gone\n```", "no package.json has the script of 'npm run gone'"],
+    ["`closeVendor`", "`closeVendor` stands nowhere in the sources"],
+    ["`GONE_VARIABLE`", "`GONE_VARIABLE` stands nowhere in the sources"],
+    ["`--gone`", "`--gone` stands nowhere in the sources"],
+    ["`/v2/par`", "`/v2/par` stands nowhere in the sources"],
+  ])("must not say %s", (text, problem) => {
+    expect(checkDocNames(repository({ "docs/x.md": text }, sources))).toEqual([`docs/x.md: ${problem}`]);
+  });
+
+  it("say one least Node.js", () => {
+    expect(checkNodeVersion(repository({ "README.md": "Node.js 18 or newer" }, sources))).toHaveLength(3);
+  });
+
+  it("list scopes that are folders, and every package", () => {
+    const conventions = "A scope is the name of a folder: `gone`.\n\n";
+    expect(checkScopes(repository({ "CONVENTIONS.md": conventions }, sources))).toEqual([
+      "CONVENTIONS.md does not list the scope broker",
+      "CONVENTIONS.md lists gone, which is no folder",
+    ]);
+  });
+});
+
+describe("this repository", () => {
+  const all = readRepository();
+
+  it("is read", () => {
+    expect(all.documents.size).toBeGreaterThan(15);
+    expect([...all.documents.keys()].filter((path) => path.startsWith("docs/decisions"))).toEqual([]);
+  });
+
+  it("has documents that name what there is", () => {
+    expect([...checkDocNames(all), ...checkNodeVersion(all), ...checkScopes(all)]).toEqual([]);
+  });
+});
