@@ -7,6 +7,8 @@ import { delimiter, dirname, join, posix } from "node:path";
 export interface TestRun {
   /** Names of the tests that failed; empty when all passed. */
   readonly failed: readonly string[];
+  /** The files they are in, from the root. */
+  readonly failedFiles: readonly string[];
   readonly passed: number;
   /** Why the run says nothing: a file that did not load, or no report. */
   readonly broken?: string;
@@ -54,8 +56,8 @@ export async function runTests(root: string, paths: readonly string[], isFirstEn
     "--reporter=json",
     `--outputFile.json=${report}`,
   ]);
-  if (!existsSync(report)) return { failed: [], passed: 0, broken: output.trim().slice(-2000) };
-  return readReport(JSON.parse(readFileSync(report, "utf8")) as Report);
+  if (!existsSync(report)) return { failed: [], failedFiles: [], passed: 0, broken: output.trim().slice(-2000) };
+  return readReport(JSON.parse(readFileSync(report, "utf8")) as Report, root);
 }
 
 interface Report {
@@ -68,7 +70,7 @@ interface Report {
   }[];
 }
 
-function readReport({ numPassedTests, testResults }: Report): TestRun {
+function readReport({ numPassedTests, testResults }: Report, root: string): TestRun {
   const failed = testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
   );
@@ -76,7 +78,15 @@ function readReport({ numPassedTests, testResults }: Report): TestRun {
     ({ status, message, assertionResults }) => status === "failed" && message !== "" && assertionResults.length === 0,
   );
   const broken = unloaded === undefined ? undefined : `${unloaded.name} did not load: ${unloaded.message}`;
-  return { failed, passed: numPassedTests, ...(broken === undefined ? {} : { broken: broken.slice(0, 2000) }) };
+  const failedFiles = testResults
+    .filter(({ assertionResults }) => assertionResults.some(({ status }) => status === "failed"))
+    .map(({ name }) => posix.relative(root.replaceAll("\\", "/"), name));
+  return {
+    failed,
+    failedFiles,
+    passed: numPassedTests,
+    ...(broken === undefined ? {} : { broken: broken.slice(0, 2000) }),
+  };
 }
 
 /** The copy's own programs, found as `npm run` finds them. */

@@ -65,14 +65,28 @@ async function isGreen(
   for (const [workspace, files] of byWorkspace) {
     if (stopped.aborted) return false;
     // oxlint-disable-next-line no-await-in-loop
-    const { failed, passed, broken } = await runTests(copy.root, files, false);
-    const problems = [...failed, ...(broken === undefined ? [] : [broken])];
+    const { problems, passed } = await runTwiceIfNeeded(files, copy);
     if (problems.length > 0 || passed === 0) green = false;
     say(`${problems.length > 0 || passed === 0 ? "failed" : "ok    "}  ${workspace}: ${passed} passed`);
     for (const problem of problems) say(`        ${problem}`);
   }
   if (!green) say("Tests fail without any mutation, so that none can be tried.");
   return green;
+}
+
+/** What failed among others may have failed for want of time: it is run once more, file by file. */
+async function runTwiceIfNeeded(
+  files: readonly string[],
+  copy: WorkingCopy,
+): Promise<{ readonly problems: readonly string[]; readonly passed: number }> {
+  const { failedFiles, passed, broken } = await runTests(copy.root, files, false);
+  const problems: string[] = [];
+  for (const path of broken === undefined ? failedFiles : files) {
+    // oxlint-disable-next-line no-await-in-loop
+    const again = await runTests(copy.root, [path], false);
+    problems.push(...again.failed, ...(again.broken === undefined ? [] : [again.broken]));
+  }
+  return { problems, passed };
 }
 
 function progress(outcome: Timed, count: number, total: number): string {
