@@ -226,7 +226,11 @@ export const CREDENTIALS: readonly Requirement[] = [
     "A registration's own address lies on another host or inside our network. It is not asked.",
     NOT_READ,
   ),
-  notOurs("DC-3", "A registered secret has expired or soon will. The client is registered anew.", NOT_READ),
+  row(
+    "DC-3",
+    "A registered secret ends, or has ended. The platform registers anew when it does, and takes none that has; at the broker the vendor's answer is the caller's.",
+    HOSTED_CLIENT,
+  ),
   row(
     "DC-4",
     "Who reads the store looks for the secret of a registered client. The platform keeps it sealed, and the broker keeps none.",

@@ -53,16 +53,37 @@ describe("a client registered at a server", () => {
     expect(asked[0]?.body).toMatchObject({ token_endpoint_auth_method: "none", application_type: "web" });
   });
 
-  it.each(["client_secret_basic", "client_secret_post"])("bar#DC-4 has a secret, kept sealed, for %s", async (method) => {
-    Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: 0 });
-    const server = serverAt(`https://${method.slice(14)}.example`, ["private_key_jwt", method]);
-    for (const again of [false, true]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const client = await register("confidential", server);
-      expect([client.method, client.clientSecret?.reveal(), again]).toEqual([method, SECRET, again]);
-    }
-    expect(asked.map(({ body }) => body["token_endpoint_auth_method"])).toEqual([method]);
-    expect(platform.folderText()).not.toContain(SECRET);
+  it.each(["client_secret_basic", "client_secret_post"])(
+    "bar#DC-4 has a secret, kept sealed, for %s",
+    async (method) => {
+      Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: 0 });
+      const server = serverAt(`https://${method.slice(14)}.example`, ["private_key_jwt", method]);
+      for (const again of [false, true]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const client = await register("confidential", server);
+        expect([client.method, client.clientSecret?.reveal(), again]).toEqual([method, SECRET, again]);
+      }
+      expect(asked.map(({ body }) => body["token_endpoint_auth_method"])).toEqual([method]);
+      expect(platform.folderText()).not.toContain(SECRET);
+    },
+  );
+
+  it("rfc7591#3.2.1 bar#DC-3 is registered anew when its secret has ended", async () => {
+    const server = serverAt("https://renewing.example", ["client_secret_basic"]);
+    Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: platform.now() + 600 });
+    await register("renewing", server);
+    await register("renewing", server);
+    expect(asked).toHaveLength(1);
+    platform.advance(601);
+    Object.assign(registered, { client_id: "again", client_secret_expires_at: platform.now() + 600 });
+    expect((await register("renewing", server)).clientId).toBe("again");
+    expect(asked).toHaveLength(2);
+  });
+
+  it("bar#DC-3 is refused with a secret that has ended", async () => {
+    Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: platform.now() - 1 });
+    const server = serverAt("https://late.example", ["client_secret_basic"]);
+    await expect(register("late", server)).rejects.toMatchObject({ extras: { reason: "no_registration" } });
   });
 
   it("bar#DC-5 is of one issuer: elsewhere the platform registers anew", async () => {

@@ -3,6 +3,8 @@
  * of one issuer: at another the platform registers anew, and no secret goes along. Before it: hosted-server.ts.
  */
 import {
+  type Clock,
+  type EpochSeconds,
   type Fetch,
   type JsonObject,
   type KeyWrapper,
@@ -34,11 +36,18 @@ export interface HostedClient {
   readonly method: Method;
 }
 
+/** One that a server registered for the platform. */
+export interface RegisteredClient extends HostedClient {
+  /** Absent where the secret does not end, or there is none. */
+  readonly secretExpiresAt?: EpochSeconds;
+}
+
 export interface HostedClientDeps {
   readonly records: RecordStore;
   readonly keys: KeyWrapper;
   readonly fetch: Fetch;
   readonly redirectUri: string;
+  readonly now: Clock;
 }
 
 /** A client that an administrator entered. Basic is what every server must take (RFC 6749 section 2.3.1), unless it says otherwise. */
@@ -55,8 +64,8 @@ export function enteredClient(clientId: string, clientSecret: Secret | undefined
  */
 export async function registerAt(
   server: HostedServer,
-  { redirectUri, fetch }: Pick<HostedClientDeps, "redirectUri" | "fetch">,
-): Promise<HostedClient> {
+  { redirectUri, fetch, now }: Pick<HostedClientDeps, "redirectUri" | "fetch" | "now">,
+): Promise<RegisteredClient> {
   if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
   const wished = {
     client_name: "Platform",
@@ -76,17 +85,24 @@ export async function registerAt(
     );
     const client = await processDynamicClientRegistrationResponse(answer);
     const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: named } = client;
+    // The library has seen to it that it is a number beside a secret.
+    const secretExpiresAt = Number(client.client_secret_expires_at ?? 0);
     const method = METHODS.find((known) => known === (named ?? wished.token_endpoint_auth_method));
     if (method === undefined) throw broken("no_registration", "wants a way to authenticate that the platform lacks");
     if (method === "none") return { clientId, method };
     if (typeof secret !== "string") throw broken("no_registration", "registered the platform without a secret");
-    return { clientId, method, clientSecret: new Secret(secret) };
+    //= rfc7591#3.2.1
+    //= bar#DC-3
+    if (secretExpiresAt === 0) return { clientId, method, clientSecret: new Secret(secret) };
+    if (secretExpiresAt <= now())
+      throw broken("no_registration", "registered the platform with a secret that has ended");
+    return { clientId, method, clientSecret: new Secret(secret), secretExpiresAt };
   } catch (cause) {
     throw cause instanceof OAuthError ? cause : broken("no_registration", "did not register the platform", cause);
   }
 }
 
-/** Registered once per connector and issuer: every user of it is there under the same client. */
+/** Registered once per connector and issuer, and again when its secret has ended: every user of it is there under the same client. */
 export async function registeredClient(
   connectorId: string,
   server: HostedServer,
@@ -98,10 +114,10 @@ export async function registeredClient(
   const known = await records.get(key);
   if (known !== undefined) return opened(known.data, id, keys);
   const client = await registerAt(server, deps);
-  const { clientId, method, clientSecret } = client;
+  const { clientId, method, clientSecret, secretExpiresAt = NEVER } = client;
   const sealed = clientSecret === undefined ? {} : { sealed: await sealSecret(keys, clientSecret, placeOf(id)) };
   const data = { v: 1, clientId, method, ...sealed, attempt: randomToken(8) };
-  const created = await records.create({ key, stage: "registered", data, expiresAt: NEVER });
+  const created = await records.create({ key, stage: "registered", data, expiresAt: secretExpiresAt });
   if (created === "created") return client;
   // Somebody else was quicker: theirs is the client.
   const theirs = await records.get(key);

@@ -139,9 +139,12 @@ describe("a deployed server", () => {
   });
 
   it("registers the platform", async () => {
-    expect(await registerAt(await discover(), deps)).toEqual({ clientId: "platform", method: "none" });
+    expect(await registerAt(await discover(), { ...deps, now: () => 0 })).toEqual({
+      clientId: "platform",
+      method: "none",
+    });
     answers["/register"] = { status: 400, body: { error: "invalid_redirect_uri" } };
-    await expect(registerAt(await discover(), deps)).rejects.toMatchObject({
+    await expect(registerAt(await discover(), { ...deps, now: () => 0 })).rejects.toMatchObject({
       extras: { reason: "no_registration" },
     });
   });
