@@ -10,7 +10,7 @@ function registrationOutcome({ status }: RegistrationAnswer): string {
 export function countedVendorClient(client: VendorClient, metrics: Metrics): VendorClient {
   const counted = async <T>(
     vendor: string,
-    operation: "redeem" | "refresh" | "revoke" | "register",
+    operation: "redeem" | "refresh" | "revoke" | "register" | "userinfo",
     call: Promise<T>,
     outcomeOf: (result: T) => string = () => "ok",
   ): Promise<T> => {
@@ -28,6 +28,7 @@ export function countedVendorClient(client: VendorClient, metrics: Metrics): Ven
     redeemCode: (vendor, ...rest) => counted(vendor.id, "redeem", client.redeemCode(vendor, ...rest)),
     refreshTokens: (vendor, ...rest) => counted(vendor.id, "refresh", client.refreshTokens(vendor, ...rest)),
     revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
+    identify: (vendor, ...rest) => counted(vendor.id, "userinfo", client.identify(vendor, ...rest)),
     registerClient: (vendor, request) =>
       counted(vendor.id, "register", client.registerClient(vendor, request), registrationOutcome),
   };

@@ -61,7 +61,7 @@ export function vendorSchema(rules: UrlRules) {
     }).optional(),
     jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
     userinfo_endpoint: url(
-      "Says who a token belongs to. Accepted, but not used by this release yet.",
+      "Says whose account a token is of: asked once per flow whose tokens come without an ID token, so that `connection` names the account.",
       "https://vendor.example/userinfo",
     ),
     pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [

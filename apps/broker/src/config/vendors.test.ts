@@ -103,6 +103,7 @@ describe("a vendor of the operator's own", () => {
     });
     expect(entry?.setup).toBe("environment_id");
     expect(entry?.initialAccessToken?.reveal()).toBe("iat");
+    expect([entry?.asksUserinfo, ownVendor({})?.asksUserinfo]).toEqual([true, undefined]);
   });
 
   it.each([

@@ -85,6 +85,7 @@ export function buildVendor(
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
     ...(isKnownToRegisterNobody(vendor, parsed, known) ? { registersNobody: true } : {}),
+    ...(parsed.userinfo_endpoint === undefined ? {} : { asksUserinfo: true }),
     credentials,
     ...present({
       serverUrl: known?.serverUrl,

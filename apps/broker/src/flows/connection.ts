@@ -2,9 +2,10 @@
  * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
  * use that and never guess (design, structural rule 2). Sealed under the keyset, bound to the client; nothing is stored.
  */
-import { OAuthError, tokenHosts, type VendorTokens } from "@oauth-broker/oauth-core";
+import { OAuthError, tokenHosts } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import type { Account } from "./account.ts";
 import type { VendorChoice } from "./vendor-choice.ts";
 import { targetFields, type VendorTarget } from "./vendor-target.ts";
 
@@ -17,14 +18,14 @@ export interface Connection extends VendorTarget {
   readonly hadSecret?: boolean;
   /** The vendor's hosts for tokens, refresh and revocation: what was minted is never sent to another (bar BY-4). */
   readonly hosts: readonly string[];
-  /** Issuer and subject of the first ID token; a refreshed one must name the same. */
+  /** The account (account.ts): issuer and subject of the first ID token, else of userinfo. A refreshed ID token must name the same. */
   readonly iss?: string;
   readonly sub?: string;
 }
 
 export function connectionOf(
   { vendor, credentials, target }: Pick<VendorChoice, "vendor" | "credentials" | "target">,
-  idToken: VendorTokens["idToken"],
+  account: Account | undefined,
 ): Connection {
   const { id, source, clientId, clientSecret } = credentials;
   return {
@@ -35,7 +36,7 @@ export function connectionOf(
     credentialsSource: source,
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
     hosts: tokenHosts(vendor),
-    ...(idToken === undefined ? {} : { iss: idToken.issuer, sub: idToken.subject }),
+    ...account,
   };
 }
 

@@ -18,7 +18,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { credentialsSourceOf, endpointsOf, placeholdersOf, type Source, sourcesOf } from "./explain-sources.ts";
 import { isIdTokenDue } from "./flow-secrets.ts";
-import { readGrantContext } from "./grant-context.ts";
+import { type GrantContext, readGrantContext } from "./grant-context.ts";
 import { chooseVendor, type VendorChoice } from "./vendor-choice.ts";
 import { type AuthorizationWishes, readWishes } from "./wishes.ts";
 
@@ -41,7 +41,7 @@ export async function explain(
     requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   }
   const byConnection = parameters.has("connection");
-  const choice = byConnection
+  const choice: VendorChoice & Partial<Pick<GrantContext, "connection">> = byConnection
     ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
     : await chooseVendor(parameters, client, deps);
   const { vendor, credentials, tier } = choice;
@@ -55,6 +55,7 @@ export async function explain(
     redirect_uri: choice.redirectUri,
     endpoints: endpointsOf(choice),
     placeholders: placeholdersOf(choice),
+    ...accountOf(choice),
     //= bar#BY-1
     credentials: {
       source: credentials.source,
@@ -71,6 +72,12 @@ export async function explain(
     authorization_parameters: authorizationParameters(parameters, choice, wishes, credentialsSourceOf(choice, manual)),
     sources: sourcesOf(choice, manual),
   };
+}
+
+/** Of a connection that names one. */
+function accountOf({ connection }: Partial<Pick<GrantContext, "connection">>): Record<string, unknown> {
+  if (connection?.sub === undefined) return {};
+  return { account: { issuer: connection.iss ?? null, subject: connection.sub } };
 }
 
 function secretOf({ clientSecret, signingKey, certificate }: VendorCredentials): string {

@@ -17,6 +17,7 @@ import {
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
+import { accountOf } from "./account.ts";
 import { connectionOf, sealConnection } from "./connection.ts";
 import { asData, asFlow, CODE_SECONDS, type Flow, flowKey, FORGOTTEN_AT_END } from "./flow-record.ts";
 import { discardTokens, openParked, type Parked, redeemAtVendor } from "./parking.ts";
@@ -39,8 +40,8 @@ export async function redeemBrokerCode(
   const choice = await requireSameContext(flow, parked, client, deps); //       7  same vendor, endpoints, credentials
   await spendOnce(code, client, deps); //                                       8  of any number of tries one goes on
   const tokens = await redeem(parked, { code, record, flow, choice }, deps); // 9  the vendor's tokens, verified
-  const minted = connectionOf(choice, tokens.idToken); //                       10 names what minted them
-  const connection = sealConnection(minted, client.clientId, deps);
+  const account = await accountOf(tokens, choice, trace); //                    10 whose they are, where it can be known
+  const connection = sealConnection(connectionOf(choice, account), client.clientId, deps); // names what minted them
   return tokenAnswer(tokens, choice.vendor.id, connection, parked.callbackData);
 }
 

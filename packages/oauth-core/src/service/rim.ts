@@ -18,6 +18,8 @@ export interface Trace {
   referenceId?: string;
   /** An error that left as a redirect: told to the client, and logged like one that left as JSON. */
   failure?: OAuthError;
+  /** What went wrong on the side, though the request did not fail. */
+  warning?: string;
   /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
   reason?: string;
 }

@@ -1,0 +1,146 @@
+/** The account that `connection` names where a vendor gives no ID token: userinfo's, if the operator's file names the endpoint. */
+import { generateKeyPairSync, sign } from "node:crypto";
+import type { Vendor } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import type { VendorConfig } from "../config.ts";
+import { NOW, testBroker, testVendor } from "../testing/test-broker.ts";
+
+const USERINFO = "https://api.acme.example/me";
+const ISSUER_OF_VENDOR = "https://acme.example";
+const TOKENS = { access_token: "canary-at", token_type: "bearer", refresh_token: "rt" };
+
+interface Vendors {
+  readonly vendor?: Partial<Vendor>;
+  readonly entry?: Partial<VendorConfig>;
+  /** What userinfo answers. */
+  readonly me?: (init: RequestInit | undefined) => Promise<Response>;
+  /** Further members of the token answer. */
+  readonly tokens?: () => object;
+  readonly jwks?: object;
+}
+
+async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks }: Vendors = {}) {
+  const configured = { ...testVendor({ userinfoEndpoint: USERINFO, ...vendor }), asksUserinfo: true, ...entry };
+  const broker = await testBroker({
+    config: { vendors: new Map([["acme", configured]]) },
+    vendorAnswers: async (input, init) => {
+      const url = String(input);
+      if (url === USERINFO) return me === undefined ? Response.json({ sub: "u-1" }) : me(init);
+      if (url === `${ISSUER_OF_VENDOR}/jwks`) return Response.json(jwks);
+      return Response.json({ ...TOKENS, ...tokens() });
+    },
+  });
+  const connect = async (form: Record<string, string> = {}) => {
+    const { response, body } = await broker.redeem(await broker.park(form));
+    const connection = String(body["connection"]);
+    const { vendor_client_id: id } = form;
+    const byoc = id === undefined ? {} : { vendor_client_id: id };
+    const shown = await broker.post("/v1/explain", { connection, ...byoc });
+    return { status: response.status, body, connection, account: shown.body["account"] };
+  };
+  return { ...broker, connect, asked: () => broker.seen.filter(({ url }) => url === USERINFO) };
+}
+
+describe("a vendor that gives no ID token", () => {
+  it("oidc-core#5.3.2 is asked once whose account it is, with the access token, and connection names it", async () => {
+    const { connect, asked, post } = await brokerOf();
+    const { status, connection, account } = await connect();
+    expect([status, account]).toEqual([200, { issuer: null, subject: "u-1" }]);
+    expect(asked().map(({ authorization }) => authorization)).toEqual([`Bearer ${TOKENS.access_token}`]);
+    const refreshed = await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+    expect(refreshed.body["connection"]).toBe(connection);
+    expect(asked()).toHaveLength(1);
+  });
+
+  it("is asked too where its tokens waited in place of its code, and by the endpoint of the file alone", async () => {
+    const account = {
+      endpoint: "https://registry.example/whoami",
+      method: "GET",
+      identity: ["id"],
+    } as const;
+    const { connect, seen } = await brokerOf({ vendor: { redeemAt: "callback", account } });
+    expect((await connect()).account).toEqual({ issuer: null, subject: "u-1" });
+    expect(seen.filter(({ url }) => url === account.endpoint)).toEqual([]);
+  });
+
+  it.each<[string, Vendors, Record<string, string>]>([
+    ["only the registry names its userinfo", { entry: { asksUserinfo: false } }, {}],
+    [
+      "the tokens are of a host that a request named",
+      {},
+      { token_endpoint: "https://eu.acme.example/token", vendor_client_id: "mine" },
+    ],
+  ])("bar#BY-4 is not asked where %s", async (_, options, form) => {
+    const { connect, asked } = await brokerOf(options);
+    expect(await connect(form)).toMatchObject({ status: 200, account: undefined });
+    expect(asked()).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<Response>, string]>([
+    ["is down", async () => new Response("no", { status: 500 }), "temporarily_unavailable"],
+    ["refuses the token", async () => new Response("no", { status: 401 }), "identity_missing"],
+    ["wants another scope", async () => new Response("no", { status: 403 }), "account_forbidden"],
+    ["names nobody", async () => Response.json({ name: "U" }), "vendor_response_invalid"],
+    ["names an address", async () => Response.json({ sub: "u@acme.example" }), "identity_missing"],
+    [
+      "is no JSON",
+      async () => new Response("<p>", { headers: { "content-type": "text/html" } }),
+      "vendor_response_invalid",
+    ],
+    [
+      "breaks off",
+      async () => {
+        throw new Error("reset");
+      },
+      "temporarily_unavailable",
+    ],
+  ])(
+    "hands its tokens over where userinfo %s; connection names no account, and the log says so",
+    async (_, me, why) => {
+      const { connect, lines } = await brokerOf({ me });
+      const { status, body, account } = await connect();
+      expect([status, body["access_token"], account]).toEqual([200, TOKENS.access_token, undefined]);
+      expect(lines.filter((line) => line.includes(`"warning":"userinfo: ${why}"`))).toHaveLength(1);
+      expect(lines.join("")).not.toMatch(/canary-at|u@acme|reset/);
+    },
+  );
+
+  it("hands its tokens over after 3 s where userinfo says nothing", async () => {
+    const { connect } = await brokerOf({ me: () => new Promise<Response>(() => {}) });
+    expect(await connect()).toMatchObject({ status: 200, account: undefined });
+  });
+});
+
+describe("an ID token", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }] };
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const idToken = (sub: string): string => {
+    const claims = { iss: ISSUER_OF_VENDOR, aud: "ours", sub, iat: NOW, exp: NOW + 600 };
+    const text = `${encode({ alg: "ES256", kid: "1", typ: "JWT" })}.${encode(claims)}`;
+    return `${text}.${sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+  };
+  const vendor = { issuer: ISSUER_OF_VENDOR, jwksUri: `${ISSUER_OF_VENDOR}/jwks` };
+
+  it("names the account itself: nobody is asked", async () => {
+    const { connect, asked } = await brokerOf({ vendor, jwks, tokens: () => ({ id_token: idToken("u-2") }) });
+    expect(await connect()).toMatchObject({ status: 200, account: { issuer: ISSUER_OF_VENDOR, subject: "u-2" } });
+    expect(asked()).toEqual([]);
+  });
+
+  it("bar#UI-1 bar#RF-6 that comes with a refresh is of the account that userinfo named, or is refused", async () => {
+    let later: object = {};
+    const { connect, post } = await brokerOf({ vendor, jwks, tokens: () => later });
+    const { connection, account } = await connect();
+    expect(account).toEqual({ issuer: ISSUER_OF_VENDOR, subject: "u-1" });
+    const refresh = async (token: string) =>
+      (await post("/v1/token", { grant_type: "refresh_token", refresh_token: token, connection })).body;
+    later = { id_token: idToken("u-2") };
+    expect(await refresh("rt")).toMatchObject({ error: "vendor_response_invalid", reason: "subject_mismatch" });
+    later = { id_token: idToken("u-1") };
+    expect(await refresh("rt-2")).toMatchObject({
+      access_token: TOKENS.access_token,
+      vendor_id_token: expect.any(String),
+    });
+  });
+});
