@@ -1,8 +1,8 @@
 /**
  * Who attacks: a vendor (`evil`) the operator has registered beside an honest one, together with a person who has an account
  * at the platform. What they want: a code of the honest vendor that belongs to somebody else, redeemed in their own flow.
- * What stops them: `iss` beside the code is compared with the vendor the flow began with (requireIssuer). Where neither vendor sends
- * one, nothing does: the last tests of X-1 say so.
+ * What stops them: `iss` beside the code is compared with the vendor the flow began with
+ * (requireIssuer). Where neither vendor sends one, nothing does: the last tests of X-1 say so.
  */
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -153,7 +153,8 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
       expect([stage.evil.tokenRequests, warningsOf(stage)]).toEqual([[], []]);
     });
 
-    // No defence of ours is left here, neither state nor context hash: it is the very flow of the evil vendor that the code arrives in.
+    // No defence of ours is left here, neither state nor context hash: it is the very flow of the
+    // evil vendor that the code arrives in.
     it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
       const stage = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
       expect(warningsOf(stage)).toEqual([expect.stringContaining("shares the callback with honest")]);

@@ -113,7 +113,10 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
 });
 
 describe("X-5 a flow under way is given to another client by someone who can write the store", () => {
-  /** Without a key of the broker's: `state` cannot be made again, and it names the context the flow began in. */
+  /**
+   * Without a key of the broker's: `state` cannot be made again, and it names the context the flow
+   * began in.
+   */
   async function moveToAnother({ world, victim }: Stage) {
     const [backend, foe] = [createBackend(world), createBackend(world, "other")];
     const flow = await backend.push();

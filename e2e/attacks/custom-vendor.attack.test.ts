@@ -211,7 +211,8 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   });
 
   it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
-    // The world has but one client at the honest vendor, and the attacker means another: one with a custom vendor of its own there.
+    // The world has but one client at the honest vendor, and the attacker means another: one with a
+    // custom vendor of its own there.
     off.add("requireForeignClient").add("callbackContext");
     const { foe, victim, evil } = await setUp({
       sendsIss: true,
@@ -291,7 +292,10 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
     vendor_client_id: PUBLIC,
   };
 
-  /** Users of the tenant have agreed to its client at the honest vendor. One of them opens a link of the attacker's. */
+  /**
+   * Users of the tenant have agreed to its client at the honest vendor. One of them opens a link of
+   * the attacker's.
+   */
   async function lure() {
     const stage = await setUp({ tenantsClientId: PUBLIC });
     const { platform, foe, victim, register } = stage;

@@ -1,9 +1,10 @@
 /**
- * Who attacks: a client of the broker that may name a vendor of its own, and a user with an account at an honest vendor that compares
- * redirect URIs loosely and sends no `iss`. Its vendor bounces the browser there, as our public client, with a redirect URI that the
- * honest vendor takes for ours and that the broker takes for an answer in the attacker's flow. What the attacker wants: the honest
- * vendor's code at its own token endpoint.
- * What stops it: a vendor that a caller names has a path of its own (requireArrivalPath), which lies beneath no other (callbackPath).
+ * Who attacks: a client of the broker that may name a vendor of its own, and a user with an account
+ * at an honest vendor that compares redirect URIs loosely and sends no `iss`. Its vendor bounces
+ * the browser there, as our public client, with a redirect URI that the honest vendor takes for
+ * ours and that the broker takes for an answer in the attacker's flow. What the attacker wants: the
+ * honest vendor's code at its own token endpoint. What stops it: a vendor that a caller names has a
+ * path of its own (requireArrivalPath), which lies beneath no other (callbackPath).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
@@ -85,7 +86,8 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
 describe("a vendor that takes a query appended to the registered redirect URI", () => {
   const ATTACK: Attack = {
     isRegistered: (sent, registered) => sent.split("?")[0] === registered,
-    // The broker reads the attacker's issuer out of it, and the attacker's vendor says that it always sends one.
+    // The broker reads the attacker's issuer out of it, and the attacker's vendor says that it
+    // always sends one.
     bounceTo: () => `${CALLBACK}?${new URLSearchParams({ iss: EVIL }).toString()}`,
     form: { issuer: EVIL },
   };

@@ -1,8 +1,9 @@
 /**
  * Who attacks: another customer of the same broker (`other`, owner Mallory), who shares our client at the vendor. What he wants:
  * the vendor's tokens of people who connected through somebody else: the vendor knows only the broker and does not ask twice.
- * What stops the attack: the page that names the asking client before the browser leaves (needsOwnerPage), also where that client
- * sends our public client id as its own, and that only the browser it was shown to can answer it (isCsrfToken).
+ * What stops the attack: the page that names the asking client before the browser leaves
+ * (needsOwnerPage), also where that client sends our public client id as its own, and that only the
+ * browser it was shown to can answer it (isCsrfToken).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";

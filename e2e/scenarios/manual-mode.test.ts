@@ -100,7 +100,8 @@ describe("both endpoints of a vendor nobody here knows", () => {
 describe("an issuer alone that says who it is in every answer", () => {
   it("bar#XA-3 bar#XA-4 connects by a path of its own, its ID token checked, and its tokens end by its own metadata", async () => {
     const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
-    // Its endpoints and client are those registered above, and so is the path: an issuer is believed no further than they are.
+    // Its endpoints and client are those registered above, and so is the path: an issuer is
+    // believed no further than they are.
     expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: redirectUri });
     const { answer, accessToken, connection } = await scene.platform.connect({ form });
     expect(answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });

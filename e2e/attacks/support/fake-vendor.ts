@@ -21,7 +21,9 @@ export interface FakeVendorOptions {
   readonly redirectUri: string;
   /** Default false: our client there has no secret. */
   readonly isPublic?: boolean;
-  /** Whether a redirect URI that was sent is the registered one. The default compares them exactly. */
+  /**
+   * Whether a redirect URI that was sent is the registered one. The default compares them exactly.
+   */
   readonly isRegistered?: (sent: string, registered: string) => boolean;
   /** Default true: says who it is in every answer, and announces it in its metadata. */
   readonly sendsIss?: boolean;

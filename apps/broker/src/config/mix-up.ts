@@ -1,14 +1,17 @@
 /**
- * Vendors that share one callback path and whose answers do not say whose they are. One of them that is malicious, or was broken into,
- * can send its users on to another and is then given the codes that other vendor issues (rfc9700#4.4). Vendors of the registry without
- * `iss` are the normal case, so what is told of is a vendor of the operator's own beside any other. Called by build.ts.
+ * Vendors that share one callback path and whose answers do not say whose they are. One of them
+ * that is malicious, or was broken into, can send its users on to another and is then given the
+ * codes that other vendor issues (rfc9700#4.4). Vendors of the registry without `iss` are the
+ * normal case, so what is told of is a vendor of the operator's own beside any other. Called by
+ * build.ts.
  */
 import { isAt, originsOf } from "./sharing.ts";
 import type { VendorConfig } from "./types.ts";
 import { choosesDomain } from "./vendor-placeholders.ts";
 
 /**
- * @param own ids of vendors that the registry does not know, or whose issuer or endpoints the operator has written
+ * @param own ids of vendors that the registry does not know, or whose issuer or endpoints the
+ *   operator has written
  * @returns one line for each such vendor that could do it
  */
 export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: ReadonlySet<string>): string[] {
@@ -24,7 +27,10 @@ export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: R
   });
 }
 
-/** With credentials of ours: at such a vendor our client is registered for the callback, and users have agreed to it. */
+/**
+ * With credentials of ours: at such a vendor our client is registered for the callback, and users
+ * have agreed to it.
+ */
 function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): boolean {
   return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, placeholders);
 }

@@ -1,8 +1,10 @@
 /**
- * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user nothing twice, so one client
- * could lead the users of another through it and be given their tokens. Inside one owner that is no loss; between owners the user
- * is told who asks before the browser leaves for the vendor (flows/owner-consent.ts). A client id is public, so a client that brings
- * ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for the flows, build.ts for the warnings.
+ * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user
+ * nothing twice, so one client could lead the users of another through it and be given their
+ * tokens. Inside one owner that is no loss; between owners the user is told who asks before the
+ * browser leaves for the vendor (flows/owner-consent.ts). A client id is public, so a client that
+ * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
+ * the flows, build.ts for the warnings.
  */
 import { namesInHost, type Vendor } from "@oauth-broker/oauth-core";
 import { formatPath } from "./problems.ts";
@@ -13,16 +15,25 @@ export interface Registration {
   readonly vendorId: string;
   /** Those the entry states, of its issuer and of its authorization and token endpoints. */
   readonly origins: readonly string[];
-  /** An endpoint is left to discovery, or a placeholder stands in its host: the vendor has further origins. */
+  /**
+   * An endpoint is left to discovery, or a placeholder stands in its host: the vendor has further
+   * origins.
+   */
   readonly isOpen: boolean;
-  /** The first client of each owner whose clients may begin flows at the entry. Those without owner are one party. */
+  /**
+   * The first client of each owner whose clients may begin flows at the entry. Those without owner
+   * are one party.
+   */
   readonly owners: ReadonlyMap<string | undefined, number>;
 }
 
 /** By folded client id. */
 export type Registrations = ReadonlyMap<string, readonly Registration[]>;
 
-/** Every credential the broker holds counts, retired ones and those of entries that are off too: users have agreed to them. */
+/**
+ * Every credential the broker holds counts, retired ones and those of entries that are off too:
+ * users have agreed to them.
+ */
 //= bar#XA-9
 export function indexRegistrations(
   clients: readonly ClientConfig[],
@@ -40,7 +51,10 @@ export function indexRegistrations(
   return index;
 }
 
-/** Vendors read client ids more loosely than we do: case, white space, and the braces and dashes of a UUID tell none apart. */
+/**
+ * Vendors read client ids more loosely than we do: case, white space, and the braces and dashes of
+ * a UUID tell none apart.
+ */
 export function foldClientId(clientId: string): string {
   return clientId
     .normalize("NFKC")

@@ -79,7 +79,10 @@ export interface VendorConfig extends VendorTemplate {
   readonly initialAccessToken?: Secret;
   /** The registry knows of no registration there, and the file says nothing else: its metadata need not be asked. */
   readonly registersNobody?: boolean;
-  /** The file names its userinfo endpoint, which names the account of tokens that come without an ID token. */
+  /**
+   * The file names its userinfo endpoint, which names the account of tokens that come without an ID
+   * token.
+   */
   readonly asksUserinfo?: boolean;
 }
 

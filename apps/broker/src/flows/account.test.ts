@@ -1,4 +1,7 @@
-/** The account that `connection` names where a vendor gives no ID token: userinfo's, if the operator's file names the endpoint. */
+/**
+ * The account that `connection` names where a vendor gives no ID token: userinfo's, if the
+ * operator's file names the endpoint.
+ */
 import { generateKeyPairSync, sign } from "node:crypto";
 import type { Vendor } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
@@ -80,7 +83,7 @@ describe("a vendor that gives no ID token", () => {
     ["is down", async () => new Response("no", { status: 500 }), "temporarily_unavailable"],
     ["refuses the token", async () => new Response("no", { status: 401 }), "identity_missing"],
     ["wants another scope", async () => new Response("no", { status: 403 }), "account_forbidden"],
-    ["names nobody", async () => Response.json({ name: "U" }), "vendor_response_invalid"],
+    ["names no subject", async () => Response.json({ name: "U" }), "vendor_response_invalid"],
     ["names an address", async () => Response.json({ sub: "u@acme.example" }), "identity_missing"],
     [
       "is no JSON",
@@ -122,7 +125,7 @@ describe("an ID token", () => {
   };
   const vendor = { issuer: ISSUER_OF_VENDOR, jwksUri: `${ISSUER_OF_VENDOR}/jwks` };
 
-  it("names the account itself: nobody is asked", async () => {
+  it("names the account itself: userinfo is not asked", async () => {
     const { connect, asked } = await brokerOf({ vendor, jwks, tokens: () => ({ id_token: idToken("u-2") }) });
     expect(await connect()).toMatchObject({ status: 200, account: { issuer: ISSUER_OF_VENDOR, subject: "u-2" } });
     expect(asked()).toEqual([]);

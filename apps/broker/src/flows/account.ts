@@ -1,7 +1,7 @@
 /**
- * Whose account new tokens are of, for `connection`: the subject of the ID token; without one that of userinfo, where the operator's
- * file names the endpoint (docs/decisions/0030). Called by redeem-broker-code.ts, when the vendor's code is spent: nothing here may
- * lose the tokens.
+ * Whose account new tokens are of, for `connection`: the subject of the ID token; without one that
+ * of userinfo, where the operator's file names the endpoint (docs/decisions/0030). Called by
+ * redeem-broker-code.ts, when the vendor's code is spent: nothing here may lose the tokens.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError, type VendorTokens } from "@oauth-broker/oauth-core";
@@ -17,7 +17,10 @@ export interface Account {
 /** A backend waits for its tokens meanwhile. */
 const USERINFO_SECONDS = 3;
 
-/** @returns undefined where nothing names it, also when userinfo fails: then the log says so, and the tokens go out all the same */
+/**
+ * @returns undefined where nothing names it, also when userinfo fails: then the log says so, and
+ *   the tokens go out all the same
+ */
 export async function accountOf(
   tokens: VendorTokens,
   choice: Pick<VendorChoice, "vendor" | "entry" | "tier" | "vendorClient">,
@@ -33,7 +36,7 @@ export async function accountOf(
   return undefined;
 }
 
-/** @returns an error code where it names nobody */
+/** @returns an error code where it names no account */
 async function askUserinfo(
   tokens: VendorTokens,
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,

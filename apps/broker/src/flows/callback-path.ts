@@ -1,7 +1,8 @@
 /**
- * Where a vendor sends the browser back. A vendor that a caller names (tier 3) has a path of its own: an honest vendor knows only the
- * redirect URI it was given, so its code cannot arrive in a flow of such a vendor.
- * Called by vendor-choice.ts when a flow starts, and by finish-callback.ts when the browser arrives.
+ * Where a vendor sends the browser back. A vendor that a caller names (tier 3) has a path of its
+ * own: an honest vendor knows only the redirect URI it was given, so its code cannot arrive in a
+ * flow of such a vendor. Called by vendor-choice.ts when a flow starts, and by finish-callback.ts
+ * when the browser arrives.
  */
 import { createHmac } from "node:crypto";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -11,8 +12,9 @@ import { refusePage } from "./refusal.ts";
 export const CALLBACK_PATH = "/v1/callback";
 
 /**
- * The path a context's answers come to; without one the path of every vendor of the configuration. Neither lies beneath the other: some
- * vendors accept any path below the registered one (docs/decisions/0029).
+ * The path a context's answers come to; without one the path of every vendor of the configuration.
+ * Neither lies beneath the other: some vendors accept any path below the registered one
+ * (docs/decisions/0029).
  */
 //= bar#XA-4
 export function callbackPath(context?: string): string {
@@ -48,7 +50,8 @@ export function isContext(segment: string): boolean {
 }
 
 /**
- * @param arrived the context in the path the answer came to; undefined where that is the callback itself
+ * @param arrived the context in the path the answer came to; undefined where that is the callback
+ *   itself
  * @throws OAuthError for the 400 page
  */
 //= bar#XA-1

@@ -18,7 +18,10 @@ export interface Connection extends VendorTarget {
   readonly hadSecret?: boolean;
   /** The vendor's hosts for tokens, refresh and revocation: what was minted is never sent to another (bar BY-4). */
   readonly hosts: readonly string[];
-  /** The account (account.ts): issuer and subject of the first ID token, else of userinfo. A refreshed ID token must name the same. */
+  /**
+   * The account (account.ts): issuer and subject of the first ID token, else of userinfo. A
+   * refreshed ID token must name the same.
+   */
   readonly iss?: string;
   readonly sub?: string;
 }

@@ -90,8 +90,9 @@ it("a connection of then refreshes, and the answer it already got is replayed wi
 });
 
 /**
- * Vendors that callers name had callback paths beneath /v1/callback, or that one itself. A path of ours beneath another is a hole, so
- * these flows are the exception: they end, and the client starts again (docs/versioning.md).
+ * Vendors that callers name had callback paths beneath /v1/callback, or that one itself. A path of
+ * ours beneath another is a hole, so these flows are the exception: they end, and the client starts
+ * again (docs/versioning.md).
  */
 describe("a flow of then at a vendor that the caller named", () => {
   const ENDPOINTS = {

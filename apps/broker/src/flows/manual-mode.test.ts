@@ -1,4 +1,7 @@
-/** Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes with them. */
+/**
+ * Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes
+ * with them.
+ */
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 

@@ -8,8 +8,9 @@ import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "./vendor-choice.ts";
 
 /**
- * Whether the vendor knows this flow as a registration of ours that clients of several owners use, the asking client included. Who
- * brought the client id makes no difference. Of credentials of the client's own it is enough that the entry leaves its origins open.
+ * Whether the vendor knows this flow as a registration of ours that clients of several owners use,
+ * the asking client included. Who brought the client id makes no difference. Of credentials of the
+ * client's own it is enough that the entry leaves its origins open.
  */
 //= bar#XA-9
 export function needsOwnerPage(

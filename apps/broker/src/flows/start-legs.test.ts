@@ -81,7 +81,10 @@ describe("leg 1, POST /v1/par", () => {
 });
 
 describe("bar#XA-9 a vendor whose credentials clients of several owners share", () => {
-  /** Two brokers on one store: the second is the first after a restart, with a client of another owner in its configuration. */
+  /**
+   * Two brokers on one store: the second is the first after a restart, with a client of another
+   * owner in its configuration.
+   */
   const beforeAndAfter = async () => {
     const folder = mkdtempSync(join(tmpdir(), "owners-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

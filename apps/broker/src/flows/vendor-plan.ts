@@ -1,8 +1,8 @@
 /**
- * A target becomes a vendor with endpoints, and it is decided how far that vendor is believed: its tier, whether
- * credentials of ours may be used there, and which network its endpoints may reach. `planVendor` asks nobody, so that what is
- * refused is refused before anything was sent; `resolvePlan` discovers.
- * Before it: vendor-target.ts. Called by vendor-choice.ts.
+ * A target becomes a vendor with endpoints, and it is decided how far that vendor is believed: its
+ * tier, whether credentials of ours may be used there, and which network its endpoints may reach.
+ * `planVendor` asks nobody, so that what is refused is refused before anything was sent;
+ * `resolvePlan` discovers. Before it: vendor-target.ts. Called by vendor-choice.ts.
  */
 import {
   defineVendor,
@@ -25,7 +25,10 @@ import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { targetFields, type VendorTarget } from "./vendor-target.ts";
 
-/** 1: an entry at its own hosts. 3: everything a caller names. (2 were issuers of the caller's that send `iss`; they are 3 now.) */
+/**
+ * 1: an entry at its own hosts. 3: everything a caller names. (2 were issuers of the caller's that
+ * send `iss`; they are 3 now.)
+ */
 export type Tier = 1 | 3;
 
 interface Overrides {
@@ -138,7 +141,8 @@ export async function resolvePlan(
   const baseClient = isVouchedFor ? trusted : untrusted;
   const resolved = await baseClient.resolve(withOwnSecret(base, credentials));
   if (target.vendor === CUSTOM_VENDOR) {
-    // Also an issuer that names itself in every answer: it can make another vendor's answer carry its name.
+    // Also an issuer that names itself in every answer: it can make another vendor's answer carry
+    // its name.
     return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };
   }
   const foreign = {

@@ -152,7 +152,10 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, rim: R
   return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : rim.errorPage(error, trace);
 }
 
-/** `/v1/custom/:context/callback` → `callback`, `/v1/vendors/:id` → `vendors`: the word an operator counts by. */
+/**
+ * `/v1/custom/:context/callback` → `callback`, `/v1/vendors/:id` → `vendors`: the word an operator
+ * counts by.
+ */
 function legOf(path: string): string {
   if (path.startsWith("/.")) return "other";
   const word = path.split("/").findLast((segment) => /^[a-z]/.test(segment)) ?? "";
