@@ -16,6 +16,8 @@ export interface Caller {
   readonly user: string;
   /** What the bearer token permits; undefined where the vendor does not say: then its API has the last word. */
   readonly scope: readonly string[] | undefined;
+  /** What the vendor token permits, which may be more: it is one for all of a user's sessions. Undefined where the vendor does not say. */
+  readonly vendorScope: readonly string[] | undefined;
   /** Of the bearer token. */
   readonly expiresAt: EpochSeconds;
   /** The client the bearer token was issued to, where that is known. */

@@ -44,7 +44,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly description: string;
   readonly input: Input;
   readonly annotations?: ToolAnnotations;
-  /** Vendor scopes the call needs; a bearer token without one of them is answered 403 `insufficient_scope`. */
+  /**
+   * Vendor scopes the call needs; a bearer token without one of them is answered 403 `insufficient_scope`. `[]`: none. Left out:
+   * unknown, so the bearer token must permit all that the user's vendor token is good for.
+   */
   readonly scopes?: readonly string[];
   run(input: z.output<Input>, context: ToolContext): Promise<ToolAnswer>;
 }

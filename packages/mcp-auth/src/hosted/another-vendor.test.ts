@@ -49,7 +49,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
   };
 
-  it("takes no session of the vendor of before, whoever has the same name now", async () => {
+  it("bar#RS-2 takes no session of the vendor of before, whoever has the same name now", async () => {
     const old = await connect(before);
     const present = await connect(after);
     expect(await after.gate.identify(old.access)).toBeUndefined();
@@ -93,7 +93,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
   });
 });
 
-it("a session is worth nothing at another vendor or issuer", async () => {
+it("bar#RS-2 a session is worth nothing at another vendor or issuer", async () => {
   const { sessions, again } = testSessions();
   const { session, tokens } = await sessions.start(WHO);
   for (const source of [

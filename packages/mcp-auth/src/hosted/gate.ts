@@ -6,6 +6,7 @@ import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller, Gate, VendorToken } from "../caller.ts";
 import type { HostedDeps } from "./deps.ts";
+import { linkScope } from "./kept-link.ts";
 import type { LiveSession } from "./session.ts";
 import { freshTokens, type LinkDeps } from "./vendor-link.ts";
 
@@ -51,11 +52,12 @@ function asOutage(error: OAuthError): OAuthError {
 /** What was read for the request serves its first call at the vendor; a call that comes later reads again. */
 const FIRST_SECONDS = 5;
 
-function callerOf({ user, scope, expiresAt, clientId }: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
+function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
+  const { user, expiresAt, clientId } = session;
   const first = { tokens: read, until: deps.now() + FIRST_SECONDS };
   return {
+    ...scopesOf(session, read, deps),
     user,
-    scope,
     expiresAt,
     clientId,
     vendorToken: async () => {
@@ -70,6 +72,17 @@ function callerOf({ user, scope, expiresAt, clientId }: LiveSession, read: Store
       return tokens === undefined || tokens.version === version ? undefined : vendorToken(tokens);
     },
   };
+}
+
+/** A call has what both the session and the link have. A link that does not say what it permits may permit all that is asked for. */
+export function scopesOf(
+  { scope }: Pick<LiveSession, "scope">,
+  link: Pick<StoredTokens, "tokens">,
+  { settings }: Pick<GateDeps, "settings">,
+): Pick<Caller, "scope" | "vendorScope"> {
+  const vendorScope = linkScope(link);
+  if (vendorScope === undefined) return { scope, vendorScope: settings.vendor.scopes };
+  return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };
 }
 
 function isYoung({ until }: { readonly until: number }, now: Clock): boolean {

@@ -21,8 +21,9 @@ export async function openSession(
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
-  const user = await linkUser(tokens, vendor, deps);
-  return startSession({ user, clientId, scope: grantedScope(tokens, asked) }, deps.sessions);
+  const scope = grantedScope(tokens, asked);
+  const user = await linkUser({ tokens, vendor, scope }, deps);
+  return startSession({ user, clientId, scope }, deps.sessions);
 }
 
 /** The vendor's word where it gives one. RFC 6749 §5.1 lets it be silent where it granted what was asked. */

@@ -82,6 +82,7 @@ export interface SessionReading {
 export async function readSession(id: string, { records, source }: SessionReading): Promise<StoredSession | undefined> {
   const record = await records.get(sessionKey(id));
   const session = record === undefined ? undefined : toSession(record);
+  //= bar#RS-2
   return session !== undefined && isSameSource(session, source) ? session : undefined;
 }
 

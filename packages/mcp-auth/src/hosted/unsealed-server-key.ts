@@ -13,6 +13,7 @@ export const SERVER_KEY_BYTES = 32;
  * @throws OAuthError temporarily_unavailable without that word
  */
 export function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
+  //= bar#TS-7
   if (adoptUnsealed) return randomBytes(SERVER_KEY_BYTES);
   throw new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
     reason: "keys_unavailable",

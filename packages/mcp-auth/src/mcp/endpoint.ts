@@ -8,6 +8,7 @@ import {
   createMcpHandler,
   McpServer,
   requireScopes,
+  type ScopeChallengeHandler,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
@@ -19,6 +20,7 @@ import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./bearer.ts";
 import { runTool, type RunToolDeps } from "./run-tool.ts";
 import { convertedOnce } from "./tool-schema.ts";
+import { callerIn, requireWholeToken } from "./whole-token.ts";
 
 export interface McpDeps extends BearerDeps, RunToolDeps {
   readonly addressOf: CallerAddress;
@@ -122,8 +124,8 @@ function announceNoChanges({ server }: McpServer): void {
 }
 
 function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: McpDeps): void {
-  const { name, title, description, annotations, scopes } = tool;
-  const [first, ...others] = scopes ?? [];
+  const { name, title, description, annotations } = tool;
+  const scopeChallenge = challengeOf(tool, deps);
   server.registerTool(
     name,
     {
@@ -132,14 +134,18 @@ function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: 
       ...(title === undefined ? {} : { title }),
       ...(annotations === undefined ? {} : { annotations }),
       //= bar#RS-3
-      ...(first === undefined ? {} : { scopeChallenge: requireScopes(first, ...others) }),
+      ...(scopeChallenge === undefined ? {} : { scopeChallenge }),
     },
     (input, context) => runTool(tool, input, callerOf(context), context, deps),
   );
 }
 
+function challengeOf({ scopes }: Tool, { scope }: Pick<McpDeps, "scope">): ScopeChallengeHandler | undefined {
+  if (scopes === undefined) return requireWholeToken(scope === "" ? [] : scope.split(" "));
+  const [first, ...others] = scopes;
+  return first === undefined ? undefined : requireScopes(first, ...others);
+}
+
 function callerOf({ http }: ServerContext): Caller {
-  const caller = http?.authInfo?.extra?.["caller"];
-  if (caller === undefined) throw new TypeError("a tool was called without a caller");
-  return caller as Caller;
+  return callerIn(http?.authInfo);
 }

@@ -41,6 +41,8 @@ export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
       const caller: Caller = {
         user,
         scope,
+        // The bearer token is the vendor token.
+        vendorScope: scope,
         expiresAt,
         clientId,
         vendorToken: async () => token,

@@ -4,6 +4,8 @@ import type { Caller, Gate } from "../caller.ts";
 
 export interface TestCaller {
   readonly scope?: readonly string[];
+  /** Default: as `scope`. */
+  readonly vendorScope?: readonly string[];
   /** In order: the first is used until it is refused. */
   readonly vendorTokens: readonly string[];
 }
@@ -19,7 +21,7 @@ export function testGate(callers: Readonly<Record<string, TestCaller>>): Gate & 
   };
 }
 
-function callerOf(user: string, { scope, vendorTokens }: TestCaller, refusals: string[]): Caller {
+function callerOf(user: string, { scope, vendorScope = scope, vendorTokens }: TestCaller, refusals: string[]): Caller {
   const tokenAt = (index: number) => {
     const value = vendorTokens[index];
     return value === undefined ? undefined : { accessToken: new Secret(value), version: index };
@@ -27,6 +29,7 @@ function callerOf(user: string, { scope, vendorTokens }: TestCaller, refusals: s
   return {
     user,
     scope,
+    vendorScope,
     expiresAt: 4_000_000_000,
     clientId: "client",
     vendorToken: async () => {

@@ -20,6 +20,7 @@ const VERSION = 1;
  */
 export function recordMac({ key: { kind, id }, stage, expiresAt, data }: Authenticated, key: Buffer): string {
   // Every part has its length in front: no two records are the same bytes.
+  //= bar#TS-3
   const parts = [FORMAT, kind, id, stage, String(expiresAt), canonicalJson(data)];
   return createHmac("sha256", key).update(associatedData(VERSION, parts)).digest("base64url");
 }

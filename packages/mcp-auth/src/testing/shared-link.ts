@@ -1,0 +1,119 @@
+/** One user at a vendor that grants what a test says, the sessions of that user, and tools that hand out the vendor token they got. */
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core";
+import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { z } from "zod";
+import { linkKey } from "../hosted/vendor-link.ts";
+import { createMcpEndpoint } from "../mcp/endpoint.ts";
+import { defineTool } from "../tool.ts";
+import { type BenchOptions, SERVER } from "./hosted-bench.ts";
+import { openStubServerBench, type StubServerBench } from "./server-bench.ts";
+
+export interface SharedLink extends StubServerBench {
+  /** Signs in once more. @param granted as the vendor says it; undefined: it says nothing. @param end of tokens that cannot be renewed */
+  signIn(asked: string, granted?: string, end?: { readonly lifetimeSeconds?: number }): Promise<SignedIn>;
+  /** @returns the vendor token the tool had, or the answer's status and challenge */
+  callTool(name: string, accessToken: string): Promise<string>;
+  /** The link's vendor token. */
+  linked(): Promise<{ readonly token: string | undefined; readonly scope: string | undefined }>;
+  /** Vendor tokens that were revoked. */
+  readonly revoked: string[];
+}
+
+export interface SignedIn {
+  readonly access: string;
+  readonly refresh: string;
+  /** Of this sign-in, whether the link has it or not. */
+  readonly vendorToken: string;
+}
+
+const tool = (name: string, scopes?: readonly string[]) =>
+  defineTool({
+    name,
+    description: name,
+    input: z.object({}),
+    ...(scopes === undefined ? {} : { scopes }),
+    run: async (_, { vendor }) => vendor.accessToken(),
+  });
+
+/** Named for the scopes they name. */
+const TOOLS = [tool("unsaid"), tool("none", []), tool("read", ["read"]), tool("write", ["write"])];
+
+export async function openSharedLink(options: Partial<BenchOptions> = {}): Promise<SharedLink> {
+  let next: VendorTokens | undefined;
+  let count = 0;
+  const revoked: string[] = [];
+  const bench = await openStubServerBench({
+    ...options,
+    vendorClient: (real) => ({
+      ...real,
+      identify: async () => "user",
+      redeemCode: async () => next as VendorTokens,
+      revokeToken: async (_vendor, _credentials, { token }) => {
+        revoked.push(token);
+        return { revoked: "token" } as never;
+      },
+    }),
+  });
+  const log = createLog({ write: () => undefined });
+  const { scopes } = bench.settings.vendor;
+  const endpoint = createMcpEndpoint(
+    { name: "test", version: "1.0.0", tools: TOOLS },
+    {
+      gate: bench.gate,
+      resourceMetadata: undefined,
+      scope: scopes.join(" "),
+      vendor: async () => ({}) as ResolvedVendor,
+      names: { id: "stub", name: "Stub" },
+      apiHosts: [],
+      allowLoopback: false,
+      fetch: async () => new Response(),
+      vendorClient: { account: async () => ({}) },
+      log,
+    },
+  );
+  const app = new Hono();
+  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  return {
+    ...bench,
+    revoked,
+    signIn: async (asked, granted, end) => {
+      count += 1;
+      const vendorToken = `vendor-token-${count}`;
+      next = {
+        accessToken: vendorToken,
+        tokenType: "Bearer",
+        vendorData: {},
+        ...(granted === undefined ? {} : { scope: granted.split(" ") }),
+        ...(end === undefined ? { refreshToken: `vendor-refresh-${count}` } : {}),
+        ...(end?.lifetimeSeconds === undefined ? {} : { expiresInSeconds: end.lifetimeSeconds }),
+      };
+      const back = await bench.browser().connect({ scope: asked });
+      const { body } = await bench.redeem(back.searchParams.get("code") ?? "");
+      return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
+    },
+    callTool: async (name, accessToken) => {
+      const answer = await app.request(`${SERVER}/mcp`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          authorization: `Bearer ${accessToken}`,
+          "mcp-protocol-version": "2025-11-25",
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
+      });
+      const text = await answer.text();
+      const token = /vendor-token-\d+/.exec(text)?.[0];
+      return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
+    },
+    linked: async () => {
+      const { accessToken, scope } = (await bench.tokens.get(linkKey("user", bench)))?.tokens ?? {};
+      return { token: accessToken?.reveal(), scope };
+    },
+    close: async () => {
+      await endpoint.close();
+      await bench.close();
+    },
+  };
+}
