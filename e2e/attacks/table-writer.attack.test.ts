@@ -1,0 +1,118 @@
+/**
+ * A writer of a deployed server's table who lacks its keys, and an operator who sets another vendor over the same table: nobody
+ * becomes another user. The twins are beside the code, in table-writer.twin.test.ts.
+ */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { AccountId } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { postWhoami } from "../support/mcp-client.ts";
+import { createMcpPlatform, errorOf, type PlatformTokens } from "../support/mcp-platform.ts";
+import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
+import { type GitHubVendor, startGitHubVendor, startOpenIdVendor } from "../support/mcp-vendor.ts";
+import { send } from "../support/platform.ts";
+import { temporaryFolder } from "../support/service-process.ts";
+
+let vendor: GitHubVendor;
+beforeAll(async () => {
+  vendor = await startGitHubVendor();
+});
+afterAll(() => vendor.close());
+
+interface Deployment {
+  /** Starts a process over the folder, and stops it after. */
+  serve<Result>(work: (server: McpServer) => Promise<Result>, more?: Environment): Promise<Result>;
+  /** As another may who has the file: between two processes. */
+  write(statement: string, ...values: string[]): void;
+}
+
+async function deploy(at: Environment = vendor.env): Promise<Deployment> {
+  const folder = temporaryFolder();
+  const env = { ...(await hostedEnvironment()), ...at, DATA_DIR: folder };
+  return {
+    serve: async (work, more = {}) => {
+      const server = await startMcpServer({ ...env, ...more });
+      try {
+        return await work(server);
+      } finally {
+        await server.stop();
+      }
+    },
+    write: (statement, ...values) => {
+      const file = new DatabaseSync(join(folder, "tokens.sqlite"));
+      expect(file.prepare(statement).run(...values).changes).toBeGreaterThan(0);
+      file.close();
+    },
+  };
+}
+
+const connect = async ({ url }: McpServer, account: AccountId): Promise<PlatformTokens> =>
+  (await createMcpPlatform(url)).connect(account);
+
+/** What a session's tokens are worth. */
+async function worth({ mcp, url }: McpServer, tokens: PlatformTokens): Promise<[number, string]> {
+  const platform = await createMcpPlatform(url);
+  const refresh = await errorOf(platform.refresh(tokens.refreshToken));
+  return [(await postWhoami(mcp, tokens.accessToken)).status, refresh];
+}
+
+const WORTHLESS = [401, "400 invalid_grant"];
+
+it("bar#TS-3 a session whose user was changed in the table is nobody's", async () => {
+  const { serve, write } = await deploy();
+  const [mine, victims] = await serve(async (server) => {
+    const found = [await connect(server, "user"), await connect(server, "operator")] as const;
+    for (const { accessToken } of found) expect((await postWhoami(server.mcp, accessToken)).status).toBe(200);
+    return found;
+  });
+  // Each in the other's place: both are linked. The vendor's ids of the two are 1 and 2.
+  write(
+    `update records set data = json_set(data, '$.user', iif(json_extract(data, '$.user') = '1', '2', '1'))
+     where kind = 'session'`,
+  );
+  await serve(async (server) => {
+    for (const tokens of [mine, victims]) expect(await worth(server, tokens)).toEqual(WORTHLESS);
+    const again = await connect(server, "user");
+    expect((await postWhoami(server.mcp, again.accessToken)).status).toBe(200);
+    await expect.poll(() => server.stdout()).toMatch(/"event":"record_refused".*"reason":"session"/);
+  });
+});
+
+it("bar#RS-2 a session of the vendor of before is worth nothing at the present one", async () => {
+  const openId = await startOpenIdVendor();
+  const { serve } = await deploy(openId.env);
+  const tokens = await serve((server) => connect(server, "user"));
+  await serve(
+    async (server) => {
+      // The same name there: its owner has signed in.
+      const present = await connect(server, "user");
+      expect(await worth(server, tokens)).toEqual(WORTHLESS);
+      expect((await postWhoami(server.mcp, present.accessToken)).status).toBe(200);
+    },
+    { VENDOR: "another" },
+  );
+  await serve(async (server) => expect((await postWhoami(server.mcp, tokens.accessToken)).status).toBe(200));
+  await openId.close();
+});
+
+it("bar#TS-7 a server key that lies open is not taken, and gives way to a new one where the operator says so", async () => {
+  const { serve, write } = await deploy();
+  const tokens = await serve((server) => connect(server, "user"));
+  const planted = JSON.stringify({ v: 1, key: randomBytes(32).toString("base64url") });
+  write("update records set stage = 'plain', data = ? where kind = 'server-key'", planted);
+  await serve(async ({ url, mcp, stdout }) => {
+    expect((await send(`${url}/readyz`)).status).toBe(503);
+    expect((await postWhoami(mcp, tokens.accessToken)).status).toBe(503);
+    await expect.poll(() => stdout()).toContain("ADOPT_UNSEALED_SERVER_KEY");
+  });
+  await serve(
+    async (server) => {
+      await expect.poll(() => server.stdout()).toMatch(/"level":"warn".*ADOPT_UNSEALED_SERVER_KEY/);
+      expect(await worth(server, tokens)).toEqual(WORTHLESS);
+      const next = await connect(server, "user");
+      expect((await postWhoami(server.mcp, next.accessToken)).status).toBe(200);
+    },
+    { ADOPT_UNSEALED_SERVER_KEY: "true" },
+  );
+});
