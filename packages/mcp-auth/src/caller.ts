@@ -7,6 +7,8 @@ import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 /** A vendor token as it is good for use now. */
 export interface VendorToken {
   readonly accessToken: Secret;
+  /** The ID token that came with it, checked then; absent where none did, or it is not known here. */
+  readonly idToken?: Secret;
   /** Names this very token to `refused`. */
   readonly version: number;
 }

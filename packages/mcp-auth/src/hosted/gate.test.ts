@@ -36,6 +36,14 @@ describe("the gate of hosted mode", () => {
     expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user", clientId: "platform" });
   });
 
+  it("bar#UI-1 says which ID token came with the vendor token (#11)", async () => {
+    const { body } = await bench.connect();
+    const token = await (await bench.gate.identify(body["access_token"] ?? ""))?.vendorToken();
+    const stored = await bench.tokens.get(linkKey("user", bench));
+    expect(token?.idToken?.reveal()).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(token?.idToken?.reveal()).toBe(stored?.tokens.idToken?.reveal());
+  });
+
   it("renews a vendor token that is near its end, once for 100 calls at the same time", async () => {
     const { body } = await bench.connect();
     const token = body["access_token"] ?? "";

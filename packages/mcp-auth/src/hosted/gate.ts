@@ -89,6 +89,6 @@ function isYoung({ until }: { readonly until: number }, now: Clock): boolean {
   return now() < until;
 }
 
-function vendorToken({ tokens: { accessToken }, version }: StoredTokens): VendorToken {
-  return { accessToken, version };
+function vendorToken({ tokens: { accessToken, idToken }, version }: StoredTokens): VendorToken {
+  return { accessToken, version, ...(idToken === undefined ? {} : { idToken }) };
 }

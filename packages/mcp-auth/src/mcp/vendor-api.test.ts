@@ -1,4 +1,4 @@
-import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { OAuthError, type ResolvedVendor, Secret } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
 import type { Caller } from "../caller.ts";
 import { testGate } from "../testing/test-caller.ts";
@@ -62,6 +62,29 @@ it("renews for the account too", async () => {
   expect(await alice.account()).toEqual({ id: 7 });
   expect(await bob.account()).toEqual({ id: 7 });
   expect(refusals).toEqual(["alice/0"]);
+});
+
+it("bar#UI-1 asks for the account of the subject whose ID token came with the access token (#11)", async () => {
+  const claims = Buffer.from(JSON.stringify({ iss: "https://login.example.org", sub: "ada" })).toString("base64url");
+  const asked: unknown[] = [];
+  const { deps } = await apiOf(ok, {
+    vendorClient: {
+      account: async (_, ...request) => {
+        asked.push(request);
+        return { sub: "ada" };
+      },
+    },
+  });
+  const alice = (await testGate({ alice: { vendorTokens: ["first"] } }).identify("alice")) as Caller;
+  const withIdToken: Caller = {
+    ...alice,
+    vendorToken: async () => ({ ...(await alice.vendorToken()), idToken: new Secret(`e30.${claims}.c2ln`) }),
+  };
+  for (const caller of [alice, withIdToken]) await createVendorApi(caller, NEVER, deps).account();
+  expect(asked).toEqual([
+    ["first", undefined],
+    ["first", "ada"],
+  ]);
 });
 
 it.each(["https://api.example.com/", "https://eu.example.net/x", "https://login.example.org/userinfo"])(

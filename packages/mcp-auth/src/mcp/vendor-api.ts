@@ -4,6 +4,7 @@
  */
 import {
   type Fetch,
+  idTokenSubject,
   type JsonObject,
   OAuthError,
   type ResolvedVendor,
@@ -26,14 +27,14 @@ export interface VendorApiDeps {
 /** @param signal of the call: a tool that hands on none is still cut off with it */
 export function createVendorApi(caller: Caller, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
   const { names, fetch } = deps;
-  const asUser = async <T>(ask: (token: string) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
+  const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
     const first = await tokenFor(caller, names);
-    const answer = await ask(first.accessToken.reveal());
+    const answer = await ask(first);
     if (!isRefusal(answer)) return answer;
     const second = await caller.refused(first).catch((error: unknown) => {
       throw forTool(error, names);
     });
-    return second === undefined ? answer : ask(second.accessToken.reveal());
+    return second === undefined ? answer : ask(second);
   };
   return {
     ...names,
@@ -41,7 +42,7 @@ export function createVendorApi(caller: Caller, signal: AbortSignal, deps: Vendo
     fetch: async (input, init = {}) => {
       const url = await requireVendorUrl(input, deps);
       const answer = await asUser(
-        (token) => send(url, init, token, signal, { names, fetch }),
+        ({ accessToken }) => send(url, init, accessToken.reveal(), signal, { names, fetch }),
         ({ status }) => status === 401,
       );
       if (answer.status === 401) throw new ToolError(refusal(names));
@@ -50,10 +51,14 @@ export function createVendorApi(caller: Caller, signal: AbortSignal, deps: Vendo
     account: async () => {
       const vendor = await resolve(deps);
       const account = await asUser<JsonObject | undefined>(
-        (token) =>
-          deps.vendorClient.account(vendor, token).catch((error: unknown) => {
+        async ({ accessToken, idToken }) => {
+          try {
+            const subject = idToken === undefined ? undefined : idTokenSubject(idToken.reveal(), vendor).subject;
+            return await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
+          } catch (error) {
             throw forTool(error, names);
-          }),
+          }
+        },
         (found) => found === undefined,
       );
       if (account === undefined) throw new ToolError(refusal(names));

@@ -1,6 +1,6 @@
 /** The vendor's account of a person, from a vendor that answers in every wrong way. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN } from "../testing/faulty-vendor.ts";
+import { ACCESS_TOKEN, CLIENT_ID } from "../testing/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../testing/vendor-lab.ts";
 import type { AccountEndpoint } from "../vendors/account.ts";
 import type { Vendor } from "../vendors/vendor.ts";
@@ -85,6 +85,42 @@ describe("the account", () => {
     lab.vendor.answers.set("/me", { body: { id: "1" } });
     await expect(ask(userinfo())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
+
+  it("bar#UI-1 by userinfo is of the ID token's subject, where one is known (#11)", async () => {
+    const vendor = await lab.resolve(userinfo());
+    lab.vendor.answers.set("/me", { body: { sub: "1" } });
+    expect(await lab.client.account(vendor, ACCESS_TOKEN, "1")).toEqual({ sub: "1" });
+    for (const sub of ["2", "", "1 ", 1, null, undefined]) {
+      lab.vendor.answers.set("/me", { body: { sub } });
+      await expect(lab.client.account(vendor, ACCESS_TOKEN, "1"), String(sub)).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+      });
+    }
+  });
+
+  it("by an endpoint of the entry's own is not compared: it has names of its own for people", async () => {
+    lab.vendor.answers.set("/me", { body: { id: 42 } });
+    expect(await lab.client.account(await lab.resolve(own()), ACCESS_TOKEN, "1")).toEqual({ id: 42 });
+  });
+
+  it.each(["application/jwt", "application/json", "text/plain"])(
+    "bar#UI-2 by userinfo is never a signed one, none is asked for: whatever its alg, aud and iss, as %s (#11)",
+    async (type) => {
+      const { issuer } = lab.vendor;
+      for (const [alg, aud, iss] of [
+        ["none", CLIENT_ID, issuer],
+        ["RS256", "another-client", issuer],
+        ["RS256", CLIENT_ID, "https://evil.example"],
+        ["RS256", CLIENT_ID, issuer],
+      ]) {
+        const parts = [{ alg }, { sub: "1", aud, iss }].map((part) =>
+          Buffer.from(JSON.stringify(part)).toString("base64url"),
+        );
+        lab.vendor.answers.set("/me", { headers: { "content-type": type }, body: `${parts.join(".")}.c2ln` });
+        await expect(ask(userinfo())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+      }
+    },
+  );
 
   it("is found by metadata", async () => {
     lab.vendor.describe({ userinfo_endpoint: `${lab.vendor.issuer}/me` });

@@ -18,6 +18,15 @@ export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly deadline: Deadline;
 }
 
+interface AccountRequest {
+  readonly accessToken: string;
+  /**
+   * The subject of the ID token that came with the access token, where one did: userinfo has to name
+   * the same. An endpoint of the entry's own has other names for people, and is not compared.
+   */
+  readonly subject?: string | undefined;
+}
+
 const CALL: VendorCall = { what: "account", spends: false };
 
 /**
@@ -27,7 +36,7 @@ const CALL: VendorCall = { what: "account", spends: false };
  */
 export async function account(
   vendor: ResolvedVendor,
-  accessToken: string,
+  { accessToken, subject }: AccountRequest,
   deps: AccountDeps,
   signal: AbortSignal = deps.deadline(),
 ): Promise<JsonObject | undefined> {
@@ -35,7 +44,7 @@ export async function account(
   try {
     if (own !== undefined) return await askOwn(own, vendor, accessToken, deps, signal);
     if (userinfoEndpoint !== undefined)
-      return await askUserinfo({ ...vendor, userinfoEndpoint }, accessToken, deps, signal);
+      return await askUserinfo({ ...vendor, userinfoEndpoint }, { accessToken, subject }, deps, signal);
   } catch (error) {
     throw translateVendorError(error, CALL);
   }
@@ -57,7 +66,7 @@ export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): Ide
 //= oidc-core#5.3.2
 async function askUserinfo(
   vendor: ResolvedVendor & { readonly userinfoEndpoint: string },
-  accessToken: string,
+  { accessToken, subject }: AccountRequest,
   { bindings, fetch, now }: AccountDeps,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
@@ -69,9 +78,14 @@ async function askUserinfo(
     signal,
   });
   if (isRefused(response, now)) return undefined;
+  // A signed answer is no JSON object. None is asked for, so none is taken, whatever it says.
+  //= bar#UI-2
   const answer = await readObject(response, CALL);
   const { status } = response;
-  await processUserInfoResponse(userinfo, NOBODY, skipSubjectCheck, NativeResponse.json(answer, { status }));
+  const told = NativeResponse.json(answer, { status });
+  // Userinfo is asked by the access token alone, which may be another person's.
+  //= bar#UI-1
+  await processUserInfoResponse(userinfo, NOBODY, subject ?? skipSubjectCheck, told);
   return answer;
 }
 

@@ -92,8 +92,20 @@ describe("a person as the vendor's file says", () => {
   });
 
   it("is whom an operator's userinfo tells where no fact says who", async () => {
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
+    expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe(SUBJECT);
+    withoutIdToken();
     lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
     expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe("by-userinfo");
+  });
+
+  it("bar#UI-1 is nobody where userinfo names another subject than the ID token, or none (#11)", async () => {
+    for (const body of [{ sub: "another-person" }, { email: "ada@example.com" }, { sub: "" }]) {
+      lab.vendor.answers.set("/me", { body });
+      await expect(identified({ identity: "unknown", userinfoEndpoint: me() })).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+      });
+    }
   });
 
   it("is nobody where no fact says who", async () => {

@@ -28,12 +28,12 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
 
 async function identifyByAccount(
   vendor: ResolvedVendor,
-  { accessToken }: VendorTokens,
+  { accessToken, idToken }: VendorTokens,
   deps: AccountDeps,
 ): Promise<string> {
   const members = accountIdentity(vendor);
   if (members === undefined) throw identityMissing("neither ID token nor account");
-  const found = await account(vendor, accessToken, deps);
+  const found = await account(vendor, { accessToken, subject: idToken?.subject }, deps);
   if (found === undefined) throw identityMissing("the vendor refuses its own token");
   return identityOf(found, members);
 }

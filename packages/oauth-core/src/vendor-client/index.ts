@@ -39,8 +39,13 @@ export interface VendorClient {
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
-  /** The vendor's account of the token's person; undefined when the vendor refuses the token. @throws as account.ts says */
-  account(vendor: ResolvedVendor, accessToken: string): Promise<JsonObject | undefined>;
+  /**
+   * The vendor's account of the token's person; undefined when the vendor refuses the token.
+   *
+   * @param subject of the ID token that came with it, where one did: userinfo has to name the same
+   * @throws as account.ts says
+   */
+  account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
   /** Whether a token that somebody presents is good, whose it is and for which client. @throws as judge-token.ts says */
   judgeToken(vendor: ResolvedVendor, accessToken: string, credentials?: VendorCredentials): Promise<TokenVerdict>;
   /** The person whose tokens have just been issued, for good. @throws as identify.ts says */
@@ -70,7 +75,7 @@ export function createVendorClient(
     redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
     refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
     revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
-    account: (vendor, accessToken) => account(vendor, accessToken, accept),
+    account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, accept),
     judgeToken: (vendor, accessToken, credentials) => judgeToken(vendor, accessToken, credentials, accept),
     identify: (vendor, tokens) => identify(vendor, tokens, accept),
     registerClient: (vendor, request) => registerClient(vendor, request, accept),

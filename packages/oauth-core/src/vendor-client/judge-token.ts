@@ -107,7 +107,7 @@ async function userOf(
   const isTold = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
   if (identity !== undefined && isTold && (!isDoubtful || members === undefined)) return identityOf(answer, identity);
   if (members === undefined) throw identityMissing("the check of the token names nobody");
-  const found = await account(vendor, accessToken, deps, signal).catch((error: unknown) => {
+  const found = await account(vendor, { accessToken }, deps, signal).catch((error: unknown) => {
     if (isForbiddenAccount(error)) return undefined;
     throw error;
   });
