@@ -8,9 +8,9 @@ import { environmentOf } from "./service-yaml.ts";
 const GIVEN = {
   DEPLOYMENT_URL: "https://server.example.com",
   PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
-  VENDOR_CLIENT_ID: "client-id",
-  VENDOR_CLIENT_SECRET: "client-secret",
+  TRUSTED_PROXIES: "10.0.0.0/8",
 };
+const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
 /** Said by the platform's own words already. */
 const KNOWN = /^OAUTH_DYNAMIC_REGISTRATION is open/;
 
@@ -22,8 +22,15 @@ export interface OpenPoints {
 }
 
 export function openPoints(choices: Choices): OpenPoints {
+  const own = { ...GIVEN, ...environmentOf(choices) };
+  const asClient = pointsOf({ ...CLIENT, ...own });
+  // In pre-registered mode the client is optional, and not every vendor can be held to it.
+  return choices.mode === "pre-registered" && asClient.missing.length > 0 ? pointsOf(own) : asClient;
+}
+
+function pointsOf(environment: Readonly<Record<string, string>>): OpenPoints {
   try {
-    const { warnings } = loadSettings({ ...GIVEN, ...environmentOf(choices) });
+    const { warnings } = loadSettings(environment);
     return { missing: [], notes: warnings.filter((warning) => !KNOWN.test(warning)) };
   } catch (error) {
     if (!isConfigError(error)) throw error;

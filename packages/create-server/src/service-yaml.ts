@@ -70,7 +70,8 @@ function hostedPart(paths: readonly string[]): string[] {
 
 const PRE_REGISTERED_PART = [
   "# No enable_db and no service.expose: in this mode the server keeps nothing and has no OAuth paths.",
-  "# VENDOR_CLIENT_ID is worth adding: the platform's client at the vendor, whose tokens are then the only ones taken.",
+  "# VENDOR_CLIENT_ID is worth adding: the platform's client at the vendor, whose tokens are then the only ones taken. With a",
+  "# vendor that does not say which client a token is of, the server refuses it at its start.",
 ];
 
 /** Plain where YAML reads the very text back, else in quotation marks, which YAML reads as JSON does. */

@@ -20,7 +20,7 @@ import { documentEgress } from "./hosted/server-callback/client-metadata-documen
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
-import { createPreRegisteredGate } from "./pre-registered/gate.ts";
+import { createPreRegisteredGate, judgementWarning } from "./pre-registered/gate.ts";
 import type { Mode } from "./mode.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
@@ -110,8 +110,14 @@ interface ModeDeps {
 function createMode(settings: Settings, deps: ModeDeps): Mode {
   if (settings.mode === "pre-registered") {
     const { vendor, vendorClient, now } = deps;
-    const gate = createPreRegisteredGate({ settings: settings.vendor, vendor, vendorClient, now });
-    return { gate, routes: [], resourceMetadata: undefined, ready: async () => {}, lateWarning: async () => undefined };
+    const gateDeps = { settings: settings.vendor, vendor, vendorClient, now };
+    return {
+      gate: createPreRegisteredGate(gateDeps),
+      routes: [],
+      resourceMetadata: undefined,
+      ready: async () => {},
+      lateWarning: () => judgementWarning(gateDeps),
+    };
   }
   const { storage } = deps;
   if (storage === undefined) throw new TypeError("hosted mode needs storage");

@@ -268,6 +268,25 @@ describe("a server's environment is refused", () => {
       "LIMITS_REFUSED_TOKENS_PER_MINUTE must be a whole number",
     ],
     [
+      "a client that tokens cannot be held to (#11)",
+      { ...PRE_REGISTERED, VENDOR_CLIENT_ID: "our-id", VENDOR_CLIENT_SECRET: "hush" },
+      "VENDOR_CLIENT_ID is set, and VENDOR does not say which client a user's token was issued to: set VENDOR_INTROSPECTION_URL and VENDOR_CLIENT_SECRET, or unset",
+    ],
+    [
+      "a client that tokens cannot be held to without its secret (#11)",
+      {
+        ...PRE_REGISTERED,
+        VENDOR_CLIENT_ID: "our-id",
+        VENDOR_INTROSPECTION_URL: "https://vendor.example.com/introspect",
+      },
+      "VENDOR_CLIENT_ID is set, and VENDOR does not say which client a user's token was issued to: set VENDOR_CLIENT_SECRET, or unset",
+    ],
+    [
+      "a client of a vendor with a check of its own, without its secret (#11)",
+      { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "github", VENDOR_CLIENT_ID: "our-id" },
+      "VENDOR_CLIENT_ID is set, and VENDOR does not say which client a user's token was issued to: set VENDOR_CLIENT_SECRET",
+    ],
+    [
       "an allowance that is none",
       { ...HOSTED, ALLOW_VENDOR_WITHOUT_PKCE: "yes" },
       "ALLOW_VENDOR_WITHOUT_PKCE must be true or false",

@@ -98,10 +98,19 @@ function resolvedNow(vendor: Vendor): ResolvedVendor | undefined {
   return { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected };
 }
 
+/** A pin that nothing can hold is refused: the operator would believe in it. */
 function checkJudgement(read: Reader, { vendor, credentials }: Pick<VendorSettings, "vendor" | "credentials">): void {
   const resolved = resolvedNow(vendor);
   if (resolved === undefined || canJudge(resolved, credentials)) return;
   const needsSecret = vendor.introspectionEndpoint !== undefined || vendor.tokenCheck !== undefined;
+  if (credentials !== undefined && canJudge(resolved, undefined)) {
+    const way = needsSecret ? "VENDOR_CLIENT_SECRET" : "VENDOR_INTROSPECTION_URL and VENDOR_CLIENT_SECRET";
+    read.refuse(
+      "VENDOR_CLIENT_ID",
+      `is set, and VENDOR does not say which client a user's token was issued to: set ${way}, or unset VENDOR_CLIENT_ID and take the tokens of every client there`,
+    );
+    return;
+  }
   read.refuse(
     "VENDOR",
     needsSecret

@@ -20,13 +20,14 @@ afterAll(() => egress.close());
 
 async function onDesk<Result>(
   given: Environment,
-  run: (desk: { about: string; environment: Environment; redirectUri: string }) => Promise<Result>,
+  run: (desk: { about: string; environment: Environment; app: Environment; redirectUri: string }) => Promise<Result>,
 ): Promise<Result> {
   const desk = deskEnvironment(given);
   const vendor = await startPracticeVendor(given, { ...desk, homeUrl: desk.url, name: "my-server" });
   try {
     const environment = { ...given, ...desk.environment, ...vendor.environment };
-    return await run({ about: vendor.about, environment, redirectUri: desk.redirectUri });
+    const app = { ...environment, ...vendor.app, OAUTH_MODE: "hosted" };
+    return await run({ about: vendor.about, environment, app, redirectUri: desk.redirectUri });
   } finally {
     await vendor.close();
   }
@@ -42,9 +43,9 @@ describe("a practice vendor", () => {
   });
 
   it.each([...ASKED, "my-own"])("%s: a practice user's token is good in pre-registered mode", async (id) => {
-    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment, redirectUri }) => {
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment, app, redirectUri }) => {
       const settings = loadSettings(environment).vendor;
-      const token = await fetchTestToken(settings, redirectUri);
+      const token = await fetchTestToken(loadSettings(app).vendor, redirectUri);
       const vendor = await vendorClient.resolve(settings.vendor);
       expect(await vendorClient.judgeToken(vendor, token, settings.credentials)).toMatchObject({
         active: true,
@@ -53,9 +54,19 @@ describe("a practice vendor", () => {
     });
   });
 
+  it.each([
+    ["github", true],
+    ["slack", false],
+    ["my-own", true],
+  ])("%s: tokens are held to the app where the vendor tells whose they are (%s)", async (id, isHeldTo) => {
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment }) => {
+      expect(loadSettings(environment).vendor.credentials !== undefined).toBe(isHeldTo);
+    });
+  });
+
   it("a practice vendor that refuses is told in words", async () => {
-    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: NO_TEST_TOKEN }, async ({ environment, redirectUri }) => {
-      await expect(fetchTestToken(loadSettings(environment).vendor, redirectUri)).rejects.toThrow(/answered 4\d\d$/);
+    await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: NO_TEST_TOKEN }, async ({ app, redirectUri }) => {
+      await expect(fetchTestToken(loadSettings(app).vendor, redirectUri)).rejects.toThrow(/answered 4\d\d$/);
     });
   });
 

@@ -6,11 +6,18 @@ import { REGISTRY } from "@oauth-broker/oauth-core";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import type { Environment } from "../config.ts";
 
+export interface App {
+  readonly VENDOR_CLIENT_ID: string;
+  readonly VENDOR_CLIENT_SECRET: string;
+}
+
 export interface PracticeVendor {
   /** For people: `a practice copy of …`. */
   readonly about: string;
   /** Over what service.yaml says. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The copy's app, also where the server must not hold tokens to it; absent for the vendor itself. */
+  readonly app: App | undefined;
   close(): Promise<void>;
 }
 
@@ -40,34 +47,39 @@ export interface PracticeOptions {
 export async function startPracticeVendor(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
   const id = given["VENDOR"] ?? "";
   if ((given["VENDOR_CLIENT_ID"] ?? "") !== "") {
-    return { about: `${id} itself, as VENDOR_CLIENT_ID is set`, environment: {}, close: async () => undefined };
+    const about = `${id} itself, as VENDOR_CLIENT_ID is set`;
+    return { about, environment: {}, app: undefined, close: async () => undefined };
   }
   const { startSandboxVendor } = await loadSimulators();
   const { redirectUri, homeUrl, name } = options;
   const vendor = await startSandboxVendor(id, { redirectUri, homeUrl, appName: name });
   const isStandIn = vendor.offer.id !== id;
+  const { client_id = "", client_secret = "" } = vendor.entry["credentials"] as Readonly<Record<string, string>>;
+  const app = { VENDOR_CLIENT_ID: client_id, VENDOR_CLIENT_SECRET: client_secret };
+  const places = placesOf(vendor, { given, isStandIn });
+  // In pre-registered mode the client is what tokens are held to, which a vendor must be able to tell.
+  // What a stand-in can tell is in its metadata.
+  const isHeldTo = given["OAUTH_MODE"] !== "pre-registered" || isStandIn || "VENDOR_INTROSPECTION_URL" in places;
   return {
     about: isStandIn
       ? `a practice OpenID provider, as there is no practice copy of ${id}: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET to work with ${id} itself`
       : `a practice copy of ${vendor.offer.name}`,
-    environment: environmentOf(vendor, { given, isStandIn }),
+    environment: { ...places, ...(isHeldTo ? app : {}) },
+    app,
     close: vendor.close,
   };
 }
 
-function environmentOf(
+function placesOf(
   { entry, offer }: SandboxVendor,
   { given, isStandIn }: { readonly given: Environment; readonly isStandIn: boolean },
 ): Record<string, string> {
-  const { client_id, client_secret } = entry["credentials"] as Readonly<Record<string, string>>;
   const places = Object.entries(VARIABLES).flatMap(([field, name]): [string, string][] => {
     const value = entry[field];
     return typeof value === "string" ? [[name, value]] : [];
   });
   const placeholders = Object.fromEntries((offer.placeholders ?? []).map(({ name, value }) => [name, value]));
   return {
-    VENDOR_CLIENT_ID: client_id ?? "",
-    VENDOR_CLIENT_SECRET: client_secret ?? "",
     EGRESS_ALLOW_LOOPBACK: "true",
     ...(isStandIn ? {} : ownEndpoints(offer.id, entry["token_endpoint"])),
     ...Object.fromEntries(places),

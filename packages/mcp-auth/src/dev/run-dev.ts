@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Environment, loadSettings } from "../config.ts";
 import { writeToolsList } from "../tools-list/write-list.ts";
-import { deskEnvironment } from "./environment.ts";
+import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
-import { startPracticeVendor } from "./practice-vendor.ts";
+import { type PracticeVendor, startPracticeVendor } from "./practice-vendor.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
 
@@ -39,19 +39,26 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
   const own = { ...given, ...desk.environment, ...vendor.environment };
   try {
     // Here already, so that what is wrong is told once and not at every restart.
-    const settings = loadSettings(own);
-    const wantsToken = mode === "pre-registered" && vendor.environment["VENDOR_CLIENT_ID"] !== undefined;
-    const token = wantsToken
-      ? await fetchTestToken(settings.vendor, redirectUri).catch((error: unknown) => {
-          say(`No token of a practice user: ${error instanceof Error ? error.message : "the vendor refused"}`);
-          return undefined;
-        })
-      : undefined;
+    loadSettings(own);
+    const token = await tokenOfPracticeUser(own, desk, vendor).catch((error: unknown) => {
+      say(`No token of a practice user: ${error instanceof Error ? error.message : "the vendor refused"}`);
+      return undefined;
+    });
     const greeting = nextSteps({ name: service.name, url, mode, about: vendor.about, token });
     return await runWatched(own, { print, greet: () => say(greeting), say });
   } finally {
     await vendor.close();
   }
+}
+
+/** In hosted mode the server is a client of the vendor, as the platform is in the other. */
+async function tokenOfPracticeUser(
+  own: Environment,
+  { mode, redirectUri }: Pick<Desk, "mode" | "redirectUri">,
+  { app }: Pick<PracticeVendor, "app">,
+): Promise<string | undefined> {
+  if (mode !== "pre-registered" || app === undefined) return undefined;
+  return fetchTestToken(loadSettings({ ...own, ...app, OAUTH_MODE: "hosted" }).vendor, redirectUri);
 }
 
 function readServiceFile(): string {

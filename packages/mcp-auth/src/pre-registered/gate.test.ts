@@ -1,7 +1,7 @@
-import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { OAuthError, type ResolvedVendor, Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createPreRegisteredGate, REFUSED_SECONDS, VERDICT_SECONDS } from "./gate.ts";
+import { createPreRegisteredGate, judgementWarning, REFUSED_SECONDS, VERDICT_SECONDS } from "./gate.ts";
 
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
@@ -27,6 +27,25 @@ function stage(judge: (token: string) => object | Error) {
   return { gate, now, asked };
 }
 const good = (user = "u1") => ({ active: true, user });
+
+describe("the warning of a vendor that cannot be asked", () => {
+  const credentials = { id: "e", source: "environment", clientId: "ours", clientSecret: new Secret("s") } as const;
+  const warn = (facts: Partial<ResolvedVendor>, ours: VendorCredentials | undefined) =>
+    judgementWarning({ settings: { credentials: ours }, vendor: async () => facts as ResolvedVendor });
+
+  it("is of the client that tokens cannot be held to, or of no way at all (#11)", async () => {
+    const userinfoEndpoint = "https://vendor.example/userinfo";
+    expect(await warn({ userinfoEndpoint }, undefined)).toBeUndefined();
+    expect(await warn({ userinfoEndpoint }, credentials)).toContain("unset VENDOR_CLIENT_ID");
+    expect(await warn({ introspectionEndpoint: "https://vendor.example/i" }, credentials)).toBeUndefined();
+    expect(await warn({}, undefined)).toContain("set VENDOR_USERINFO_URL");
+  });
+
+  it("waits until the vendor can be asked", async () => {
+    const down = async () => Promise.reject(new OAuthError("temporarily_unavailable", "Down"));
+    expect(await judgementWarning({ settings: { credentials }, vendor: down })).toBeUndefined();
+  });
+});
 
 describe("the gate of pre-registered mode", () => {
   it("asks the vendor once for a burst of calls, and again after seconds", async () => {

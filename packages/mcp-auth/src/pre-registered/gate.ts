@@ -1,9 +1,11 @@
 /**
- * Pre-registered mode: the bearer token is the user's vendor token, which the platform sends. The vendor judges it before any
- * tool runs. Its verdict is kept by the token's hash for seconds, so that a burst of calls asks once and a token that ends is
- * not good for long. The token is stored nowhere. How many unknown tokens get this far: mcp/refused-tokens.ts.
+ * Pre-registered mode: the bearer token is the user's vendor token, which the platform sends. The
+ * vendor judges it before any tool runs. Its verdict is kept by the token's hash for seconds, so
+ * that a burst of calls asks once and a token that ends is not good for long. The token is stored
+ * nowhere. How many unknown tokens get this far: mcp/refused-tokens.ts.
  */
 import {
+  canJudge,
   type Clock,
   type EpochSeconds,
   hashOf,
@@ -55,6 +57,23 @@ export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
       return caller;
     },
   };
+}
+
+/**
+ * What only the vendor's metadata tells: that it has no way to be asked, or none that says which
+ * client a token is of. Where it shows in the settings, config/vendor.ts refuses them.
+ *
+ * @returns for the log at start; undefined also while the vendor cannot be asked
+ */
+export async function judgementWarning({
+  settings: { credentials },
+  vendor,
+}: Pick<PreRegisteredGateDeps, "settings" | "vendor">): Promise<string | undefined> {
+  const resolved = await vendor().catch(() => undefined);
+  if (resolved === undefined || canJudge(resolved, credentials)) return undefined;
+  return canJudge(resolved, undefined)
+    ? "VENDOR does not say which client a token was issued to, and VENDOR_CLIENT_ID is set, so every call will fail: set VENDOR_CLIENT_SECRET and VENDOR_INTROSPECTION_URL, or unset VENDOR_CLIENT_ID"
+    : "VENDOR has no way to ask whether a user's token is good, so every call will fail: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL";
 }
 
 interface Verdicts {

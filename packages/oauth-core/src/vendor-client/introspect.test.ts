@@ -37,12 +37,14 @@ describe("introspection", () => {
     expect(asked?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  it("rfc7662#2.1 is not asked without a secret: then the account judges", async () => {
+  it("rfc7662#2.1 is not asked without a secret: then the account judges, where no client is expected", async () => {
     says();
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judge(introspection(), publicClient)).toEqual({ active: true, user: SUBJECT });
-    const nobody = await lab.client.judgeToken(await lab.resolve(introspection()), ACCESS_TOKEN);
-    expect(nobody).toEqual({ active: true, user: SUBJECT });
+    await expect(judge(introspection(), publicClient)).rejects.toMatchObject({
+      extras: { reason: "client_unknown" },
+    });
+    const ofAnyClient = await lab.client.judgeToken(await lab.resolve(introspection()), ACCESS_TOKEN);
+    expect(ofAnyClient).toEqual({ active: true, user: SUBJECT });
     expect(lab.vendor.asked()).not.toContain("/judge");
   });
 
@@ -81,9 +83,14 @@ describe("introspection", () => {
 
   it("suffices where there is no account to ask, as long as it names somebody", async () => {
     const alone = { introspectionEndpoint: at("/judge") };
-    says({ token_type: undefined, client_id: undefined, scope: undefined, exp: undefined });
-    expect(await judge(alone)).toEqual({ active: true, user: SUBJECT });
+    says({ token_type: undefined, scope: undefined, exp: undefined });
+    expect(await judge(alone)).toEqual({ active: true, user: SUBJECT, clientId: CLIENT_ID });
     says({ sub: undefined, username: "ada" });
     await expect(judge(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
+  });
+
+  it("that names no client is about a token of some other client (#11)", async () => {
+    says({ client_id: undefined });
+    expect(await judge(introspection())).toEqual({ active: false, reason: "other_client" });
   });
 });

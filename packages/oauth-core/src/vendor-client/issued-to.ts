@@ -2,11 +2,13 @@
 import type { VendorCredentials } from "../vendors/vendor.ts";
 
 /**
- * A token that another app got for the same person is no token for us: whoever runs that app would act here as its users.
+ * A token that another app got for the same person is no token for us: the owner of that app could act
+ * here as its users. A token of which the vendor names no client may be one of them.
  *
  * @param clients as the vendor names them; none where it tells none
  * @param credentials absent: no client is expected
  */
 export function isIssuedTo(clients: readonly string[], credentials: VendorCredentials | undefined): boolean {
-  return credentials === undefined || clients.every((client) => client === credentials.clientId);
+  if (credentials === undefined) return true;
+  return clients.length > 0 && clients.every((client) => client === credentials.clientId);
 }

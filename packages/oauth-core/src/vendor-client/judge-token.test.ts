@@ -32,6 +32,8 @@ const tokenCheck = (changes: Partial<TokenCheck> = {}): TokenCheck => ({
 const check = (changes: Partial<TokenCheck> = {}): Partial<Vendor> => ({ tokenCheck: tokenCheck(changes) });
 const userinfo: Way = () => ({ userinfoEndpoint: at("/me") });
 
+/** Of whatever client the token is. */
+const judgeOfAny = async (way: Partial<Vendor>) => lab.client.judgeToken(await lab.resolve(way), ACCESS_TOKEN);
 const judge = async (way: Partial<Vendor>, credentials: VendorCredentials | undefined = lab.vendor.credentials) =>
   lab.client.judgeToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
 const sound = (): Record<string, unknown> => ({
@@ -49,6 +51,8 @@ const TELLING: readonly [string, Way][] = [
   ["introspection", introspection],
   ["the vendor's own check", () => check()],
 ];
+
+const CLIENT_UNKNOWN = { code: "server_error", extras: { reason: "client_unknown" } };
 
 describe.each(TELLING)("a token judged by %s", (_title, way) => {
   it("is good, and says whose, for which client, for what and until when", async () => {
@@ -118,9 +122,10 @@ describe("a vendor's own check", () => {
     });
   });
 
-  it("is passed over without the secret it needs", async () => {
+  it("is passed over without the secret it needs, where no client is expected", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judge({ ...check(), ...userinfo() }, publicClient)).toEqual({ active: true, user: SUBJECT });
+    expect(await judgeOfAny({ ...check(), ...userinfo() })).toEqual({ active: true, user: SUBJECT });
+    await expect(judge({ ...check(), ...userinfo() }, publicClient)).rejects.toMatchObject(CLIENT_UNKNOWN);
   });
 
   it("refuses by its statuses", async () => {
@@ -148,20 +153,27 @@ describe("a vendor's own check", () => {
 describe("a token judged by the account", () => {
   it("is good where the account is told, and of which client is not known", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judge(userinfo())).toEqual({ active: true, user: SUBJECT });
+    expect(await judgeOfAny(userinfo())).toEqual({ active: true, user: SUBJECT });
     lab.vendor.answers.set("/me", { body: { id: 42 } });
     const account = { endpoint: at("/me"), method: "GET", identity: ["id"] } as const;
-    expect(await judge({ account })).toEqual({ active: true, user: "42" });
+    expect(await judgeOfAny({ account })).toEqual({ active: true, user: "42" });
+  });
+
+  it("is good for no client in particular: where one is expected, it is not judged, and nothing is asked (#11)", async () => {
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
+    for (const credentials of [lab.vendor.credentials, publicClient])
+      await expect(judge(userinfo(), credentials)).rejects.toMatchObject(CLIENT_UNKNOWN);
+    expect(lab.vendor.asked()).not.toContain("/me");
   });
 
   it("is not good where it is refused", async () => {
     lab.vendor.answers.set("/me", { status: 401 });
-    expect(await judge(userinfo())).toEqual({ active: false, reason: "no_account" });
+    expect(await judgeOfAny(userinfo())).toEqual({ active: false, reason: "no_account" });
   });
 
   it("cannot be judged now by a vendor that is down", async () => {
     lab.vendor.answers.set("/me", { status: 500 });
-    await expect(judge(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await expect(judgeOfAny(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 });
 
@@ -173,7 +185,8 @@ it("a token cannot be judged now by a vendor that is silent, whomever one asks",
     check({ endpoint }),
     { userinfoEndpoint: endpoint },
   ] satisfies Partial<Vendor>[]) {
-    const judged = silent.lab.client.judgeToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, lab.vendor.credentials);
+    const credentials = "userinfoEndpoint" in way ? undefined : lab.vendor.credentials;
+    const judged = silent.lab.client.judgeToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, credentials);
     // One after the other: each waits for its own time to be over.
     // oxlint-disable-next-line no-await-in-loop
     await expect(judged).rejects.toMatchObject({ code: "temporarily_unavailable" });
@@ -184,7 +197,7 @@ it("a token cannot be judged now by a vendor that is silent, whomever one asks",
 it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])(
   "rfc6750#2.1 what cannot travel as a Bearer token is never shown to the vendor",
   async (token) => {
-    const verdict = await lab.client.judgeToken(await lab.resolve(userinfo()), token, publicClient);
+    const verdict = await lab.client.judgeToken(await lab.resolve(userinfo()), token);
     expect(verdict).toEqual({ active: false, reason: "malformed" });
     expect(lab.vendor.asked()).not.toContain("/me");
   },
@@ -196,6 +209,9 @@ it("canJudge tells before the first token comes, and without a way no token is j
   const { credentials } = lab.vendor;
   expect(await can({}, credentials)).toBe(false);
   expect(await can(userinfo(), undefined)).toBe(true);
+  expect(await can(userinfo(), credentials)).toBe(false);
+  expect(await can({ ...check(), ...userinfo() }, publicClient)).toBe(false);
+  expect(await can({ ...introspection() }, publicClient)).toBe(false);
   expect(await can({ introspectionEndpoint: at("/judge") }, credentials)).toBe(true);
   expect(await can({ introspectionEndpoint: at("/judge") }, publicClient)).toBe(false);
   expect(await can(check(), credentials)).toBe(true);

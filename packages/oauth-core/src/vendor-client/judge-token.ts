@@ -2,6 +2,7 @@
  * Whether an access token somebody presents is good at the vendor, whose it is, and which client it was issued to. The vendor's
  * own check where its file names one, else introspection, else the account. Caller: pre-registered mode's gate.
  */
+import { OAuthError } from "../protocol/errors.ts";
 import type { TokenCheck } from "../vendors/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity, accountUnknown, isForbiddenAccount } from "./account.ts";
@@ -19,7 +20,7 @@ const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
  * @param accessToken as presented, of any shape
  * @param credentials the client that tokens have to be of; with a secret, what the vendor is asked as
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected; server_error,
- *   `account_unknown`, when the vendor has no way
+ *   `account_unknown`, when the vendor has no way, `client_unknown`, when none of its ways tells the client
  */
 export async function judgeToken(
   vendor: ResolvedVendor,
@@ -27,7 +28,7 @@ export async function judgeToken(
   credentials: VendorCredentials | undefined,
   deps: AccountDeps,
 ): Promise<TokenVerdict> {
-  if (!canJudge(vendor, credentials)) throw accountUnknown();
+  if (!canJudge(vendor, credentials)) throw cannotJudge(vendor);
   if (!BEARER_TOKEN.test(accessToken)) return inactive("malformed");
   const signal = deps.deadline();
   const statement = await ask(vendor, accessToken, credentials, deps, signal);
@@ -48,15 +49,24 @@ export async function judgeToken(
 }
 
 /**
- * Whether `judgeToken` has a way that ends at a person, for programs that must not start without.
+ * Whether `judgeToken` has a way that ends at a person and, where tokens have to be of one client,
+ * tells the client: the account alone does not. For programs that must not start without.
  *
  * @param vendor resolved: metadata may name introspection and userinfo
  */
 export function canJudge(vendor: ResolvedVendor, credentials: VendorCredentials | undefined): boolean {
-  const told =
-    usableCheck(vendor, credentials)?.identity ??
-    (isIntrospectable(vendor, credentials) ? introspectedIdentity(vendor) : undefined);
+  const check = usableCheck(vendor, credentials);
+  const introspects = check === undefined && isIntrospectable(vendor, credentials);
+  if (credentials !== undefined && check === undefined && !introspects) return false;
+  const told = check?.identity ?? (introspects ? introspectedIdentity(vendor) : undefined);
   return told !== undefined || accountIdentity(vendor) !== undefined;
+}
+
+function cannotJudge(vendor: ResolvedVendor): OAuthError {
+  if (!canJudge(vendor, undefined)) return accountUnknown();
+  return new OAuthError("server_error", "This vendor does not say which client a token was issued to", {
+    reason: "client_unknown",
+  });
 }
 
 function inactive(reason: string): TokenVerdict {

@@ -18,3 +18,11 @@ it("a token of another client is good where nobody compares clients", async () =
   const verdict = await lab.client.judgeToken(vendor, ACCESS_TOKEN, lab.vendor.credentials);
   expect(verdict).toMatchObject({ active: true, user: SUBJECT, clientId: "another-app" });
 });
+
+it("a token of which the vendor names no client is good where clients are not compared", async () => {
+  const body = { active: true, token_type: "Bearer", sub: SUBJECT };
+  lab.vendor.answers.set("/judge", { body });
+  const vendor = await lab.resolve({ introspectionEndpoint: `${lab.vendor.issuer}/judge` });
+  const verdict = await lab.client.judgeToken(vendor, ACCESS_TOKEN, lab.vendor.credentials);
+  expect(verdict).toEqual({ active: true, user: SUBJECT });
+});
