@@ -47,11 +47,12 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
     return underWay < refusals.left(address);
   });
 
-  const isCounted = (token: string, address: string): boolean => (counted.get(`${address} ${token}`) ?? 0) > now();
+  /** @param key address and token */
+  const isCounted = (key: string): boolean => (counted.get(key) ?? 0) > now();
   const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
+    const key = `${address} ${token}`;
     const caller = await gate.identify(bearer).catch((error: unknown) => {
-      // Nothing is kept of it, so the same token counts each time. An outage says nothing of a
-      // token.
+      // Nothing is kept of it, so the same token counts each time. Of an outage no token is to blame.
       if (toOAuthError(error).code === "vendor_response_invalid") refusals.add(address);
       throw error;
     });
@@ -60,8 +61,8 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
       return caller;
     }
     good.delete(token);
-    if (!isCounted(token, address)) {
-      counted.set(`${address} ${token}`, now() + COUNTED_SECONDS);
+    if (!isCounted(key)) {
+      counted.set(key, now() + COUNTED_SECONDS);
       refusals.add(address);
     }
     return undefined;
@@ -79,15 +80,16 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
     //= bar#ST-8
     identify: async (bearer, address) => {
       const token = hashOf(bearer);
-      if (good.has(token) || isCounted(token, address)) return ask(bearer, token, address);
-      const first = asked.get(token);
+      const key = `${address} ${token}`;
+      if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
+      const first = asked.get(key);
       if (first !== undefined) {
         // An outage is theirs too. What was found out meanwhile the gate knows now.
         await first;
         return ask(bearer, token, address);
       }
-      const asking = askAsStranger(bearer, token, address).finally(() => asked.delete(token));
-      asked.set(token, asking);
+      const asking = askAsStranger(bearer, token, address).finally(() => asked.delete(key));
+      asked.set(key, asking);
       return asking;
     },
   };
