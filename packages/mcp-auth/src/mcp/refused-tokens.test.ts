@@ -173,11 +173,11 @@ describe("what is under way at the same time", () => {
 });
 
 describe("the server in pre-registered mode", () => {
-  it("bar#ST-8 asks the vendor 120 times about 3,001 tokens that no one issued (#11)", async () => {
+  it("bar#ST-8 asks the vendor 120 times about 1,001 tokens that no one issued (#11)", async () => {
     const { present, asked, close } = await openRefusingVendor(createApp);
-    const statuses = await Promise.all(junk(3_001).map((bearer) => present(bearer)));
+    const statuses = await Promise.all(junk(1_001).map((bearer) => present(bearer)));
     expect(asked()).toBe(120);
-    expect(new Set(statuses)).toEqual(new Set([401, 429, 503]));
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401)).toHaveLength(120);
     expect(await present("one-more")).toBe(429);
     await close();
