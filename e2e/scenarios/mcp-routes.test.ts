@@ -126,8 +126,12 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     for (const name of [`evil@${host}`, `${host}.evil.example`, "", "a b"]) {
       expect([400, 403]).toContain(await raw(route, `Host: ${name}`));
     }
+    // Metadata is public: every page may read it.
+    const isMetadata = route.includes("/.well-known/");
     for (const origin of ["https://evil.example", "null", `http://${host}.evil.example`, `http://localhost:${port}`]) {
-      expect([origin, (await ask(route, { origin })).status]).toEqual([origin, 403]);
+      const { status, headers } = await ask(route, { origin });
+      const reader = headers.get("access-control-allow-origin");
+      expect([origin, status, reader]).toEqual([origin, ...(isMetadata ? [200, "*"] : [403, null])]);
     }
     expect((await ask(route, { origin: server.url })).status).toBe(routes[route]);
   });

@@ -70,12 +70,33 @@ describe.each(MODES)("%s", (_, environment, open) => {
     expect(new Set(wanting)).toEqual(new Set(["POST /mcp"]));
   });
 
-  it("bar#RS-7 turns foreign names and pages away everywhere but at the probes", async () => {
+  it("bar#RS-7 turns foreign names and pages away everywhere but at the probes; metadata is for every page", async () => {
     for (const route of routes()) {
-      const expected = PROBES.includes(route.path) ? 200 : 403;
+      const isProbe = PROBES.includes(route.path);
       const rebound = await ask(route, {}, "https://evil.example");
-      const posted = await ask(route, { origin: "https://evil.example" });
-      expect([route.path, rebound.status, posted.status]).toEqual([route.path, expected, expected]);
+      expect([route.path, rebound.status]).toEqual([route.path, isProbe ? 200 : 403]);
+      for (const origin of ["https://evil.example", "null"]) {
+        if (route.path.startsWith("/.well-known/")) continue;
+        expect([route.path, (await ask(route, { origin })).status]).toEqual([route.path, isProbe ? 200 : 403]);
+        const removed = await ask({ ...route, method: "DELETE" }, { origin });
+        expect([route.path, removed.status]).toEqual([route.path, isProbe ? 405 : 403]);
+      }
+    }
+  });
+
+  it("bar#HT-8 lets no page of another origin read anything but metadata", async () => {
+    for (const route of routes()) {
+      const preflight = { origin: "https://app.example", "access-control-request-method": "POST" };
+      const answers = [
+        await ask({ ...route, method: "OPTIONS" }, preflight),
+        await ask(route, { origin: "https://app.example" }),
+      ];
+      const isMetadata = route.path.startsWith("/.well-known/");
+      expect([route.path, ...answers.map(({ headers }) => headers.get("access-control-allow-origin"))]).toEqual([
+        route.path,
+        null,
+        isMetadata && answers[1]?.status === 200 ? "*" : null,
+      ]);
     }
   });
 

@@ -18,10 +18,10 @@ import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/server-callback/client-metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
-import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
-import { createPreRegisteredGate, judgementWarning } from "./pre-registered/gate.ts";
 import type { Mode } from "./mode.ts";
+import { createOrigins } from "./origins.ts";
+import { createPreRegisteredGate, judgementWarning } from "./pre-registered/gate.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
@@ -76,11 +76,10 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendorClient,
     log,
   });
-  const isKnown = createKnownHost(settings);
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
   const app = new Hono();
-  mount(app, [...probes, ...[endpoint.route, ...mode.routes].map((route) => onlyForUs(route, isKnown))], {
+  mount(app, [...probes, ...[endpoint.route, ...mode.routes].map(createOrigins(settings))], {
     log,
     errorPage: errorPageWith(),
     isHttps: settings.deploymentUrl?.startsWith("https:") === true,

@@ -2,12 +2,14 @@
 import type * as Core from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type * as Service from "@oauth-broker/oauth-core/service";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadSettings } from "./config.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const CORE = "@oauth-broker/oauth-core";
+const SERVICE = "@oauth-broker/oauth-core/service";
 const KNOWN_HOST = "./mcp/known-host.ts";
 const BEARER = "./mcp/bearer.ts";
 
@@ -18,6 +20,7 @@ afterEach(() => {
   vi.doUnmock(CORE);
   vi.doUnmock(KNOWN_HOST);
   vi.doUnmock(BEARER);
+  vi.doUnmock(SERVICE);
 });
 
 describe("with a defence off", () => {
@@ -31,6 +34,22 @@ describe("with a defence off", () => {
     const headers = { host: "evil.example", origin: "https://evil.example" };
     const { status } = await server.app.request("https://evil.example/mcp", { method: "POST", headers });
     expect(status).toBe(401);
+    await server.close();
+  });
+
+  it("a page of any origin reads what a server with a list answers (twin of bar#HT-8)", async () => {
+    vi.doMock(SERVICE, async (original) => {
+      const service = await original<typeof Service>();
+      return { ...service, createCors: () => service.createCors(["*"]) };
+    });
+    const { createApp } = await import("./app.ts");
+    const log = createLog({ write: () => undefined });
+    const settings = loadSettings({ ...PRE_REGISTERED, ALLOWED_ORIGINS: "https://app.example" });
+    const options = { now: fixedClock(1_700_000_000), log, storage: undefined };
+    const server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, options);
+    const headers = { host: "127.0.0.1", origin: "https://evil.example" };
+    const answer = await server.app.request("http://127.0.0.1/mcp", { method: "POST", headers });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
     await server.close();
   });
 

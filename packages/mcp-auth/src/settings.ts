@@ -5,6 +5,8 @@ export interface CommonSettings {
   readonly listen: { readonly host: string; readonly port: number };
   /** `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode where it was not given. */
   readonly deploymentUrl: string | undefined;
+  /** `ALLOWED_ORIGINS`: origins of clients that are web pages, or `*`. Empty: none. */
+  readonly allowedOrigins: readonly string[];
   readonly vendor: VendorSettings;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
   readonly limits: {

@@ -1,10 +1,16 @@
 /** Where the server is, who is in front of it, and where it may connect to. */
-import { checkCidr, checkListenHost, isLoopbackName, parseOrigin } from "@oauth-broker/oauth-core/service";
+import {
+  checkAllowedOrigin,
+  checkCidr,
+  checkListenHost,
+  isLoopbackName,
+  parseOrigin,
+} from "@oauth-broker/oauth-core/service";
 import type { CommonSettings, Settings } from "../settings.ts";
 import type { Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "egress" | "limits">;
+export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits">;
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8788;
@@ -22,6 +28,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const deployment = {
     listen: { host, port },
     deploymentUrl,
+    allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },
     limits: {
       requestsPerMinute: readLimit(read, "LIMITS_REQUESTS_PER_MINUTE") ?? 600,

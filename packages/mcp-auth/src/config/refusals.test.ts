@@ -37,6 +37,13 @@ describe("a server's environment is refused", () => {
     ["a user in the URL", { ...HOSTED, DEPLOYMENT_URL: "https://u@server.example.com" }, "user information"],
     ["a default port", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com:443" }, "must be in canonical form"],
     ["no URL at all", { ...HOSTED, DEPLOYMENT_URL: "server.example.com" }, "must be an absolute https URL"],
+    ...["null", "https://app.example.com/", "https://*.example.com", "app.example.com", "*, null"].map(
+      (ALLOWED_ORIGINS): [string, Environment, string] => [
+        `${ALLOWED_ORIGINS} as an origin`,
+        { ...HOSTED, ALLOWED_ORIGINS },
+        "ALLOWED_ORIGINS has an entry that must be an origin",
+      ],
+    ),
     [
       "a URL in the other mode",
       { ...PRE_REGISTERED, DEPLOYMENT_URL: "https://a.example.com/x" },

@@ -17,6 +17,7 @@ describe("what is not set", () => {
       mode: "pre-registered",
       listen: { host: "127.0.0.1", port: 8788 },
       deploymentUrl: undefined,
+      allowedOrigins: [],
       egress: { allowLoopback: false, allowCidrs: [] },
       limits: { requestsPerMinute: 600, registrationsPerMinute: 10, refusedTokensPerMinute: 120, trustedProxies: [] },
       warnings: [],
@@ -78,6 +79,16 @@ describe("the callback", () => {
   it("of the platform can be without /register", () => {
     expect(hosted({ ...HOSTED, OAUTH_REGISTER: "off" }).callback).toMatchObject({ registers: false });
   });
+});
+
+it("origins of clients that are web pages count in every mode", () => {
+  const ALLOWED_ORIGINS = "https://app.example.com, http://localhost:6274,https://app.example.com,";
+  for (const environment of [PRE_REGISTERED, HOSTED, SERVER]) {
+    const { allowedOrigins, warnings } = loadSettings({ ...environment, ALLOWED_ORIGINS });
+    expect(allowedOrigins).toEqual(["https://app.example.com", "http://localhost:6274"]);
+    expect(warnings.join()).not.toContain("ALLOWED");
+  }
+  expect(loadSettings({ ...PRE_REGISTERED, ALLOWED_ORIGINS: "*" }).allowedOrigins).toEqual(["*"]);
 });
 
 describe("a registry vendor", () => {

@@ -6,7 +6,7 @@ import { type Use, type Variable, VARIABLES } from "./variables.ts";
 
 /** What begins like this is ours. */
 const OURS =
-  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ADOPT_UNSEALED)_/;
+  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED)_/;
 
 /** @param callback undefined in pre-registered mode */
 export function unusedVariables(

@@ -154,6 +154,14 @@ export const VARIABLES = [
     default: "none",
   },
   {
+    name: "ALLOWED_ORIGINS",
+    type: "origins, separated by commas, or *",
+    description:
+      "Clients that are web pages: the origins whose pages may call `/mcp`, `/token`, `/register` and `/revoke` and read the answers (CORS, without credentials). `*` is every origin but `null`.",
+    example: "https://app.example.com",
+    default: "none",
+  },
+  {
     name: "HOST",
     type: "address or host name without port",
     description: "The address to listen on.",

@@ -40,6 +40,11 @@ describe("a warning tells", () => {
       "VENDOR_SCOPE is set, and not known here: did you mean VENDOR_SCOPES?",
     ],
     [
+      "misspelt origins",
+      { ...PRE_REGISTERED, ALLOWED_ORIGIN: "https://a.example.com" },
+      "ALLOWED_ORIGIN is set, and not known here: did you mean ALLOWED_ORIGINS?",
+    ],
+    [
       "registration hosts without registration",
       { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com" },
       "OAUTH_DYNAMIC_REGISTRATION is off",

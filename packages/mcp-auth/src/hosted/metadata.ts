@@ -1,12 +1,15 @@
 /**
- * What clients read before anything else: this authorization server (RFC 8414) and the resource it is for (RFC 9728). Every
- * URL is made from `DEPLOYMENT_URL`, never from a request. No CORS: pages of other origins have no business here (design §6).
+ * What clients read before anything else: this authorization server (RFC 8414) and the resource it is
+ * for (RFC 9728). Every URL is made from `DEPLOYMENT_URL`, never from a request. All of it is public,
+ * so pages of every origin may read it.
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "./paths.ts";
+
+const READABLE = { "access-control-allow-origin": "*" };
 
 /** @throws OAuthError as VendorClient.resolve: metadata that lacks `vendor_issuer` would make the platform refuse the vendor */
 export async function authorizationServerMetadata({
@@ -17,7 +20,7 @@ export async function authorizationServerMetadata({
     settings.callback.kind === "server"
       ? { authorization_response_iss_parameter_supported: true }
       : vendorIssuer(await vendorClient.resolve(settings.vendor.vendor));
-  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback });
+  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback }, READABLE);
 }
 
 //= rfc8414#2
@@ -66,11 +69,12 @@ export async function vendorIssuerWarning({
 
 //= rfc9728#2
 export function protectedResourceMetadata({ deploymentUrl, vendor }: HostedSettings): Answer {
-  return jsonAnswer(200, {
+  const described = {
     resource: resourceOf(deploymentUrl),
     authorization_servers: [deploymentUrl],
     // A refresh token is between the client and the authorization server: the resource needs no scope for it.
     scopes_supported: vendor.scopes.filter((scope) => scope !== "offline_access"),
     bearer_methods_supported: ["header"],
-  });
+  };
+  return jsonAnswer(200, described, READABLE);
 }

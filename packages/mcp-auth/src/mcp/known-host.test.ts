@@ -6,6 +6,10 @@ const deployed = createKnownHost({ deploymentUrl: "https://server.example", list
 const local = createKnownHost({ deploymentUrl: "http://127.0.0.1:8788", listen: LOOPBACK });
 const unnamed = createKnownHost({ deploymentUrl: undefined, listen: LOOPBACK });
 const everywhere = createKnownHost({ deploymentUrl: undefined, listen: { host: "0.0.0.0", port: 80 } });
+const APP = "https://app.example";
+const isApp = (origin: string): boolean => origin === APP;
+const deployedFor = createKnownHost({ deploymentUrl: "https://server.example", listen: LOOPBACK }, isApp);
+const unnamedFor = createKnownHost({ deploymentUrl: undefined, listen: LOOPBACK }, isApp);
 
 describe("bar#RS-7 Host and Origin", () => {
   it.each([
@@ -17,7 +21,11 @@ describe("bar#RS-7 Host and Origin", () => {
     [unnamed, "[::1]:8788", undefined],
     [everywhere, "server.internal", undefined],
     [everywhere, "server.internal:8080", "http://server.internal:8080"],
-  ])("takes what is ours: %#", (isKnown, host, origin) => {
+    [deployedFor, "server.example", APP],
+    [deployedFor, "server.example", "https://server.example"],
+    [deployedFor, "server.example", undefined],
+    [unnamedFor, "localhost:8788", APP],
+  ])("takes what is ours or allowed: %#", (isKnown, host, origin) => {
     expect(isKnown(host, origin)).toBe(true);
   });
 
@@ -41,6 +49,12 @@ describe("bar#RS-7 Host and Origin", () => {
     [unnamed, "127.0.0.1:8788", "http://evil.example"],
     [everywhere, "server.internal", "http://evil.example"],
     [everywhere, "not a host", undefined],
+    [deployedFor, "evil.example", APP],
+    [deployedFor, "app.example", APP],
+    [deployedFor, "server.example", "https://evil.example"],
+    [deployedFor, "server.example", "null"],
+    [unnamedFor, "app.example", APP],
+    [unnamedFor, "localhost:8788", "null"],
   ])("refuses what is not: %#", (isKnown, host, origin) => {
     expect(isKnown(host, origin)).toBe(false);
   });

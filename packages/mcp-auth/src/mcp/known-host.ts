@@ -1,33 +1,41 @@
 /**
- * Only requests meant for this server: a page in the user's browser that reaches it under a name of its own (DNS rebinding),
- * or posts from another site, is turned away before anything else is looked at. Wraps every route but the probes; app.ts.
+ * Only requests meant for this server: a page in the user's browser that reaches it under a name of
+ * its own (DNS rebinding), or posts from another site, is turned away before anything else is looked
+ * at. Which other sites may call which path: origins.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Context } from "hono";
 import type { Settings } from "../settings.ts";
 
 /** Loopback, however it is spelled in a URL. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** @returns whether a Host header, and an Origin where there is one, are ours */
+/** @returns whether a Host header is ours, and an Origin, where there is one, ours or allowed */
 export type KnownHost = (host: string | undefined, origin: string | undefined) => boolean;
 
 /**
- * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback, else any, and an Origin must
- * then be of the host that was asked.
+ * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback, else
+ * any, and an Origin of ours is then one of the host that was asked.
+ *
+ * @param isAllowed origins of others
  */
 //= bar#RS-7
-export function createKnownHost({ deploymentUrl, listen }: Pick<Settings, "deploymentUrl" | "listen">): KnownHost {
+export function createKnownHost(
+  { deploymentUrl, listen }: Pick<Settings, "deploymentUrl" | "listen">,
+  isAllowed: (origin: string) => boolean = () => false,
+): KnownHost {
   if (deploymentUrl !== undefined) {
     const { host: expected, origin: own } = new URL(deploymentUrl);
-    return (host, origin) => host?.toLowerCase() === expected && (origin === undefined || origin === own);
+    return (host, origin) =>
+      host?.toLowerCase() === expected && (origin === undefined || origin === own || isAllowed(origin));
   }
   const isOnLoopback = isLoopback(listen.host);
   return (host, origin) => {
     const asked = host === undefined ? undefined : URL.parse(`http://${host}`);
     if (asked === undefined || asked === null) return false;
     if (isOnLoopback && !LOOPBACK.test(asked.hostname)) return false;
-    return origin === undefined || URL.parse(origin)?.host === asked.host;
+    return origin === undefined || URL.parse(origin)?.host === asked.host || isAllowed(origin);
   };
 }
 
@@ -35,19 +43,22 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host) || host === "::1";
 }
 
+/** By any method: one that the path does not serve is refused all the same. */
 export function onlyForUs(route: Route, isKnown: KnownHost): Route {
+  const requireKnown = (c: Context): void => {
+    if (isKnown(c.req.header("host"), c.req.header("origin"))) return;
+    const description = "This server does not go by that Host, or takes nothing from that Origin";
+    throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403 });
+  };
   return {
     ...route,
     handle: (c, trace) => {
-      if (isKnown(c.req.header("host"), c.req.header("origin"))) return route.handle(c, trace);
-      throw new OAuthError(
-        "invalid_request",
-        "This server does not go by that Host, or takes nothing from that Origin",
-        {
-          reason: "foreign_host",
-          status: 403,
-        },
-      );
+      requireKnown(c);
+      return route.handle(c, trace);
+    },
+    otherMethods: (c, trace) => {
+      requireKnown(c);
+      return route.otherMethods?.(c, trace);
     },
   };
 }

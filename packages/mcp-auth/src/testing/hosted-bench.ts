@@ -111,6 +111,7 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
     deploymentUrl: SERVER,
+    allowedOrigins: [],
     vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },
     callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
     allowVendorWithoutPkce: false,

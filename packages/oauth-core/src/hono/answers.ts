@@ -94,6 +94,11 @@ export function pageAnswer(status: number, html: string, styleHash: string, head
   };
 }
 
+/** 204: all there is to say is in the headers. */
+export function emptyAnswer(headers: Record<string, string>): Answer {
+  return { status: 204, headers: { ...COMMON, ...headers }, body: null };
+}
+
 const REDIRECT_HEADERS = { ...COMMON, "content-security-policy": LOCKED_CSP };
 
 /** Always 303, so that no method or body travels on (bar CB-14). @param location checked by the caller's own rule */

@@ -5,6 +5,7 @@ export {
   bearerToken,
   type ClientReturn,
   codeRedirect,
+  emptyAnswer,
   errorAnswer,
   errorHeaders,
   errorRedirect,

@@ -18,6 +18,7 @@ export {
   type Parsed,
   parseOrigin,
 } from "./configuration-values.ts";
+export { checkAllowedOrigin, type Cors, createCors, withCors } from "./cors.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
 export { escapeHtml, page, STYLE_HASH } from "./page.ts";

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
 import { type Answer, errorAnswer } from "../hono/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
+import type { Cors } from "./cors.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 
 /** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */
@@ -36,6 +37,8 @@ export interface Route {
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
   /** Looks at a request by a method that the path does not serve. @returns what it is told instead of 405, if anything */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
+  /** Set by `withCors`: pages of other origins may read every answer. Absent: none. */
+  readonly cors?: Cors;
 }
 
 /** Counts what the rim sees. */
@@ -87,16 +90,16 @@ async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<R
   const { method } = c.req;
   rim.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
   report(method, route, answer.status, durationMs, trace, rim);
-  if (answer instanceof Response) return rim.isHttps ? withHsts(answer) : answer;
-  return new Response(answer.body, {
-    status: answer.status,
-    headers: rim.isHttps ? { ...HSTS, ...answer.headers } : answer.headers,
-  });
+  const added = { ...(rim.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
+  if (answer instanceof Response) return withHeaders(answer, added);
+  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
 }
 
-function withHsts(response: Response): Response {
+function withHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
+  const names = Object.keys(added);
+  if (names.length === 0) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(HSTS)) headers.set(name, value);
+  for (const name of names) headers.set(name, added[name] ?? "");
   return new Response(response.body, { status: response.status, headers });
 }
 
@@ -162,11 +165,9 @@ function legOf(path: string): string {
   return word.replace(/[^a-z].*$/, "") || "other";
 }
 
-function forOtherMethods({ path, surface, otherMethods }: Route, allow: string): Route {
+function forOtherMethods({ otherMethods, ...route }: Route, allow: string): Route {
   return {
-    method: "GET",
-    path,
-    surface,
+    ...route,
     handle: async (c, trace) => {
       const answer = await otherMethods?.(c, trace);
       if (answer === undefined) throw methodNotAllowed(allow);

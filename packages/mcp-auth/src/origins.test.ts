@@ -1,0 +1,152 @@
+/** Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call and read, and what not. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp, type McpApp } from "./app.ts";
+import { systemClock } from "./clock.ts";
+import { loadSettings } from "./config.ts";
+import { openStorage, type Storage } from "./storage.ts";
+import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
+
+const APP = "https://app.example";
+const OWN = HOSTED.DEPLOYMENT_URL;
+const FOREIGN = ["https://evil.example", "null", "", `${APP}.evil.example`, "http://app.example", `${APP}/`];
+const CALLED = ["/token", "/register", "/revoke"];
+
+const MODES: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[], readonly string[]])[] = [
+  ["pre-registered", { ...PRE_REGISTERED, DEPLOYMENT_URL: OWN }, ["/mcp"], []],
+  ["hosted with the platform's callback", HOSTED, ["/mcp", ...CALLED], ["/authorize"]],
+  [
+    "hosted with its own callback",
+    { ...SERVER, OAUTH_DYNAMIC_REGISTRATION: "open", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "app.example" },
+    ["/mcp", ...CALLED],
+    ["/authorize", "/callback"],
+  ],
+];
+
+describe.each(MODES)("%s", (_, environment, called, own) => {
+  let folder: string;
+  let storage: Storage | undefined;
+  let listed: McpApp;
+  let open: McpApp;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "mcp-origins-"));
+    const log = createLog({ write: () => undefined });
+    const appFor = (ALLOWED_ORIGINS: string): McpApp => {
+      const settings = loadSettings({ ...environment, DATA_DIR: folder, ALLOWED_ORIGINS });
+      return createApp({ name: "test", version: "1", tools: [] }, settings, { now: systemClock, log, storage });
+    };
+    if (environment["OAUTH_MODE"] === "hosted")
+      storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+    listed = appFor(APP);
+    open = appFor("*");
+  });
+  afterAll(async () => {
+    await Promise.all([listed.close(), open.close()]);
+    await storage?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = async (
+    path: string,
+    init: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string } = {},
+    { app }: McpApp = listed,
+  ): Promise<Response> =>
+    app.request(`${OWN}${path}`, { ...init, headers: { host: new URL(OWN).host, ...init.headers } });
+  const preflight = (path: string, origin: string, server: McpApp = listed): Promise<Response> => {
+    const headers = {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,content-type,last-event-id,mcp-protocol-version,mcp-session-id",
+    };
+    return send(path, { method: "OPTIONS", headers }, server);
+  };
+  const readers = ({ headers }: Response): string | null => headers.get("access-control-allow-origin");
+
+  it("bar#HT-8 a preflight of a page on the list is 204 without a token, at what clients call", async () => {
+    for (const path of called) {
+      const answer = await preflight(path, APP);
+      expect([path, answer.status, readers(answer)]).toEqual([path, 204, APP]);
+      expect(answer.headers.get("access-control-allow-headers")).toBe("authorization, *");
+      expect(answer.headers.get("access-control-max-age")).toBe("600");
+      expect(answer.headers.get("vary")).toBe("Origin");
+      expect([...answer.headers.keys()]).not.toContain("access-control-allow-credentials");
+    }
+  });
+
+  it("bar#RS-7 pages of other origins are refused there, by every method, and can read nothing", async () => {
+    for (const path of called) {
+      for (const origin of FOREIGN) {
+        const answers = [await preflight(path, origin)];
+        for (const method of ["POST", "GET", "DELETE"]) answers.push(await send(path, { method, headers: { origin } }));
+        expect([path, origin, ...answers.map(({ status }) => status)]).toEqual([path, origin, 403, 403, 403, 403]);
+        expect(answers.map(readers)).toEqual([null, null, null, null]);
+      }
+    }
+  });
+
+  it("bar#HT-8 errors are for a page on the list to read: 400, 401, 403, 405, 413, 415", async () => {
+    const json = { "content-type": "application/json" };
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const asked: readonly (readonly [string, string, Record<string, string>, string | undefined, number])[] = [
+      ["/mcp", "POST", json, "{}", 401],
+      ["/mcp", "POST", { ...json, authorization: "Bearer" }, "{}", 401],
+      ["/mcp", "DELETE", {}, undefined, 401],
+      ["/mcp", "OPTIONS", {}, undefined, 401],
+      ["/token", "POST", form, "grant_type=x", 400],
+      ["/token", "POST", { ...form, authorization: "Basic YTpi" }, "a=b", 401],
+      ["/token", "POST", form, `a=${"b".repeat(70_000)}`, 413],
+      ["/token", "GET", {}, undefined, 405],
+      ["/register", "POST", form, "a=b", 415],
+      ["/register", "POST", json, "[]", 400],
+      ["/revoke", "POST", form, "a=b", 400],
+    ];
+    for (const [path, method, headers, body, status] of asked.filter(([path]) => called.includes(path))) {
+      const init = { method, headers: { ...headers, origin: APP }, ...(body === undefined ? {} : { body }) };
+      const answer = await send(path, init);
+      expect([path, method, answer.status, readers(answer)]).toEqual([path, method, status, APP]);
+      expect(answer.headers.get("access-control-expose-headers")).toBe("WWW-Authenticate, Mcp-Session-Id, Retry-After");
+    }
+    const rebound = { method: "POST", headers: { origin: APP, host: "evil.example" } };
+    expect((await send("/mcp", rebound)).status).toBe(403);
+  });
+
+  it("with * every origin is allowed but null, and none is named", async () => {
+    for (const path of called) {
+      for (const origin of [APP, "https://evil.example"]) {
+        const answer = await preflight(path, origin, open);
+        expect([path, answer.status, readers(answer)]).toEqual([path, 204, "*"]);
+      }
+      for (const origin of ["null", ""]) {
+        const answer = await preflight(path, origin, open);
+        expect([path, answer.status, readers(answer)]).toEqual([path, 403, null]);
+      }
+    }
+  });
+
+  it("bar#RS-7 our own pages and callbacks are for no other origin, whatever is allowed", async () => {
+    for (const server of [listed, open]) {
+      for (const path of own) {
+        for (const method of ["GET", "POST", "OPTIONS"]) {
+          const init = { method, headers: { origin: APP, "access-control-request-method": "POST" } };
+          const answer = await send(path, init, server);
+          expect([path, method, answer.status, readers(answer)]).toEqual([path, method, 403, null]);
+        }
+        expect((await send(path, { headers: { origin: OWN } }, server)).status).toBe(400);
+      }
+    }
+  });
+
+  it("our own pages and callers without an Origin are served as before", async () => {
+    for (const headers of [{}, { origin: OWN }] as Record<string, string>[]) {
+      const answer = await send("/mcp", { method: "POST", headers });
+      expect([answer.status, readers(answer), answer.headers.get("vary")]).toEqual([401, null, "Origin"]);
+      // No preflight: browsers send none to their own origin.
+      const asked = { ...headers, "access-control-request-method": "POST" };
+      expect((await send("/mcp", { method: "OPTIONS", headers: asked })).status).toBe(401);
+    }
+  });
+});

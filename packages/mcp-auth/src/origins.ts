@@ -1,0 +1,33 @@
+/**
+ * Which pages may call which path, said once for all paths. Clients may be pages of the origins in
+ * `ALLOWED_ORIGINS`; metadata is for every page; our own pages and callbacks are for no page but
+ * ours. Applied by app.ts to every route but the probes.
+ */
+import { createCors, type Route, withCors } from "@oauth-broker/oauth-core/service";
+import { PATHS } from "./hosted/paths.ts";
+import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import type { Settings } from "./settings.ts";
+
+const CALLED_BY_CLIENTS: ReadonlySet<string> = new Set([PATHS.mcp, PATHS.token, PATHS.register, PATHS.revoke]);
+const METADATA: ReadonlySet<string> = new Set([
+  PATHS.authorizationServer,
+  PATHS.protectedResource,
+  PATHS.protectedResource + PATHS.mcp,
+]);
+
+/** @returns the guard of a route: by its path, which Host and Origin it answers, and to which pages */
+//= bar#RS-7
+//= bar#HT-8
+export function createOrigins(
+  settings: Pick<Settings, "deploymentUrl" | "listen" | "allowedOrigins">,
+): (route: Route) => Route {
+  const cors = settings.allowedOrigins.length === 0 ? undefined : createCors(settings.allowedOrigins);
+  const isOurs = createKnownHost(settings);
+  const isClient = cors === undefined ? isOurs : createKnownHost(settings, cors.allows);
+  const isOurHost = createKnownHost(settings, () => true);
+  return (route) => {
+    if (METADATA.has(route.path)) return onlyForUs(route, isOurHost);
+    if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);
+    return onlyForUs(cors === undefined ? route : withCors(route, cors), isClient);
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Clients that are web pages of another origin: which of them may call a route and read its answers
+ * (the CORS protocol of the Fetch standard). They bring a bearer token; credentials are never
+ * allowed, so that no page acts with the user's cookies. rim.ts puts the headers on every answer of
+ * such a route, whatever its outcome; a preflight needs no token.
+ */
+import type { Context } from "hono";
+import { emptyAnswer } from "../hono/answers.ts";
+import type { Route } from "./rim.ts";
+
+export interface Cors {
+  /** @param origin the Origin header as received */
+  allows(origin: string): boolean;
+  /** Of every answer. @param origin the Origin header as received; a page of another origin has one */
+  headersFor(origin: string | undefined): Readonly<Record<string, string>>;
+}
+
+const ANY = "*";
+/** RFC 6454 §6.2: scheme, host and port alone. No wildcard, and not `null`. */
+const SERIALIZED = /^([a-z][a-z0-9+.-]*):\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::\d{1,5})?$/;
+
+/** Of http(s) as a URL parser writes it; of other schemes (extensions, desktop shells) as it is. */
+function isSerializedOrigin(text: string): boolean {
+  const [, scheme] = SERIALIZED.exec(text) ?? [];
+  if (scheme === "https" || scheme === "http") return URL.parse(text)?.origin === text;
+  return scheme !== undefined && !["ftp", "ws", "wss", "file"].includes(scheme);
+}
+
+/** What is wrong with an entry of a list of origins, as the end of a sentence. */
+export function checkAllowedOrigin(entry: string): string | undefined {
+  return entry === ANY || isSerializedOrigin(entry)
+    ? undefined
+    : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
+}
+
+/** Every answer differs by Origin, be it that one of them is a refusal. */
+const VARY = { vary: "Origin" } as const;
+const EXPOSED = "WWW-Authenticate, Mcp-Session-Id, Retry-After";
+
+/** @param allowed entries that pass `checkAllowedOrigin`; others match nothing */
+export function createCors(allowed: readonly string[]): Cors {
+  const listed = new Set(allowed.filter(isSerializedOrigin));
+  const isOpen = allowed.includes(ANY);
+  const allows = (origin: string): boolean => listed.has(origin) || (isOpen && isSerializedOrigin(origin));
+  return {
+    allows,
+    headersFor: (origin) =>
+      origin === undefined || !allows(origin)
+        ? VARY
+        : {
+            ...VARY,
+            "access-control-allow-origin": isOpen ? ANY : origin,
+            "access-control-expose-headers": EXPOSED,
+          },
+  };
+}
+
+/** What MCP clients send: a method that a path does not serve is a 405 that the page can read. */
+const PREFLIGHT = emptyAnswer({
+  "access-control-allow-methods": "GET, POST, DELETE",
+  // `*` does not stand for Authorization.
+  "access-control-allow-headers": "authorization, *",
+  "access-control-max-age": "600",
+});
+
+/** The route, open to pages of the origins that `cors` allows. */
+export function withCors(route: Route, cors: Cors): Route {
+  return {
+    ...route,
+    cors,
+    otherMethods: (c, trace) => (isPreflight(c, cors) ? PREFLIGHT : route.otherMethods?.(c, trace)),
+  };
+}
+
+function isPreflight(c: Context, cors: Cors): boolean {
+  const origin = c.req.header("origin");
+  if (c.req.method !== "OPTIONS" || c.req.header("access-control-request-method") === undefined) return false;
+  return origin !== undefined && cors.allows(origin);
+}
