@@ -138,12 +138,14 @@ function startServer(
 }
 
 async function upstreamOf(
-  { name, mode, expose }: ServiceFile,
+  { name, mode, expose, environment }: ServiceFile,
   { deploymentUrl, port }: Pick<Starting, "deploymentUrl" | "port">,
   { connectors }: Storage,
 ): Promise<Upstream> {
   const platformToken = await connectors.platformToken(name);
-  return { mode, expose, deploymentUrl, target: { host: "127.0.0.1", port }, platformToken };
+  const origins = (environment["ALLOWED_ORIGINS"] ?? "").split(",").map((origin) => origin.trim());
+  const allowedOrigins = origins.filter((origin) => origin !== "");
+  return { mode, expose, deploymentUrl, allowedOrigins, target: { host: "127.0.0.1", port }, platformToken };
 }
 
 async function openIngress(upstream: Upstream, { log }: Pick<DeployDeps, "log">): Promise<Listening> {

@@ -12,25 +12,31 @@ import { isExposed } from "../deploy/expose.ts";
 export interface Upstream extends Pick<Deployment, "mode" | "expose" | "target"> {
   /** DEPLOYMENT_URL: where the world reaches the server, without path and trailing slash. */
   readonly deploymentUrl: string;
+  /** `ALLOWED_ORIGINS` of the server: pages of these may also read what the ingress itself answers. */
+  readonly allowedOrigins: readonly string[];
   /** Of mode `none`. */
   readonly platformToken: Secret;
 }
 
 export interface Arrival {
+  readonly method: string;
   /** As a URL parser gives it: no dot segments. */
   readonly path: string;
   readonly host: string | undefined;
   readonly authorization: string | undefined;
 }
 
+const MCP = "/mcp";
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/mcp";
 
 /** @returns the refusal, or nothing for a request that may pass */
-export function refusalOf({ path, host, authorization }: Arrival, upstream: Upstream): Answer | undefined {
+export function refusalOf({ method, path, host, authorization }: Arrival, upstream: Upstream): Answer | undefined {
   // Host is rewritten on the way: a foreign one must end here, or the server's own check of it would be void.
   //= bar#RS-7
   if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();
   if (isExposed(path, upstream.expose)) return undefined;
+  // A browser's preflight carries no token. Without a token check of its own, the server gets none.
+  if (method === "OPTIONS" && path === MCP && upstream.mode !== "none") return undefined;
   const token = bearerToken(authorization);
   if (token === undefined) return challenge(upstream);
   if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;

@@ -95,6 +95,63 @@ describe("who may pass", () => {
   });
 });
 
+describe("clients that are web pages", () => {
+  const APP = "https://app.example";
+  const preflight = (origin = APP) => ({
+    path: "/mcp",
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST" },
+  });
+
+  it("OPTIONS /mcp passes without a bearer token, to nothing beside it, and not to a server without a check of its own", async () => {
+    const seen: IncomingMessage[] = [];
+    ingress = await startIngress(echo(seen));
+    expect((await sendRaw(ingress.url, preflight())).status).toBe(200);
+    expect(seen.map(({ method, headers }) => [method, headers.origin])).toEqual([["OPTIONS", APP]]);
+    for (const path of ["/", "/mcp/", "/mcp/x", "/MCP", "/%6dcp", "/healthz"]) {
+      expect([path, (await sendRaw(ingress.url, { ...preflight(), path })).status]).toEqual([path, 401]);
+    }
+    for (const method of ["POST", "GET"]) {
+      expect((await sendRaw(ingress.url, { ...preflight(), method })).status).toBe(401);
+    }
+    await ingress.close();
+    ingress = await startIngress(echo(seen), { mode: "none", expose: [] });
+    expect((await sendRaw(ingress.url, preflight())).status).toBe(401);
+  });
+
+  it("bar#HT-8 what the ingress itself answers can be read by pages the server allows, and by no other", async () => {
+    const limits = { ...DEFAULT_LIMITS, bodyBytes: 10 };
+    ingress = await startIngress(echo(), { allowedOrigins: [APP], limits });
+    const body = "x".repeat(11);
+    const answers = async (origin: string) => [
+      await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: { origin } }),
+      await sendRaw(ingress.url, { path: "/token", method: "POST", headers: { origin }, body }),
+      await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: { origin, host: "evil.example" } }),
+    ];
+    const read = await answers(APP);
+    expect(read.map(({ status, headers }) => [status, headers["access-control-allow-origin"]])).toEqual([
+      [401, APP],
+      [413, APP],
+      [403, APP],
+    ]);
+    expect(read[0]?.headers["access-control-expose-headers"]).toContain("WWW-Authenticate");
+    for (const origin of ["https://evil.example", "null"]) {
+      for (const { headers } of await answers(origin)) expect(headers["access-control-allow-origin"]).toBeUndefined();
+    }
+    await ingress.stopServer();
+    const down = await sendRaw(ingress.url, { path: "/mcp", headers: { ...BEARER, origin: APP } });
+    expect([down.status, down.headers["access-control-allow-origin"]]).toEqual([503, APP]);
+  });
+
+  it("what the server answers keeps its own headers", async () => {
+    ingress = await startIngress((_, response) => response.writeHead(401, { vary: "Accept" }).end(), {
+      allowedOrigins: [APP],
+    });
+    const { headers } = await sendRaw(ingress.url, { path: "/mcp", headers: { ...BEARER, origin: APP } });
+    expect([headers.vary, headers["access-control-allow-origin"]]).toEqual(["Accept", undefined]);
+  });
+});
+
 describe("what passes", () => {
   it("rfc9110#7.6.1 headers between neighbours stay, those of proxies are not believed, Host is the server's", async () => {
     ingress = await startIngress(echo());

@@ -1,7 +1,7 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
 import type { ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
-import { errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
+import { createCors, errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
 import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
 import { keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
@@ -13,11 +13,13 @@ export interface IngressOptions {
 
 export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS }: IngressOptions): Hono {
   const { host } = new URL(upstream.deploymentUrl);
+  const cors = upstream.allowedOrigins.length === 0 ? undefined : createCors(upstream.allowedOrigins);
   const app = new Hono();
   app.all("*", async (c) => {
     // As it is forwarded: Hono's own path is decoded.
     const { pathname: path } = new URL(c.req.url);
-    const arrival = { path, host: c.req.header("host"), authorization: c.req.header("authorization") };
+    const { method } = c.req;
+    const arrival = { method, path, host: c.req.header("host"), authorization: c.req.header("authorization") };
     const answer =
       refusalOf(arrival, upstream) ??
       (await forward(
@@ -31,8 +33,8 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
         limits,
       ));
     // The path is the server's own: it may hold anything.
-    log.info("request", { method: c.req.method, route: "ingress", status: answer.status });
-    return toResponse(answer);
+    log.info("request", { method, route: "ingress", status: answer.status });
+    return toResponse(answer, cors?.headersFor(c.req.header("origin")));
   });
   app.onError((error) => {
     log.error("ingress_failed", errorFields(error));
@@ -45,9 +47,10 @@ function breakOff(c: Context): void {
   (c.env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
 }
 
-function toResponse(answer: Answer | Response): Response {
+/** @param cors for an answer of our own; the server says for itself who may read what it answers */
+function toResponse(answer: Answer | Response, cors: Readonly<Record<string, string>> | undefined): Response {
   if (answer instanceof Response) return answer;
-  return new Response(answer.body, { status: answer.status, headers: answer.headers });
+  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...cors } });
 }
 
 /**

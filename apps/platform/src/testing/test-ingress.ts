@@ -40,6 +40,7 @@ export async function startIngress(
     deploymentUrl: url,
     mode: "hosted",
     expose: ["/token", "/.well-known/*"],
+    allowedOrigins: [],
     target: { host: "127.0.0.1", port },
     platformToken: new Secret(PLATFORM_TOKEN),
     ...rest,
