@@ -1,9 +1,11 @@
 /**
- * Who attacks: the author of a server that is deployed on the reference platform beside other connectors. What they want: the code
- * that another connector's vendor gives to a user of the platform. The server's authorization endpoint leads the user's browser on to
- * that vendor, with the platform's own client there and the platform's `state`; the server names that vendor's issuer as its own, so
- * that `iss` fits. What stops them: the server's flow has a redirect URI that no other connector has (redirectUriOf), and an answer that
- * arrives elsewhere is not redeemed (queryOfCallback).
+ * Who attacks: the author of a server that is deployed on the reference platform beside other
+ * connectors. What they want: the code that another connector's vendor gives to a user of the
+ * platform. The server's authorization endpoint leads the user's browser on to that vendor, with
+ * the platform's own client there and the platform's `state`; the server names that vendor's issuer
+ * as its own, so that `iss` fits. What stops them: the server's flow has a redirect URI that no
+ * other connector has (redirectUriOf), and an answer that arrives elsewhere is not redeemed
+ * (queryOfCallback).
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -30,7 +32,10 @@ vi.mock("../../packages/broker-client/src/callback.ts", async (original) => {
   return { ...actual, queryOfCallback };
 });
 
-/** The platform's own client at the honest vendor, and the client of an honest hosted server there. Both ids are public. */
+/**
+ * The platform's own client at the honest vendor, and the client of an honest hosted server there.
+ * Both ids are public.
+ */
 const PLATFORMS_CLIENT = "the-platform-at-the-vendor";
 const SERVERS_CLIENT = "an-honest-server-at-the-vendor";
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
@@ -72,7 +77,10 @@ interface Outcome {
   readonly page: string;
 }
 
-/** The victim clicks Connect at the attacker's connector, signs in at a vendor they trust, and allows an app they know. */
+/**
+ * The victim clicks Connect at the attacker's connector, signs in at a vendor they trust, and
+ * allows an app they know.
+ */
 async function attack(
   at: { readonly clientId: string; readonly redirectUri: string },
   callback: "own" | "shared" = "own",

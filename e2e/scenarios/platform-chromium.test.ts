@@ -14,37 +14,40 @@ import { type PlatformStage, startPlatform } from "../support/platform-stage.ts"
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
+const WIDTHS = [1280, 360];
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
 describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   const shots = join(tmpdir(), `platform-screenshots-${process.pid}`);
   let platform: PlatformStage;
   let vendor: GitHubVendor;
-  let server: McpServer;
   let browser: Browser;
 
   beforeAll(async () => {
     platform = await startPlatform();
-    vendor = await startGitHubVendor({ redirectUris: [platform.callback] });
-    const env = { ...(await hostedEnvironment()), ...vendor.env, PLATFORM_OAUTH_CALLBACK_URL: platform.callback };
-    server = await startMcpServer(env);
+    vendor = await startGitHubVendor({ redirectUris: WIDTHS.map((width) => platform.ownCallback(`hosted-${width}`)) });
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
     browser = await launchChromium(CHROMIUM ?? "");
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
-    await server.stop();
     await platform.close();
     await vendor.close();
   });
 
-  describe.each([1280, 360])("at %i px", (width) => {
+  describe.each(WIDTHS)("at %i px", (width) => {
     const id = `hosted-${width}`;
+    let server: McpServer;
     let person: Person;
     let page: Page;
 
-    beforeAll(() => platform.addConnector(id, server.mcp, HOSTED));
+    beforeAll(async () => {
+      const callback = { PLATFORM_OAUTH_CALLBACK_URL: platform.ownCallback(id) };
+      server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
+      await platform.addConnector(id, server.mcp, HOSTED);
+    });
+    afterAll(() => server.stop());
     beforeEach(async () => {
       person = await openPerson(browser, platform.url, { viewport: { width, height: 900 } });
       ({ page } = person);

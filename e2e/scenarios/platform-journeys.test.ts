@@ -40,7 +40,8 @@ let pages: ServiceProcess;
 beforeAll(async () => {
   platformUrl = `http://127.0.0.1:${await freePort()}`;
   const redirectUris = ["callback", "connectors/notes/callback"].map((path) => `${platformUrl}/oauth/${path}`);
-  vendor = await startGitHubVendor({ redirectUris });
+  // A server's own callback is on a port that its first deploy finds.
+  vendor = await startGitHubVendor({ redirectUris: [...redirectUris, "http://127.0.0.1/callback"] });
 });
 afterAll(() => vendor.close());
 
@@ -189,6 +190,23 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await first.sees(/cannot answer now/);
     await first.follow("Connection");
     await first.sees("Connected since");
+  });
+
+  it("a hosted server with a consent page: its cookies pass the ingress, under its connector's name", async () => {
+    const env = { ...vendor.env, OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" };
+    await begin(HOSTED.replace("/revoke]", "/revoke, /callback]"), { env });
+    const running = await project.start();
+    const first = await person("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    // The browser has them of one host, whatever the port.
+    const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["platform-session", expect.stringMatching(/^notes\./)]));
+    await running.stop();
   });
 });
 

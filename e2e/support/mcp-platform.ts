@@ -41,7 +41,10 @@ export interface McpPlatform {
   revoke(token: string): Promise<void>;
 }
 
-/** Discovers the server and registers, as a platform does when a connector is added. @param callback the server's PLATFORM_OAUTH_CALLBACK_URL */
+/**
+ * Discovers the server and registers, as a platform does when a connector is added.
+ * @param callback the server's PLATFORM_OAUTH_CALLBACK_URL
+ */
 export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALLBACK): Promise<McpPlatform> {
   const as = await discover(issuer);
   const client = await register(as, callback);

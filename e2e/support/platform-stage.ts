@@ -7,7 +7,7 @@ import type { Connector } from "@oauth-broker/platform/src/connectors/connector.
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
-import { createCookieJar, driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
+import { type CookieJar, createCookieJar, driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
 import { freePort } from "./free-port.ts";
 import { findSecrets } from "./secrets.ts";
 import { temporaryFolder } from "./service-process.ts";
@@ -80,9 +80,15 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
   };
 }
 
-/** @param platform its URL, without a trailing slash */
-export async function createVisitor(platform: string, user: string): Promise<Visitor> {
-  const cookieJar = createCookieJar();
+/**
+ * @param platform its URL, without a trailing slash
+ * @param cookieJar of a browser that goes elsewhere too
+ */
+export async function createVisitor(
+  platform: string,
+  user: string,
+  cookieJar: CookieJar = createCookieJar(),
+): Promise<Visitor> {
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(path, platform);
     const cookie = cookieJar.header(url);

@@ -1,4 +1,7 @@
-/** The vendor of the tour's hosted server: a practice copy in the tour's own process, with one app, whose redirect URI is that of its connector. */
+/**
+ * The vendor of the tour's hosted server: a practice copy in the tour's own process, with one app,
+ * whose redirect URI is that of its connector.
+ */
 import { startSandboxVendor } from "@oauth-broker/simulators";
 import { textMember } from "../support/text-member.ts";
 

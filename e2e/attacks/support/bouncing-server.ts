@@ -1,7 +1,7 @@
 /**
- * A deployed server of a malicious author: to the platform a hosted one like any other, but its authorization endpoint leads the
- * browser on to wherever the author likes, with the `state` and the challenge of the platform's flow. What arrives at its token
- * endpoint, it keeps.
+ * A deployed server of a malicious author: to the platform a hosted one like any other, but its
+ * authorization endpoint leads the browser on to wherever the author likes, with the `state` and
+ * the challenge of the platform's flow. What arrives at its token endpoint, it keeps.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { once } from "node:events";

@@ -41,7 +41,10 @@ export interface Connector {
   readonly state: ConnectorState;
   /** The MCP endpoint, `…/mcp`, behind the ingress; never another once there is one: it is in the issuer. Absent until the first deploy. */
   readonly serverUrl?: string;
-  /** Which redirect URI it has while its server is a hosted one: its own, or the one that all others share. See oauth/redirect-uri.ts. */
+  /**
+   * Which redirect URI it has while its server is a hosted one: its own, or the one that all others
+   * share. See oauth/redirect-uri.ts.
+   */
   readonly callback: "own" | "shared";
   readonly settings: ConnectorSettings;
   readonly createdAt: EpochSeconds;

@@ -145,7 +145,8 @@ async function upstreamOf(
   const platformToken = await connectors.platformToken(name);
   const origins = (environment["ALLOWED_ORIGINS"] ?? "").split(",").map((origin) => origin.trim());
   const allowedOrigins = origins.filter((origin) => origin !== "");
-  return { mode, expose, deploymentUrl, allowedOrigins, target: { host: "127.0.0.1", port }, platformToken };
+  const target = { host: "127.0.0.1", port };
+  return { connectorId: name, mode, expose, deploymentUrl, allowedOrigins, target, platformToken };
 }
 
 async function openIngress(upstream: Upstream, { log }: Pick<DeployDeps, "log">): Promise<Listening> {

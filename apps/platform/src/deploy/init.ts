@@ -7,8 +7,10 @@ import { type CommandContext, readProject } from "./context.ts";
 import type { ServiceFile } from "./service-file.ts";
 
 /**
- * @param callback which redirect URI a hosted server gets; absent: its own, or what a connector that is there already has
- * @returns the exit code. @throws ConfigError, OAuthError
+ * @param callback which redirect URI a hosted server gets; absent: its own, or what a connector
+ *   that is there already has
+ * @returns the exit code
+ * @throws ConfigError, OAuthError
  */
 export async function initConnector(
   folder: string,
@@ -27,7 +29,9 @@ export async function initConnector(
   return EXIT.done;
 }
 
-/** A connector that is there keeps everything but the redirect URI, where another one is asked for. */
+/**
+ * A connector that is there keeps everything but the redirect URI, where another one is asked for.
+ */
 async function showKnown(
   known: Connector,
   context: CommandContext,

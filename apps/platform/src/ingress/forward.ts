@@ -10,6 +10,8 @@ import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/h
 import { requestHeaders, responseHeaders } from "./forwarded-headers.ts";
 
 export interface Destination {
+  /** Whose server it is. */
+  readonly connectorId: string;
   readonly target: { readonly host: string; readonly port: number };
   /** What the server is called: the authority of its DEPLOYMENT_URL. */
   readonly host: string;
@@ -37,7 +39,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  */
 export function forward(
   request: Request,
-  { target, host, keepsAuthorization, breakOff }: Destination,
+  { connectorId, target, host, keepsAuthorization, breakOff }: Destination,
   limits: ForwardLimits = DEFAULT_LIMITS,
 ): Promise<Response | Answer> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge(limits));
@@ -49,7 +51,7 @@ export function forward(
       port: target.port,
       method: request.method,
       path: pathname + search,
-      headers: requestHeaders(request.headers, { host, keepsAuthorization }),
+      headers: requestHeaders(request.headers, { connectorId, host, keepsAuthorization }),
       setHost: false,
     });
     const settle = (answer: Response | Answer): void => {
@@ -62,7 +64,7 @@ export function forward(
     };
     const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
     outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
-    outgoing.on("response", (incoming) => settle(toResponse(incoming, request, breakOff)));
+    outgoing.on("response", (incoming) => settle(toResponse(incoming, request, { connectorId, breakOff })));
     // A caller that left: the server need not go on.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();
@@ -90,9 +92,13 @@ function sendBody(body: ReadableStream, { outgoing, limits, refuse }: Sending): 
   source.pipe(outgoing);
 }
 
-function toResponse(incoming: IncomingMessage, request: Request, breakOff: () => void): Response {
+function toResponse(
+  incoming: IncomingMessage,
+  request: Request,
+  { connectorId, breakOff }: Pick<Destination, "connectorId" | "breakOff">,
+): Response {
   const { statusCode = 502 } = incoming;
-  const headers = responseHeaders(incoming.rawHeaders);
+  const headers = responseHeaders(incoming.rawHeaders, connectorId);
   if (WITHOUT_BODY.has(statusCode) || request.method === "HEAD") {
     incoming.resume();
     return new Response(null, { status: statusCode, headers });

@@ -1,4 +1,8 @@
-/** What of a message's headers passes the ingress: everything but what is between two neighbours, or claims to come from us. */
+/**
+ * What of a message's headers passes the ingress: everything but what is between two neighbours,
+ * claims to come from us, or is not this server's.
+ */
+import { incomingCookies, outgoingCookie } from "./cookies.ts";
 
 /** Between neighbours (RFC 9110 §7.6.1). */
 const HOP_BY_HOP = [
@@ -15,7 +19,15 @@ const HOP_BY_HOP = [
 /** What only a proxy in front of the server may say. */
 const OF_PROXIES = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/;
 
+/**
+ * It would empty the browser's jar for the whole host: the platform's cookies and other servers'
+ * too.
+ */
+const OF_THE_HOST = "clear-site-data";
+
 export interface RequestHeaderRules {
+  /** Whose server it is. */
+  readonly connectorId: string;
   /** What the server is called. */
   readonly host: string;
   readonly keepsAuthorization: boolean;
@@ -24,30 +36,35 @@ export interface RequestHeaderRules {
 /** @returns header names in lower case */
 export function requestHeaders(
   headers: Headers,
-  { host, keepsAuthorization }: RequestHeaderRules,
+  { connectorId, host, keepsAuthorization }: RequestHeaderRules,
 ): Record<string, string> {
   const dropped = neighbours(headers.get("connection"));
   const passed = [...headers].filter(
     ([name]) => !dropped.has(name) && !OF_PROXIES.test(name) && (keepsAuthorization || name !== "authorization"),
   );
-  return { ...Object.fromEntries(passed), host };
+  const { cookie: sent = "", ...rest } = Object.fromEntries(passed);
+  const cookie = incomingCookies(sent, connectorId);
+  return { ...rest, ...(cookie === undefined ? {} : { cookie }), host };
 }
 
 /** @param raw names and values, alternating, as received */
-export function responseHeaders(raw: readonly string[]): Headers {
+export function responseHeaders(raw: readonly string[], connectorId: string): Headers {
   const pairs = Array.from({ length: raw.length / 2 }, (_, index): [string, string] => [
     (raw[2 * index] ?? "").toLowerCase(),
     raw[2 * index + 1] ?? "",
   ]);
   const named = pairs.filter(([name]) => name === "connection").map(([, value]) => value);
-  const dropped = neighbours(named.join(","));
+  const dropped = neighbours(named.join(",")).add(OF_THE_HOST);
   const headers = new Headers();
-  for (const [name, value] of pairs) if (!dropped.has(name)) headers.append(name, value);
+  for (const [name, value] of pairs) {
+    const passed = name === "set-cookie" ? outgoingCookie(value, connectorId) : value;
+    if (passed !== undefined && !dropped.has(name)) headers.append(name, passed);
+  }
   return headers;
 }
 
 //= rfc9110#7.6.1
-function neighbours(connection: string | null): ReadonlySet<string> {
+function neighbours(connection: string | null): Set<string> {
   const named = (connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   return new Set([...HOP_BY_HOP, ...named]);
 }

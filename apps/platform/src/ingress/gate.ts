@@ -9,7 +9,7 @@ import type { Deployment } from "../connectors/connector.ts";
 import { isExposed } from "../deploy/expose.ts";
 
 /** A deployed server as the ingress knows it. */
-export interface Upstream extends Pick<Deployment, "mode" | "expose" | "target"> {
+export interface Upstream extends Pick<Deployment, "connectorId" | "mode" | "expose" | "target"> {
   /** DEPLOYMENT_URL: where the world reaches the server, without path and trailing slash. */
   readonly deploymentUrl: string;
   /** `ALLOWED_ORIGINS` of the server: pages of these may also read what the ingress itself answers. */

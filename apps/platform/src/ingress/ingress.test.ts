@@ -177,7 +177,7 @@ describe("what passes", () => {
     for (const name of ["x-private", "proxy-authorization", "x-forwarded-host", "forwarded"]) {
       expect(headers).not.toHaveProperty(name);
     }
-    expect(answer.headers["set-cookie"]).toEqual(["a=1", "b=2"]);
+    expect(answer.headers["set-cookie"]).toEqual(["notes.a=1", "notes.b=2"]);
   });
 
   it("redirects and other statuses come back as they are", async () => {

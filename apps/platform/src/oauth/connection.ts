@@ -29,7 +29,10 @@ export interface ConnectionStatus {
 
 export interface OpenConnection {
   readonly tokens: Tokens;
-  /** Of these tokens: another one at every authorization and refresh, the same whatever else is noted. */
+  /**
+   * Of these tokens: another one at every authorization and refresh, the same whatever else is
+   * noted.
+   */
   readonly revision: string;
 }
 

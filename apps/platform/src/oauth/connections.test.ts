@@ -1,4 +1,7 @@
-/** What happens to a connection while its tokens are refreshed: a rotated refresh token is kept whatever is noted meanwhile. */
+/**
+ * What happens to a connection while its tokens are refreshed: a rotated refresh token is kept
+ * whatever is noted meanwhile.
+ */
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -29,14 +29,20 @@ export interface Connections {
   /** @returns undefined where there is none that may be used */
   open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
   /**
-   * @param replacing of a refresh: the revision of the tokens it began with. Where they were replaced meanwhile, by a new
-   *   authorization or a disconnect, the refreshed ones are of a grant that nobody uses any more, and are dropped. Whatever else
-   *   was noted of the connection stays
+   * @param replacing of a refresh: the revision of the tokens it began with. Where they were
+   *   replaced meanwhile, by a new authorization or a disconnect, the refreshed ones are of a grant
+   *   that nobody uses any more, and are dropped. Whatever else was noted of the connection stays
    */
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
-  /** The tokens are forgotten. @param used the revision of those that did not work: newer ones are left alone */
+  /**
+   * The tokens are forgotten.
+   * @param used the revision of those that did not work: newer ones are left alone
+   */
   markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
-  /** A call needs more than was granted. The connection stays as it is, for everything else. @param used the revision of its tokens */
+  /**
+   * A call needs more than was granted. The connection stays as it is, for everything else.
+   * @param used the revision of its tokens
+   */
   wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
   /** An attempt that failed changes nothing of a connection there is. */
   recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;

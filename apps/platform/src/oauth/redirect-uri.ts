@@ -1,15 +1,18 @@
 /**
- * The platform's redirect URI for a connector. A deployed server is code of its author's: it can lead a user on to another
- * connector's vendor, with the platform's own client there and the `state` of its own flow. Where that vendor answers at the redirect
- * URI that the server's flow has too, the platform hands the vendor's code to the server. So each hosted server has a redirect URI of its
- * own, and an answer counts at the one that its flow began with alone (broker-client, callback.ts). Why pre-registered connectors
- * share one: docs/decisions/0036.
+ * The platform's redirect URI for a connector. A deployed server is code of its author's: it can
+ * lead a user on to another connector's vendor, with the platform's own client there and the
+ * `state` of its own flow. Where that vendor answers at the redirect URI that the server's flow has
+ * too, the platform hands the vendor's code to the server. So each hosted server has a redirect URI
+ * of its own, and an answer counts at the one that its flow began with alone (broker-client,
+ * callback.ts). Why pre-registered connectors share one: docs/decisions/0036.
  */
 import type { Connector } from "../connectors/connector.ts";
 
 /** Of every connector but hosted ones, and of those that were made before there was another. */
 export const SHARED_CALLBACK = "/oauth/callback";
-/** As a route. Not below the shared one: some vendors take whatever lies below what is registered. */
+/**
+ * As a route. Not below the shared one: some vendors take whatever lies below what is registered.
+ */
 export const OWN_CALLBACK = "/oauth/connectors/:id/callback";
 
 type OfConnector = Pick<Connector, "id" | "callback" | "settings">;
@@ -23,7 +26,10 @@ export function redirectUriOf(connector: OfConnector, platformUrl: string): stri
   return platformUrl + (isOwn ? ownCallback(connector) : SHARED_CALLBACK);
 }
 
-/** What an administrator has to know of a hosted server with the shared redirect URI: the danger, then the mend. */
+/**
+ * What an administrator has to know of a hosted server with the shared redirect URI: the danger,
+ * then the mend.
+ */
 export function callbackWarning(connector: OfConnector, platformUrl: string): string | undefined {
   if (!isHosted(connector) || connector.callback === "own") return undefined;
   return (

@@ -25,6 +25,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
       (await forward(
         c.req.raw,
         {
+          connectorId: upstream.connectorId,
           target: upstream.target,
           host,
           keepsAuthorization: keepsAuthorization(upstream),

@@ -37,6 +37,7 @@ export async function startIngress(
   await once(probe, "close");
   const url = `http://127.0.0.1:${own}`;
   const upstream: Upstream = {
+    connectorId: "notes",
     deploymentUrl: url,
     mode: "hosted",
     expose: ["/token", "/.well-known/*"],

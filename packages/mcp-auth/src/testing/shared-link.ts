@@ -61,6 +61,7 @@ export async function openSharedLink(options: Partial<BenchOptions> = {}): Promi
     { name: "test", version: "1.0.0", tools: TOOLS },
     {
       gate: bench.gate,
+      addressOf: () => "127.0.0.1",
       resourceMetadata: undefined,
       scope: scopes.join(" "),
       vendor: async () => ({}) as ResolvedVendor,

@@ -1,0 +1,136 @@
+/**
+ * Who attacks: the author of a server that is deployed on the reference platform, with a page that
+ * a user of the platform opens. What they want: the user's session at the platform, the cookies of
+ * another server's flows, or cookies of their own in the place of those, so that the user goes on
+ * as the attacker. Browsers send a cookie to every port of a host. What stops them: the ingress
+ * lets a server see and set only cookies that carry its connector's name (incomingCookies,
+ * outgoingCookie).
+ */
+import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
+import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createVisitor, type PlatformStage, startPlatform, type Visitor } from "../support/platform-stage.ts";
+import { without } from "./support/outcomes.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("../../apps/platform/src/ingress/cookies.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/platform/src/ingress/cookies.ts")>();
+  const incomingCookies: typeof actual.incomingCookies = (header, connectorId) =>
+    off.has("incomingCookies") ? header : actual.incomingCookies(header, connectorId);
+  const outgoingCookie: typeof actual.outgoingCookie = (setCookie, connectorId) =>
+    off.has("outgoingCookie") ? setCookie : actual.outgoingCookie(setCookie, connectorId);
+  return { ...actual, incomingCookies, outgoingCookie };
+});
+
+const FLOW_COOKIE = "flow-1";
+let platform: PlatformStage;
+let honest: Deployed;
+let evil: Deployed;
+/** Of the victim's browser. */
+let jar: CookieJar;
+let victim: Visitor;
+
+interface Deployed {
+  readonly ingress: TestIngress;
+  /** Set with its next answers. */
+  setCookies: readonly string[];
+  /** The Cookie header of the last request that reached it. */
+  cookie: string | undefined;
+}
+
+/** A server behind its ingress, with a page that needs no token. */
+async function deployed(connectorId: string): Promise<Deployed> {
+  const server = { setCookies: [] as readonly string[], cookie: undefined as string | undefined };
+  const ingress = await startIngress(
+    (request, response) => {
+      server.cookie = request.headers.cookie;
+      response.writeHead(200, { "set-cookie": [...server.setCookies] }).end();
+    },
+    { connectorId, expose: ["/authorize"] },
+  );
+  return Object.assign(server, { ingress });
+}
+
+/** In the victim's browser. */
+async function open({ ingress }: Deployed): Promise<void> {
+  const url = new URL("/authorize", ingress.url);
+  const cookie = jar.header(url);
+  const answer = await fetch(url, { headers: cookie === undefined ? {} : { cookie } });
+  jar.store(url, answer.headers.getSetCookie());
+}
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  [honest, evil] = await Promise.all([deployed("honest-server"), deployed("honest-server-2")]);
+});
+beforeEach(async () => {
+  jar = createCookieJar();
+  victim = await createVisitor(platform.url, "first-user", jar);
+  honest.setCookies = [`${FLOW_COOKIE}=secret-of-the-flow; Path=/; HttpOnly`];
+  evil.setCookies = [];
+  await open(honest);
+});
+afterAll(async () => {
+  await Promise.all([honest.ingress.close(), evil.ingress.close(), platform.close()]);
+});
+
+/** What the server of an attacker sees when the victim opens its page. */
+async function spy(): Promise<string> {
+  await open(evil);
+  return evil.cookie ?? "";
+}
+
+/**
+ * The attacker's own session, and a flow of theirs, in the victim's browser.
+ * @returns who the platform takes the victim for, and the flow's cookie
+ */
+async function plant(): Promise<{ readonly page: string; readonly flow: string | undefined }> {
+  const own = createCookieJar();
+  await createVisitor(platform.url, "second-user", own);
+  const [session = ""] = (own.header(new URL(platform.url)) ?? "").split("; ");
+  evil.setCookies = [`${session}; Path=/; HttpOnly`, `${FLOW_COOKIE}=of-the-attacker; Path=/; HttpOnly`];
+  await open(evil);
+  await open(honest);
+  return { page: await victim.read("/connectors"), flow: honest.cookie };
+}
+
+describe("a deployed server whose page a user opens", () => {
+  it("bar#CB-7 sees neither the platform's session nor another server's flow", async () => {
+    expect(jar.header(new URL(evil.ingress.url))).toContain("platform-session=");
+    expect(await spy()).toBe("");
+    await open(honest);
+    expect(honest.cookie).toBe(`${FLOW_COOKIE}=secret-of-the-flow`);
+  });
+
+  it("bar#CB-7 sets neither in the user's browser", async () => {
+    const { page, flow } = await plant();
+    expect(page).toContain("Signed in as First user");
+    expect(flow).toBe(`${FLOW_COOKIE}=secret-of-the-flow`);
+  });
+
+  it("has its own cookies as it set them", async () => {
+    evil.setCookies = ["mine=1; Path=/"];
+    await open(evil);
+    expect(await spy()).toBe("mine=1");
+  });
+
+  it("twin: were cookies let in as they are, it would have the session", async () => {
+    const seen = await without(off, "incomingCookies", spy);
+    expect(seen).toContain("platform-session=");
+    expect(seen).toContain("secret-of-the-flow");
+  });
+
+  it("twin: were cookies let out as they are, the user would go on as the attacker", async () => {
+    const { page } = await without(off, "outgoingCookie", plant);
+    expect(page).toContain("Signed in as Second user");
+  });
+
+  it("twin: were both let through, another server would take the attacker's flow for the user's", async () => {
+    off.add("outgoingCookie");
+    await open(honest);
+    const { flow } = await without(off, "incomingCookies", plant);
+    expect(flow).toContain(`${FLOW_COOKIE}=of-the-attacker`);
+  });
+});
