@@ -41,6 +41,7 @@ async function openBehindIngress(allowedOrigins: string): Promise<Door> {
     return { ALLOWED_ORIGINS: allowedOrigins, OAUTH_DYNAMIC_REGISTRATION: "open", PORT: String(port) };
   });
   const upstream = {
+    connectorId: "browser",
     deploymentUrl: url,
     mode: "hosted",
     expose: EXPOSED,

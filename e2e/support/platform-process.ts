@@ -74,6 +74,8 @@ export function serverProject({
   const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
   writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
+  // A deployer who trusts the server with everything that its service.yaml names.
+  const allowed = Object.keys(env).map((name) => `--env=${name}`);
   const service: Service & { readonly folder: string } = {
     name: "platform",
     file: PLATFORM_SOURCE,
@@ -94,15 +96,19 @@ export function serverProject({
   };
   return {
     folder,
-    deploy: (...args) => runService(service, "deploy", ...args),
+    deploy: (...args) => runService(service, "deploy", ...args, ...(args[0] === "run" ? allowed : [])),
     start: async () => {
-      const started = await startService({ ...service, args: ["deploy", "run"] });
+      const started = await startService({ ...service, args: ["deploy", "run", ...allowed] });
       return { ...started, url: new URL(started.url).origin, mcp: started.url };
     },
     serve: () => startService({ ...service, args: ["serve"] }),
     killWhen: async (said) => {
       const env = { PATH: process.env["PATH"], ...service.env };
-      const child = spawn(process.execPath, [service.file, "deploy", "run"], { cwd: folder, env, stdio: "pipe" });
+      const child = spawn(process.execPath, [service.file, "deploy", "run", ...allowed], {
+        cwd: folder,
+        env,
+        stdio: "pipe",
+      });
       const ended = once(child, "exit");
       child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
       await ended;

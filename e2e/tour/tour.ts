@@ -83,7 +83,8 @@ export async function startTour(
     const { name, environment } = project;
     const server = writeServerProject(folder, project);
     await initialize(server, { environment: platform, name, settings });
-    const args = [PLATFORM_SOURCE, "deploy", "run", server];
+    const allowed = Object.keys(environment).map((variable) => `--env=${variable}`);
+    const args = [PLATFORM_SOURCE, "deploy", "run", server, ...allowed];
     return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
   };
   const deployHosted = async (): Promise<string> => {

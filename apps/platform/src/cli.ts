@@ -1,6 +1,7 @@
 /** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
 import { parseArgs } from "node:util";
 import type { Connector } from "./connectors/connector.ts";
+import { isVariableName } from "./deploy/allowed-variables.ts";
 
 export type Command =
   | {
@@ -9,7 +10,12 @@ export type Command =
       readonly dataDir: string | undefined;
       readonly callback: Connector["callback"] | undefined;
     }
-  | { readonly name: "run"; readonly folder: string; readonly dataDir: string | undefined }
+  | {
+      readonly name: "run";
+      readonly folder: string;
+      readonly dataDir: string | undefined;
+      readonly allowed: readonly string[];
+    }
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
@@ -40,6 +46,8 @@ Options
                    with init: which redirect URI a hosted server has. Its own (new connectors have it, older ones
                    change with this option), or /oauth/callback, which it shares with other connectors: warned of
   --data DIR       the platform's own data; default ./platform-data, or PLATFORM_DATA_DIR
+  --env NAME       with run, repeatable: a variable of this environment that the server may have, where its service.yaml
+                   says env:NAME; every other is refused
   --lines N        with logs: how many lines, default ${DEFAULT_LINES}
   --json           with status: as JSON
   -h, --help       this text
@@ -61,26 +69,36 @@ export function parseCommand(args: readonly string[]): Command {
   if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
   const read = readArguments(args);
   if ("problem" in read) return invalid(read.problem);
-  const { words, help, data: dataDir, json, lines, callbacks } = read;
+  const { words, help, data: dataDir, json, lines, callbacks, allowed } = read;
   const [first, action, folder = ".", ...rest] = words;
   if (help || first === undefined || first === "help") return { name: "help" };
   if (first === "serve") {
-    const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length === 0;
+    const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length + allowed.length === 0;
     return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
   }
   const name = DEPLOY.find((one) => one === action);
   if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("there is no such command");
-  if (json && name !== "status") return invalid("--json goes with status only");
-  if (lines !== undefined && name !== "logs") return invalid("--lines goes with logs only");
-  const [callback, other] = callbacks;
-  if (other !== undefined) return invalid("--own-callback and --shared-callback exclude each other");
-  if (name === "init") return { name, folder, dataDir, callback };
-  if (callback !== undefined) return invalid("--own-callback and --shared-callback go with init only");
+  const misplaced = misplacedOption(name, read);
+  if (misplaced !== undefined) return invalid(misplaced);
+  if (name === "run") return { name, folder, dataDir, allowed };
+  if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
   if (name === "status") return { name, folder, dataDir, json };
-  if (name !== "logs") return { name, folder, dataDir };
   const count = Number(lines ?? DEFAULT_LINES);
   if (!Number.isInteger(count) || count < 1 || count > 10_000) return invalid("--lines takes a number from 1 to 10000");
   return { name, folder, dataDir, lines: count };
+}
+
+function misplacedOption(
+  name: (typeof DEPLOY)[number],
+  { json, lines, callbacks, allowed }: Arguments,
+): string | undefined {
+  if (json && name !== "status") return "--json goes with status only";
+  if (lines !== undefined && name !== "logs") return "--lines goes with logs only";
+  if (callbacks.length > 0 && name !== "init") return "--own-callback and --shared-callback go with init only";
+  if (callbacks.length > 1) return "--own-callback and --shared-callback exclude each other";
+  if (allowed.length > 0 && name !== "run") return "--env goes with run only";
+  if (allowed.every(isVariableName)) return undefined;
+  return "--env takes the name of a variable; its value is the one it has here";
 }
 
 interface Arguments {
@@ -90,6 +108,7 @@ interface Arguments {
   readonly json: boolean;
   readonly lines: string | undefined;
   readonly callbacks: readonly Connector["callback"][];
+  readonly allowed: readonly string[];
 }
 
 function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
@@ -102,13 +121,14 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
         data: { type: "string" },
         json: { type: "boolean", default: false },
         lines: { type: "string" },
+        env: { type: "string", multiple: true, default: [] },
         "own-callback": { type: "boolean", default: false },
         "shared-callback": { type: "boolean", default: false },
       },
     });
     const { help, data, json, lines } = values;
     const callbacks = (["own", "shared"] as const).filter((which) => values[`${which}-callback`]);
-    return { words: positionals, help, data, json, lines, callbacks };
+    return { words: positionals, help, data, json, lines, callbacks, allowed: values.env };
   } catch (error) {
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
     return { problem: sentence };

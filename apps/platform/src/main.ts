@@ -40,7 +40,7 @@ async function main(command: Command): Promise<number> {
         if (command.name === "init") return initConnector(command.folder, context, command.callback);
         if (command.name === "status") return showStatus(command.folder, command, context);
         if (command.name === "logs") return showLogs(command.folder, command, context);
-        return run(command.folder, context);
+        return run(command, context);
       });
   }
 }
@@ -60,9 +60,9 @@ async function inContext(
   }
 }
 
-function run(folder: string, context: CommandContext): Promise<number> {
+function run({ folder, allowed }: Extract<Command, { name: "run" }>, context: CommandContext): Promise<number> {
   const keeper = { file: fileURLToPath(import.meta.url) };
-  return runDeploy(folder, { ...context, log: createLog(), keeper, stopped: stopSignal() });
+  return runDeploy(folder, { ...context, allowed, log: createLog(), keeper, stopped: stopSignal() });
 }
 
 function stopSignal(): Promise<void> {

@@ -64,7 +64,8 @@ function hostedPart(paths: readonly string[]): string[] {
     "  expose:",
     ...paths.map((path) => `    - ${path}`),
     "# The platform also sets DEPLOYMENT_URL and PLATFORM_OAUTH_CALLBACK_URL. VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET are yours",
-    "# to give the deployment, as secrets.",
+    "# to give the deployment, as secrets: `VENDOR_CLIENT_SECRET: env:VENDOR_CLIENT_SECRET` takes one from the environment of",
+    "# the deploy, which has to allow it by name (deploy run --env VENDOR_CLIENT_SECRET).",
   ];
 }
 

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
 import type { Environment, PlatformConfig } from "../config.ts";
 import type { Storage } from "../storage.ts";
+import type { Given } from "./allowed-variables.ts";
 import { parseServiceFile, type ServiceFile } from "./service-file.ts";
-import type { Variables } from "./service-variables.ts";
 
 export interface CommandContext {
   readonly config: PlatformConfig;
@@ -27,7 +27,7 @@ export interface CommandContext {
 export function readProject(
   folder: string,
   { start }: Pick<CommandContext, "start">,
-  given?: Variables,
+  given?: Given,
 ): { readonly folder: string; readonly service: ServiceFile } {
   const project = resolve(start, folder);
   const file = join(project, "service.yaml");

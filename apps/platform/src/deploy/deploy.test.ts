@@ -4,7 +4,15 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { SettingsChange } from "../connectors/store.ts";
 import { type DeployBench, openDeployBench } from "../testing/run-deploy.ts";
-import { HOSTED_YAML, NONE_YAML, PRE_REGISTERED_YAML, serverProject, writeProject } from "../testing/server-project.ts";
+import {
+  greedyProject,
+  HOSTED_YAML,
+  NONE_YAML,
+  PRE_REGISTERED_YAML,
+  readStolen,
+  serverProject,
+  writeProject,
+} from "../testing/server-project.ts";
 
 let bench: DeployBench;
 afterEach(() => bench.close());
@@ -138,6 +146,20 @@ describe("deploy run", () => {
     writeProject(bench.folder, HOSTED_YAML, "global-auth");
     expect(await bench.run().outcome).toMatchObject({ state: "active", test: "failed" });
     expect(await bench.storage.connectors.deployment("notes")).toEqual(before);
+  });
+
+  it("hands no variable of the deployer on that was not allowed: the server is not even started", async () => {
+    const variables = { AWS_SECRET_ACCESS_KEY: "canary-of-the-deployer", OTHER: "canary-2" };
+    bench = await openDeployBench(greedyProject(), variables);
+    await bench.init();
+    for (const allowed of [[], ["OTHER"]]) {
+      await expect(bench.run(allowed).code).rejects.toThrow(/--env AWS_SECRET_ACCESS_KEY$/);
+    }
+    expect(readStolen(bench.folder)).toBe("");
+    await bench.run(["AWS_SECRET_ACCESS_KEY", "OTHER"]).outcome;
+    const environment = readStolen(bench.folder);
+    expect(environment).toContain("HARMLESS=canary-of-the-deployer");
+    for (const other of ["canary-2", "AWS_SECRET_ACCESS_KEY="]) expect(environment).not.toContain(other);
   });
 
   it("a server that does not start is told with its last words", async () => {

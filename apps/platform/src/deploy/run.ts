@@ -13,6 +13,8 @@ import { type Holder, isProcessAlive, type Lease, takeLease } from "./lease.ts";
 import type { Keeper } from "./server-process.ts";
 
 export interface RunContext extends CommandContext {
+  /** Of `environment`, what the server may have where its service.yaml refers to it. */
+  readonly allowed: readonly string[];
   readonly log: Log;
   readonly keeper: Keeper;
   /** Settles at a signal to end. */
@@ -24,8 +26,8 @@ const TIMEOUT_MS = 20_000;
 
 /** @returns the exit code. @throws ConfigError, OAuthError, Error: for people */
 export async function runDeploy(folder: string, context: RunContext): Promise<number> {
-  const { environment, storage, now, isAlive = isProcessAlive } = context;
-  const project = readProject(folder, context, environment);
+  const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
+  const project = readProject(folder, context, { variables: environment, allowed });
   const { name } = project.service;
   const taken = await takeLease(name, process.pid, { records: storage.records, now, isAlive });
   if ("holder" in taken) {

@@ -11,7 +11,10 @@ service:
   expose: [/.well-known/*, /authorize, /token, /register]
 environment: { VENDOR: some-vendor, VENDOR_CLIENT_SECRET: env:NOTES_SECRET, LIMIT: 5, EMPTY: }
 `;
-const parse = (text: string): ServiceFile => parseServiceFile(text, "service.yaml", { NOTES_SECRET: "canary-secret" });
+/** Of the deploying process; its deployer let the server have the first. */
+const VARIABLES = { NOTES_SECRET: "canary-secret", NOTES_SECRET_2: "canary-2", AWS_SECRET_ACCESS_KEY: "canary-3" };
+const parse = (text: string, allowed: readonly string[] = ["NOTES_SECRET", "NOTES_SECRETS"]): ServiceFile =>
+  parseServiceFile(text, "service.yaml", { variables: VARIABLES, allowed });
 
 function problemsOf(text: string): Readonly<Record<string, string>> {
   try {
@@ -62,6 +65,28 @@ environment: { DEPLOYMENT_URL: https://canary.example, VENDOR_CLIENT_SECRET: env
     );
     expect(() => parse(text)).not.toThrow(/canary/i);
     expect(problemsOf(text)["environment.VENDOR_CLIENT_SECRET"]).toContain("NOTES_SECRET is");
+  });
+
+  it("refuses every variable of the deployer that was not allowed, by name and at once, set or not", () => {
+    const text = `name: notes
+mode: pre-registered
+environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_SECRET_2, D: env:NOT_SET, E: env:NOT_SET, F: "env:" }
+`;
+    expect(problemsOf(text)).toEqual({
+      "environment.B": "refers to AWS_SECRET_ACCESS_KEY, which this deploy was not told to hand on",
+      "environment.C": "refers to NOTES_SECRET_2, which this deploy was not told to hand on",
+      "environment.D": "refers to NOT_SET, which this deploy was not told to hand on",
+      "environment.E": "refers to NOT_SET, which this deploy was not told to hand on",
+      "environment.F": "refers to no variable",
+    });
+    expect(() => parse(text)).toThrow(
+      /call deploy run with:\n {2}--env AWS_SECRET_ACCESS_KEY --env NOTES_SECRET_2 --env NOT_SET$/,
+    );
+    expect(() => parse(text)).not.toThrow(/canary/);
+    // Nor is a name near to it told of one that was not allowed.
+    expect(() => parse("name: notes\nmode: none\nenvironment: { A: env:NOTES_SECRETT }", ["NOTES_SECRETT"])).toThrow(
+      /NOTES_SECRETT, which is not set where this runs\n/,
+    );
   });
 
   it.each([

@@ -6,8 +6,9 @@ import { configError, nearest, type Problem } from "@oauth-broker/oauth-core/ser
 import { parseDocument } from "yaml";
 import type { Deployment } from "../connectors/connector.ts";
 import { isConnectorId } from "../connectors/store-on-records.ts";
+import type { Given } from "./allowed-variables.ts";
 import { exposeProblems } from "./expose.ts";
-import { readVariables, type Variables } from "./service-variables.ts";
+import { readVariables, refusedNames } from "./service-variables.ts";
 
 export interface ServiceFile {
   /** The connector's id. */
@@ -27,10 +28,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * @param source the file's path, for messages
- * @param given of the deploying process: what `env:NAME` refers to; absent: references are left as they are
+ * @param given what `env:NAME` refers to; absent: references are left as they are
  * @throws ConfigError
  */
-export function parseServiceFile(text: string, source: string, given?: Variables): ServiceFile {
+export function parseServiceFile(text: string, source: string, given?: Given): ServiceFile {
   const problems: Problem[] = [];
   const fields = readFields(text, problems);
   const file = fields && readFile(fields, given, problems);
@@ -38,8 +39,14 @@ export function parseServiceFile(text: string, source: string, given?: Variables
   throw configError(problems, {
     service: "The deploy",
     source,
-    next: "Nothing was started. Mend the file and run it again.",
+    next: `Nothing was started. ${mendOf(given === undefined ? [] : refusedNames(fields?.["environment"], given))}`,
   });
+}
+
+function mendOf(refused: readonly string[]): string {
+  if (refused.length === 0) return "Mend the file and run it again.";
+  const options = refused.map((name) => `--env ${name}`).join(" ");
+  return `The server's author wrote what it wants of your environment. Where it may have all of that, call deploy run with:\n  ${options}`;
 }
 
 function readFields(text: string, problems: Problem[]): Fields | undefined {
@@ -55,7 +62,7 @@ function readFields(text: string, problems: Problem[]): Fields | undefined {
   return undefined;
 }
 
-function readFile(fields: Fields, given: Variables | undefined, problems: Problem[]): ServiceFile {
+function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {
   requireKnownKeys(fields, KEYS, "", problems);
   const { name, mode, enable_db: enableDb = false } = fields;
   if (typeof name !== "string" || !isConnectorId(name)) {

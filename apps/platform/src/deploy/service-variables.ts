@@ -1,14 +1,13 @@
 /** `environment` of service.yaml. The platform's own variables are not an author's to set; a secret is named, not written down. */
 import { nearest, type Problem } from "@oauth-broker/oauth-core/service";
 import type { Deployment } from "../connectors/connector.ts";
-
-export type Variables = Readonly<Record<string, string | undefined>>;
+import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
 
 export interface VariablesContext {
   readonly mode: Deployment["mode"] | undefined;
   readonly enableDb: boolean;
-  /** What `env:NAME` refers to; undefined: nobody asks yet. */
-  readonly given: Variables | undefined;
+  /** What `env:NAME` refers to; undefined: references are left as they are. */
+  readonly given: Given | undefined;
 }
 
 /** What the platform injects (design §6), and what would take the server elsewhere than the ingress looks for it. */
@@ -21,7 +20,6 @@ const OURS: ReadonlySet<string> = new Set([
   "HOST",
   "PORT",
 ]);
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const REFERENCE = /^env:(.*)$/s;
 
 export function readVariables(
@@ -36,7 +34,7 @@ export function readVariables(
   }
   const values: [string, string][] = [];
   for (const [name, written] of Object.entries(environment as Record<string, unknown>)) {
-    const path = `environment.${NAME.test(name) ? name : "?"}`;
+    const path = `environment.${isVariableName(name) ? name : "?"}`;
     const value = readValue(name, written, context);
     if ("text" in value) values.push([name, value.text]);
     else problems.push({ path, ...value });
@@ -47,7 +45,7 @@ export function readVariables(
 type Value = { readonly text: string } | Omit<Problem, "path">;
 
 function readValue(name: string, written: unknown, { mode, enableDb, given }: VariablesContext): Value {
-  if (!NAME.test(name)) return { problem: "must be named by letters, digits and _" };
+  if (!isVariableName(name)) return { problem: "must be named by letters, digits and _" };
   if (OURS.has(name)) return { problem: "is set by the platform: leave it out" };
   if (written !== null && typeof written === "object") return { problem: "must be text", example: `${name}: "…"` };
   const text = typeof written === "string" ? written : JSON.stringify(written ?? "").replace(/^""$/, "");
@@ -62,14 +60,30 @@ function readValue(name: string, written: unknown, { mode, enableDb, given }: Va
   return reference === undefined || given === undefined ? checked(text) : referred(reference, given);
 }
 
-function referred(name: string, given: Variables): Value {
+function referred(name: string, given: Given): Value {
   const example = "env:VENDOR_CLIENT_SECRET";
-  if (!NAME.test(name)) return { problem: "refers to no variable", example };
-  const value = given[name];
+  if (!isVariableName(name)) return { problem: "refers to no variable", example };
+  const { variables, allowed } = given;
+  if (!isAllowed(name, given)) {
+    return { problem: `refers to ${name}, which this deploy was not told to hand on`, example: `--env ${name}` };
+  }
+  const value = variables[name];
   if (value !== undefined && value !== "") return checked(value);
-  const meant = nearest(name, Object.keys(given));
+  const meant = nearest(
+    name,
+    allowed.filter((other) => variables[other] !== undefined),
+  );
   const hint = meant === undefined ? "" : ` (${meant} is)`;
   return { problem: `refers to ${name}, which is not set where this runs${hint}`, example };
+}
+
+/** @returns the names that `environment` refers to and the deployer did not allow, each once */
+export function refusedNames(environment: unknown, given: Given): readonly string[] {
+  if (typeof environment !== "object" || environment === null) return [];
+  const named = Object.values(environment).flatMap((value) =>
+    typeof value === "string" ? [REFERENCE.exec(value)?.[1] ?? ""] : [],
+  );
+  return [...new Set(named)].filter((name) => isVariableName(name) && !isAllowed(name, given));
 }
 
 function checked(text: string): Value {

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/oauth-core/service";
+import type { Variables } from "../deploy/allowed-variables.ts";
 import type { CommandContext } from "../deploy/context.ts";
 import { initConnector } from "../deploy/init.ts";
 import { runDeploy } from "../deploy/run.ts";
@@ -26,14 +27,17 @@ export interface DeployBench {
   said(): string;
   printed(): readonly string[];
   init(): Promise<number>;
-  run(): Running;
+  run(allowed?: readonly string[]): Running;
   status(json?: boolean): Promise<number>;
   logs(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** @param folder the server's project; removed at the end */
-export async function openDeployBench(folder: string): Promise<DeployBench> {
+/**
+ * @param folder the server's project; removed at the end
+ * @param variables of the deploying process, beside PATH
+ */
+export async function openDeployBench(folder: string, variables: Variables = {}): Promise<DeployBench> {
   const storage = await openTestStorage();
   const said: string[] = [];
   const printed: string[] = [];
@@ -42,20 +46,20 @@ export async function openDeployBench(folder: string): Promise<DeployBench> {
     config: { platformUrl: "http://127.0.0.1:8789", dataDir: storage.folder, allowCidrs: [] },
     storage,
     now: () => NOW,
-    environment: { PATH: process.env["PATH"] },
+    environment: { PATH: process.env["PATH"], ...variables },
     start: folder,
     say: (text) => void said.push(text),
     print: (text) => void printed.push(text),
   };
   const log = createLog({ write: () => undefined });
 
-  const run = (): Running => {
+  const run = (allowed: readonly string[] = []): Running => {
     const stopped = Promise.withResolvers<void>();
     const outcome = Promise.withResolvers<Readonly<Record<string, string>>>();
     outcome.promise.catch(() => undefined);
     const print = (text: string): void => outcome.resolve(JSON.parse(text) as Record<string, string>);
     const keeper = { file: ENTRY };
-    const code = runDeploy(".", { ...context, print, log, keeper, stopped: stopped.promise });
+    const code = runDeploy(".", { ...context, allowed, print, log, keeper, stopped: stopped.promise });
     code.catch(() => undefined);
     void code.then(
       (ended) => outcome.reject(new Error(`ended with ${ended} and no outcome:\n${said.join("\n")}`)),

@@ -1,5 +1,5 @@
 /** A server's project in a folder of its own, as `deploy` is pointed at one: the fixture of fixture-server.ts, or any command. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -19,6 +19,22 @@ export function serverProject(yaml: string, fault = "", start = `node ${JSON.str
   const folder = mkdtempSync(join(tmpdir(), "server-project-"));
   writeProject(folder, yaml, fault, start);
   return folder;
+}
+
+/** Its author wants what is the deployer's, and writes down what the server gets. */
+export function greedyProject(): string {
+  const yaml = "name: notes\nmode: none\nenvironment:\n  FAULT: no-oauth\n  HARMLESS: env:AWS_SECRET_ACCESS_KEY\n";
+  const folder = mkdtempSync(join(tmpdir(), "server-project-"));
+  writeFileSync(join(folder, "service.yaml"), yaml);
+  const start = `env > stolen.txt && node ${JSON.stringify(FIXTURE)}`;
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));
+  return folder;
+}
+
+/** @returns the environment of that server; empty where it was never started */
+export function readStolen(folder: string): string {
+  const file = join(folder, "stolen.txt");
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 export function writeProject(

@@ -31,7 +31,7 @@ export interface DevDeps {
  * @throws Error, ConfigError: for the author
  */
 export async function runDev({ environment, print, say }: DevDeps): Promise<number> {
-  const service = parseServiceFile(readServiceFile());
+  const service = parseServiceFile(readServiceFile(), environment);
   const given = { ...service.environment, ...environment };
   const desk = deskEnvironment(given);
   const { url, mode, redirectUri } = desk;

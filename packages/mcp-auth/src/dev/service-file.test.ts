@@ -4,11 +4,16 @@ import { parseServiceFile } from "./service-file.ts";
 describe("service.yaml", () => {
   it("gives the name, and the environment as text", () => {
     const text = "name: my-server\nenable_db: true\nenvironment:\n  VENDOR: github\n  PORT: 8788\n  A: true\n  B:\n";
-    expect(parseServiceFile(text)).toEqual({
+    expect(parseServiceFile(text, {})).toEqual({
       name: "my-server",
       environment: { VENDOR: "github", PORT: "8788", A: "true", B: "" },
     });
-    expect(parseServiceFile("name: x")).toEqual({ name: "x", environment: {} });
+    expect(parseServiceFile("name: x", {})).toEqual({ name: "x", environment: {} });
+  });
+
+  it("takes env:NAME from the developer's environment, and leaves out what is not set there", () => {
+    const text = "name: x\nenvironment:\n  A: env:MINE\n  B: env:NOT_SET\n  C: not env:MINE\n";
+    expect(parseServiceFile(text, { MINE: "value" }).environment).toEqual({ A: "value", C: "not env:MINE" });
   });
 
   it.each([
@@ -18,6 +23,6 @@ describe("service.yaml", () => {
     ["name: x\nenvironment:\n  VENDOR_PLACEHOLDERS: {tenant: t}", /VENDOR_PLACEHOLDERS in service.yaml must be text/],
     ["name: x\nname: y", /service.yaml cannot be read/],
   ])("%j is refused", (text, message) => {
-    expect(() => parseServiceFile(text)).toThrow(message);
+    expect(() => parseServiceFile(text, {})).toThrow(message);
   });
 });

@@ -1,13 +1,22 @@
 /** service.yaml as far as a server under development needs it: who it is, and the environment the deployment gives it. */
 import { parse } from "yaml";
+import type { Environment } from "../config.ts";
 
 export interface ServiceFile {
   readonly name: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** @throws Error saying what is wrong with the file */
-export function parseServiceFile(text: string): ServiceFile {
+const REFERENCE = /^env:(.*)$/s;
+
+/**
+ * @param own the developer's environment, which `env:NAME` refers to. Any variable of it: here the
+ *   server is the developer's own code and inherits all of it anyway, while a deploy wants each
+ *   name from the one who deploys. What is not set is left out, and the practice vendor's value
+ *   stands
+ * @throws Error saying what is wrong with the file
+ */
+export function parseServiceFile(text: string, own: Environment): ServiceFile {
   const file = parsed(text);
   const { name, environment = {} } = file;
   if (typeof name !== "string" || name === "") throw new Error("service.yaml needs a name");
@@ -19,7 +28,14 @@ export function parseServiceFile(text: string): ServiceFile {
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return [key, `${value}`];
     throw new Error(`${key} in service.yaml must be text: put it in quotation marks`);
   });
-  return { name, environment: Object.fromEntries(entries) };
+  return { name, environment: Object.fromEntries(entries.flatMap((entry) => resolved(entry, own))) };
+}
+
+function resolved([key, text]: [string, string], own: Environment): [string, string][] {
+  const [, name] = REFERENCE.exec(text) ?? [];
+  if (name === undefined) return [[key, text]];
+  const value = own[name];
+  return value === undefined ? [] : [[key, value]];
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
