@@ -99,7 +99,14 @@ describe("a bad day", () => {
 });
 
 describe("brokers that start while", () => {
-  const starting = async (keys = aws.keys) => startRaceStage({ processes: 1, store: aws.store, keys, env: aws.env });
+  let before: { readonly store: string; readonly ports: readonly number[] };
+  beforeAll(async () => {
+    const store = await aws.newStore();
+    const first = await startRaceStage({ processes: 1, store, keys: aws.keys, env: aws.env });
+    before = { store, ports: first.urls.map((url) => Number(new URL(url).port)) };
+    await first.close();
+  });
+  const starting = async () => startRaceStage({ processes: 1, ...before, keys: aws.keys, env: aws.env });
   const readiness = async ({ url }: RaceStage) => send(`${url(0)}/readyz`);
   const expectRecovery = async (late: RaceStage, reason: string, recover: () => void): Promise<void> => {
     expect((await send(`${late.url(0)}/healthz`)).status).toBe(200);

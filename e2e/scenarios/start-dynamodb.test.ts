@@ -113,7 +113,7 @@ describe("the built file alone", () => {
       baseUrl,
       secrets,
       issuer: stub.url,
-      store: aws.store,
+      store: await aws.newStore(),
       keys: aws.keys,
       vendors: `
   stub:

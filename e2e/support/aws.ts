@@ -20,6 +20,8 @@ export interface AwsStage {
   /** As in broker.yaml. */
   readonly store: string;
   readonly keys: string;
+  /** A store as `store`, on a table of its own: a keyset belongs to one base_url. */
+  newStore(): Promise<string>;
   /** What a broker needs in its environment; nothing of this machine's own AWS settings. */
   readonly env: Readonly<Record<string, string>>;
   /**
@@ -36,13 +38,15 @@ export async function startAws(): Promise<AwsStage> {
   const proxy = await startFaultProxy({ target: engine.endpoint });
   const table = await engine.createTable();
   const keyArn = kms.createKey();
+  const storeOn = (name: string): string => `dynamodb:${name}?region=${engine.region}&endpoint=${proxy.endpoint}`;
   return {
     engine,
     kms,
     keyArn,
     table,
     proxy,
-    store: `dynamodb:${table}?region=${engine.region}&endpoint=${proxy.endpoint}`,
+    store: storeOn(table),
+    newStore: async () => storeOn(await engine.createTable()),
     keys: `kms:${keyArn}`,
     env: {
       AWS_ACCESS_KEY_ID: "test",

@@ -13,6 +13,8 @@ export interface RaceStageOptions {
   /** As in broker.yaml; relative paths lie in the stage's folder. */
   readonly store: string;
   readonly keys?: string;
+  /** Of a stage before this one, whose base_url and so whose keyset this one takes over. Default: free ones. */
+  readonly ports?: readonly number[];
   /** Of every process. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -44,7 +46,7 @@ export async function startRaceStage(options: RaceStageOptions): Promise<RaceSta
   const { processes, store, keys: keyset = "store", env = {} } = options;
   const secrets = createSecrets();
   const folder = temporaryFolder();
-  const ports: number[] = [];
+  const ports: number[] = [...(options.ports ?? [])];
   while (ports.length < processes) ports.push(await freePort());
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const url = (index: number): string => urls[index % urls.length] ?? "";

@@ -54,7 +54,7 @@ export async function createBroker(
 ): Promise<Broker> {
   const stores = await openStores(config, now);
   const { records } = stores;
-  const keyset = createKeyset({ storage: stores.keyset, now });
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs } = config.egress;

@@ -11,6 +11,7 @@ describe("parseCommand", () => {
     [["flow", "--json", "abc"], { name: "flow", flowId: "abc", json: true }],
     [["flow", "--", "-abc"], { name: "flow", flowId: "-abc", json: false }],
     [["keys", "list"], { name: "keys-list" }],
+    [["keys", "adopt", "12"], { name: "keys-adopt", revision: 12 }],
     [["keys", "rotate"], { name: "keys-rotate" }],
     [["--help"], { name: "help" }],
     [["-h"], { name: "help" }],
@@ -27,9 +28,11 @@ describe("parseCommand", () => {
     [["serve", "now"], "serve takes no arguments"],
     [["flow"], "flow takes one flow id"],
     [["flow", "a", "b"], "flow takes one flow id"],
-    [["keys"], "keys takes one of: list, rotate"],
-    [["keys", "drop"], "keys takes one of: list, rotate"],
-    [["keys", "rotate", "now"], "keys takes one of: list, rotate"],
+    [["keys"], "keys takes one of: list, rotate, adopt"],
+    [["keys", "adopt"], "keys adopt takes the revision of the keyset that is meant"],
+    [["keys", "adopt", "1a"], "keys adopt takes the revision of the keyset that is meant"],
+    [["keys", "drop"], "keys takes one of: list, rotate, adopt"],
+    [["keys", "rotate", "now"], "keys takes one of: list, rotate, adopt"],
     [["check", "--json"], "--json goes with flow only"],
     [["--jsn"], "Unknown option '--jsn'"],
     [["--json=yes"], "Option '--json' does not take an argument"],
@@ -45,7 +48,7 @@ describe("parseCommand", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate"])
+    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt"])
       expect(HELP).toContain(`  ${command} `);
   });
 });

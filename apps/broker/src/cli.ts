@@ -11,6 +11,7 @@ export type Command =
   | { readonly name: "flow"; readonly flowId: string; readonly json: boolean }
   | { readonly name: "keys-rotate" }
   | { readonly name: "keys-list" }
+  | { readonly name: "keys-adopt"; readonly revision: number }
   | { readonly name: "help" }
   | { readonly name: "version" }
   /** Not understood: the message goes to stderr, the exit code is `USAGE_EXIT_CODE`. */
@@ -27,6 +28,8 @@ Commands
   flow ID          the timeline of one flow, without secrets; ID is the flow_id of a page, redirect, error or log line
   keys list        the broker's own keys: which one is in use, which ones only open
   keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
+  keys adopt N     take the keyset of revision N that lies in the store though it belongs to another base_url or table, or
+                   is older than one that was in use: after a move, or a backup restored on purpose
 
 Options
   --json           with flow: as JSON
@@ -104,9 +107,15 @@ function parseWords([first = "serve", ...rest]: readonly string[], json: boolean
 }
 
 function parseKeys([action, ...rest]: readonly string[]): Command {
+  if (action === "adopt") {
+    const [revision = ""] = rest;
+    return rest.length === 1 && /^\d{1,9}$/.test(revision)
+      ? { name: "keys-adopt", revision: Number(revision) }
+      : invalid("keys adopt takes the revision of the keyset that is meant");
+  }
   if (rest.length === 0 && action === "list") return { name: "keys-list" };
   if (rest.length === 0 && action === "rotate") return { name: "keys-rotate" };
-  return invalid("keys takes one of: list, rotate");
+  return invalid("keys takes one of: list, rotate, adopt");
 }
 
 function invalid(problem: string): Command {

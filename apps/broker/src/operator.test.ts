@@ -95,10 +95,41 @@ describe("a command on a table", () => {
     expect(stdout.trim().split("\n")).toEqual([
       expect.stringMatching(/in use$/),
       expect.stringMatching(new RegExp(`^${keyset.describe()[1]?.kid} .*waiting$`)),
+      "Revision 2. So that none below it is taken after a restart, set keys_min_revision: 2",
     ]);
+    expect(rotated.stdout).toMatch(/set keys_min_revision: 2\n$/);
+    expect((await run({ name: "keys-list" }, { ...config, keysMinRevision: 2 })).stdout).toMatch(
+      /\nRevision 2; none below 2 is taken\.\n$/,
+    );
     await stores.close();
     const flow = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect(flow).toMatchObject({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+
+  it("adopts the keyset of another base_url by the revision alone that is meant, above every floor (#11)", async () => {
+    const config = configOf(await aws.newStore());
+    const stores = await openStores(config, systemClock);
+    const before = createKeyset({ storage: stores.keyset, now: systemClock });
+    await before.load();
+    await stores.close();
+    const moved = { ...config, baseUrl: "https://moved.example.com", keysMinRevision: 7 };
+    const list = await run({ name: "keys-list" }, moved);
+    expect(list).toMatchObject({ code: 1, stdout: "" });
+    expect(list.stderr).toContain("main.js keys adopt 1");
+    expect(await run({ name: "keys-adopt", revision: 2 }, moved)).toMatchObject({
+      code: 1,
+      stderr: "The keys cannot be opened: the keyset there is of revision 1, not 2\n",
+    });
+    expect(await run({ name: "keys-adopt", revision: 1 }, moved)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Revision 8\. So that none .* keys_min_revision: 8\n$/),
+    });
+    const listed = await run({ name: "keys-list" }, moved);
+    expect(listed.stdout).toContain(`${before.active("state").kid} `);
+    expect(await run({ name: "keys-adopt", revision: 8 }, moved)).toMatchObject({
+      stdout: "The keyset of revision 8 is the one of this broker already.\n",
+    });
+    expect(await run({ name: "keys-list" }, config)).toMatchObject({ code: 1 });
   });
 
   it("says what to do when there is no such table, or KMS will not have the key", async () => {
@@ -110,7 +141,7 @@ describe("a command on a table", () => {
     }
     const keyArn = aws.kms.createKey();
     const stores = await openStores(configOf(store, keyArn), systemClock);
-    await stores.keyset.write(undefined, "{}");
+    await stores.keyset.write(undefined, { text: "{}", revision: 1 });
     await stores.close();
     aws.kms.setKeyState(keyArn, "Disabled");
     const { code, stderr } = await run({ name: "keys-list" }, configOf(store, keyArn));

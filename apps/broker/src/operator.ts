@@ -34,6 +34,8 @@ export async function runOperatorCommand(
       return withStores(load(), rotate);
     case "keys-list":
       return withStores(load(), list);
+    case "keys-adopt":
+      return withStores(load(), (stores) => adopt(command.revision, stores));
   }
 }
 
@@ -131,26 +133,49 @@ function formatTimeline(timeline: Timeline): string {
   ].join("\n");
 }
 
-async function rotate({ keyset: storage }: Stores): Promise<number> {
-  if ((await storage.read()) === undefined) return sayThatThereAreNoKeys();
-  const { kid, activeFrom } = await createKeyset({ storage, now: systemClock }).rotate();
+async function rotate(stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  if (!(await keyset.look())) return sayThatThereAreNoKeys();
+  const { kid, activeFrom } = await keyset.rotate();
   print(
     `New key ${kid}, used from ${new Date(activeFrom * 1000).toISOString()} (${PUBLISH_SECONDS} s, so that every process knows it first). Old keys keep opening what they sealed.`,
   );
+  print(await revisionLine(keyset.revision(), stores));
   return 0;
 }
 
-async function list({ keyset: storage }: Stores): Promise<number> {
+async function list(stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
   // Loading would make some.
-  if ((await storage.read()) === undefined) return sayThatThereAreNoKeys();
-  const keyset = createKeyset({ storage, now: systemClock });
-  await keyset.load();
+  if (!(await keyset.look())) return sayThatThereAreNoKeys();
   for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
     const made = new Date(createdAt * 1000).toISOString();
     const state = active ? "in use" : activeFrom > systemClock() ? "waiting" : "opens only";
     print(`${kid}  made ${made}  ${state}`);
   }
+  print(await revisionLine(keyset.revision(), stores));
   return 0;
+}
+
+async function adopt(revision: number, stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  const isOurs = await keyset.look().catch(() => false);
+  if (isOurs && keyset.revision() === revision) {
+    print(`The keyset of revision ${revision} is the one of this broker already.`);
+    return 0;
+  }
+  const adopted = await keyset.adopt(revision);
+  print(`The keyset is the one of this broker now. Where a key in it may be known to others: main.js keys rotate`);
+  print(await revisionLine(adopted, stores));
+  return 0;
+}
+
+/** What the operator has to write down where the broker cannot do it itself. */
+async function revisionLine(revision: number, { floor }: Pick<Stores, "floor">): Promise<string> {
+  const kept = await floor.kept();
+  return kept >= revision
+    ? `Revision ${revision}; none below ${kept} is taken.`
+    : `Revision ${revision}. So that none below it is taken after a restart, set keys_min_revision: ${revision}`;
 }
 
 function sayThatThereAreNoKeys(): number {

@@ -14,7 +14,12 @@ import { openStores } from "./stores.ts";
 import { startTestAws, type TestAws } from "./testing/aws.ts";
 import { configuration, ISSUER, NOW, testBroker } from "./testing/test-broker.ts";
 
-type Places = Pick<Config, "store" | "keys">;
+type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
+const placeOf = (store: { readonly region: string; readonly table: string }) => ({
+  baseUrl: ISSUER,
+  environment: store.region,
+  table: store.table,
+});
 
 let aws: TestAws;
 let keyArn: string;
@@ -28,7 +33,7 @@ beforeEach(async () => {
   keyArn = aws.kms.createKey();
   const store = await aws.newStore();
   ({ table } = store);
-  places = { store, keys: { kind: "kms", keyArn } };
+  places = { baseUrl: ISSUER, store, keys: { kind: "kms", keyArn } };
 });
 afterEach(() => aws.kms.fault(undefined));
 
@@ -120,20 +125,26 @@ describe("a keyset that cannot be opened", () => {
     const { records, close } = await openStores(places, fixedClock(NOW));
     onTestFinished(close);
     const wrapper = localKeyWrapper({ path: join(folder, "key") });
-    const byFile = recordKeysetStorage({ records, wrapper, otherwise: "another key file" });
-    await byFile.write(undefined, "{}");
+    const byFile = recordKeysetStorage({
+      records,
+      place: placeOf({ table, region: aws.engine.region }),
+      wrapper,
+      otherwise: "another key file",
+    });
+    await byFile.write(undefined, { text: "{}", revision: 1 });
     const { get } = await freshBroker();
     expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "keys_unavailable" } });
     await expect((await keysetOn(places)).load()).rejects.toMatchObject({
       detail: expect.stringContaining("KMS keys"),
     });
 
-    const other: Places = { ...places, store: await aws.newStore() };
+    const store = await aws.newStore();
+    const other: Places = { ...places, store };
     await (await keysetOn(other)).load();
     const { records: sealed, close: closeSealed } = await openStores(other, fixedClock(NOW));
     onTestFinished(closeSealed);
     await expect(
-      recordKeysetStorage({ records: sealed, wrapper, otherwise: "another key file" }).read(),
+      recordKeysetStorage({ records: sealed, place: placeOf(store), wrapper, otherwise: "another key file" }).read(),
     ).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
   });
 

@@ -5,6 +5,8 @@
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
 import type { Config } from "./config.ts";
+import type { KeysetPlace } from "./keys/keyset-binding.ts";
+import { createRevisionFloor, type RevisionFloor } from "./keys/keyset-floor.ts";
 import {
   fileKeysetStorage,
   type KeysetStorage,
@@ -15,16 +17,20 @@ import {
 export interface Stores {
   readonly records: RecordStore;
   readonly keyset: KeysetStorage;
+  readonly floor: RevisionFloor;
   close(): Promise<void>;
 }
 
+type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
+
 /** Opens no connection: a store or key service that is down shows at the first use. */
-export async function openStores(config: Pick<Config, "store" | "keys">, now: Clock): Promise<Stores> {
+export async function openStores(config: Places, now: Clock): Promise<Stores> {
   const records = await openRecords(config.store, now);
   const { storage, close } = await openKeyset(config, records);
   return {
     records,
     keyset: storage,
+    floor: createRevisionFloor({ minimum: config.keysMinRevision, file: floorFileOf(config) }),
     close: async () => {
       close();
       await records.close();
@@ -48,31 +54,47 @@ async function openRecords(store: Config["store"], now: Clock): Promise<RecordSt
   }
 }
 
+/** Beside the key file, or where one would be. A table has no place beside it: there `keys_min_revision` is the floor. */
+function floorFileOf({ store, keys }: Pick<Config, "store" | "keys">): string | undefined {
+  if (keys.kind === "file") return `${keys.path}.revision`;
+  return store.kind === "sqlite" ? `${store.path}.key.revision` : undefined;
+}
+
+function placeOf({ baseUrl, store }: Places): KeysetPlace {
+  return store.kind === "dynamodb"
+    ? { baseUrl, environment: store.region, table: store.table }
+    : { baseUrl, environment: "local", table: "records" };
+}
+
 async function openKeyset(
-  { store, keys }: Pick<Config, "store" | "keys">,
+  config: Places,
   records: RecordStore,
 ): Promise<{ readonly storage: KeysetStorage; close(): void }> {
+  const { keys } = config;
   if (keys.kind === "kms") {
     const { kmsKeyWrapper } = await import("@oauth-broker/token-store/keys/kms");
     const wrapper = kmsKeyWrapper({ keyId: keys.keyArn });
     const otherwise =
       "a key that is not one of this account's KMS keys: give `keys` the key that belongs to this store";
-    return { storage: recordKeysetStorage({ records, wrapper, otherwise }), close: () => wrapper.close() };
+    const storage = recordKeysetStorage({ records, place: placeOf(config), wrapper, otherwise });
+    return { storage, close: () => wrapper.close() };
   }
-  return { storage: localKeysetStorage({ store, keys }, records), close: () => undefined };
+  return { storage: localKeysetStorage({ ...config, keys }, records), close: () => undefined };
 }
 
 function localKeysetStorage(
-  { store, keys }: Pick<Config, "store"> & { readonly keys: Exclude<Config["keys"], { kind: "kms" }> },
+  config: Places & { readonly keys: Exclude<Config["keys"], { kind: "kms" }> },
   records: RecordStore,
 ): KeysetStorage {
+  const { baseUrl, store, keys } = config;
   // With a table there are other machines: a file this one made would open nothing of theirs.
-  if (keys.kind === "file") return fileKeysetStorage({ path: keys.path, create: store.kind !== "dynamodb" });
+  if (keys.kind === "file") return fileKeysetStorage({ path: keys.path, baseUrl, create: store.kind !== "dynamodb" });
   if (store.kind === "memory") return memoryKeysetStorage();
   if (store.kind === "dynamodb") throw new TypeError("a table has no key file beside it: config/keyset-place.ts");
   // The key file lies beside the database: a copy of one without the other opens nothing.
   return recordKeysetStorage({
     records,
+    place: placeOf(config),
     wrapper: localKeyWrapper({ path: `${store.path}.key` }),
     otherwise: "another key file: restore the key file that belongs to this store",
   });

@@ -29,11 +29,18 @@ describe("a table", () => {
   it.each(["http://127.0.0.1:8000", "http://localhost:8000", "http://[::1]:8000"])(
     "may be reached over http on loopback, which is a warning: %s",
     (endpoint) => {
-      const config = load({ ...MINIMAL, store: `${TABLE}&endpoint=${endpoint}`, keys: KEY });
+      const config = load({ ...MINIMAL, store: `${TABLE}&endpoint=${endpoint}`, keys: KEY, keys_min_revision: 1 });
       expect(config.store).toMatchObject({ endpoint });
       expect(config.warnings).toEqual(["store speaks http to a DynamoDB on this machine: that is for tests"]);
     },
   );
+
+  it("with a KMS key wants keys_min_revision: nothing else outside the table remembers it", () => {
+    const fields = { ...MINIMAL, store: TABLE, keys: KEY };
+    expect(load(fields).warnings).toEqual([expect.stringMatching(/^keys_min_revision is not set/)]);
+    expect(load({ ...fields, keys_min_revision: "4" })).toMatchObject({ keysMinRevision: 4, warnings: [] });
+    expect(load({ ...MINIMAL, store: "sqlite:./broker.sqlite", keys: KEY }).warnings).toEqual([]);
+  });
 
   it("may come from STORE, whose name the problem then has", () => {
     const folder = folderOf({ "broker.yaml": JSON.stringify({ ...MINIMAL, keys: KEY }) });

@@ -58,7 +58,7 @@ export function buildConfig(
   const keys = absoluteKeys(parsed.keys, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
   return {
-    ...present({ file: source.file, cell: parsed.cell }),
+    ...present({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
     sandbox: source.sandbox,
     baseUrl: parsed.base_url,
     listen: { host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"), port: parsed.listen.port },
@@ -109,6 +109,11 @@ function deploymentWarnings(
   }
   if (store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true) {
     warnings.push("store speaks http to a DynamoDB on this machine: that is for tests");
+  }
+  if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
+    warnings.push(
+      "keys_min_revision is not set: after a restart an older keyset put back into the table is taken, which undoes a rotation. `main.js keys list` prints the line to set",
+    );
   }
   const keyFile = keyFileOf(store, keys);
   if (keyFile !== undefined && isOpenToOthers(keyFile)) {

@@ -227,7 +227,8 @@ describe("problems", () => {
     const [problem] = refusalOf(() => load({ ...MINIMAL, zzz: 1 })).problems;
     expect(problem).toMatchObject({
       problem: "is not a known field",
-      expected: "one of base_url, listen, store, keys, cell, owners, clients, vendors, limits, egress",
+      expected:
+        "one of base_url, listen, store, keys, keys_min_revision, cell, owners, clients, vendors, limits, egress",
     });
   });
 

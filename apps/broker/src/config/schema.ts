@@ -162,6 +162,16 @@ export function configurationSchema(rules: UrlRules) {
       },
       parseKeys,
     ).default({ kind: "store" }),
+    keys_min_revision: integer(
+      {
+        type: "whole number",
+        description:
+          "The lowest revision of the broker's own keys that is taken, so that an older keyset put back into the store does not undo a rotation. `main.js keys list` and `keys rotate` print the line to set. Beside a key file the broker keeps it itself, in `KEYFILE.revision`; needed with a DynamoDB store and `kms:`.",
+        example: "4",
+      },
+      0,
+      1_000_000_000,
+    ).optional(),
     cell: text(
       {
         type: "1 to 16 of a-z 0-9",

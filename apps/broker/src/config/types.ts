@@ -11,6 +11,8 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
+  /** A keyset of a lower revision is refused: it was put back. */
+  readonly keysMinRevision?: number;
   /** Prefix of every id, 1 to 16 of a-z and 0-9. */
   readonly cell?: string;
   readonly owners: readonly OwnerConfig[];

@@ -1,8 +1,11 @@
 /** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
 import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store";
 import { expect, it } from "vitest";
-import { testBroker } from "../testing/test-broker.ts";
+import { recordKeysetStorage } from "../keys/keyset-storage.ts";
+import { ISSUER, NOW, testBroker } from "../testing/test-broker.ts";
 
 const page = await readFile(new URL("../../../../docs/storage-schema.md", import.meta.url), "utf8");
 
@@ -49,7 +52,18 @@ it("lists every field a flow ever has", async () => {
   expect(seen).toEqual(documented("flow"));
 });
 
-it("lists every field of a refresh and of the keyset", async () => {
+it("lists every field of the keyset", async () => {
+  const records = memoryRecordStore({ now: fixedClock(NOW) });
+  const dataKey = Buffer.alloc(32, 1);
+  const wrapper = { newDataKey: async () => ({ dataKey, wrapped: "w" }), unwrap: async () => dataKey };
+  const place = { baseUrl: ISSUER, environment: "local", table: "records" };
+  const storage = recordKeysetStorage({ records, place, wrapper, otherwise: "" });
+  await storage.write(undefined, { text: "{}", revision: 1 });
+  const record = await records.get({ kind: "keyset", id: "broker" });
+  expect(new Set(Object.keys(record?.data ?? {}))).toEqual(documented("keyset"));
+});
+
+it("lists every field of a refresh", async () => {
   const broker = await testBroker();
   const { body } = await broker.redeem(await broker.park());
   const stored = new Map<string, Set<string>>();

@@ -1,24 +1,43 @@
 /**
  * Where the keyset document lies: a sealed record in the store (the default), or a file of the operator's. Which of them,
- * and sealed by what, is stores.ts.
- * Both answer a revision with what they read, and write only over that revision, so two rotations cannot lose one.
+ * and sealed by what, is stores.ts; what it is bound to, keyset-binding.ts.
+ * A write goes only over what was read, so two rotations cannot lose one.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type KeyWrapper, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import {
+  type JsonObject,
+  type KeyWrapper,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+} from "@oauth-broker/oauth-core";
 import { open, seal, TokenStoreError } from "@oauth-broker/token-store";
+import { keysUnavailable } from "./keys-unavailable.ts";
+import { bindingOf, isSamePlace, type KeysetPlace, nameOf, requireSameBaseUrl, UNBOUND } from "./keyset-binding.ts";
+
+export interface StoredKeyset {
+  /** Of this very content: what a write goes over. */
+  readonly tag: string;
+  /** Grows with every write. 0: made by release 0.1.0, and bound to nothing yet. */
+  readonly revision: number;
+  readonly text: string;
+}
 
 export interface KeysetStorage {
-  read(): Promise<{ readonly revision: string; readonly text: string } | undefined>;
-  /** @param over the revision being replaced, or undefined for the first write. @returns false when another was faster */
-  write(over: string | undefined, text: string): Promise<boolean>;
+  /**
+   * @param options.adopt also opens one that belongs to another place: for the operator's command alone
+   * @throws OAuthError temporarily_unavailable, its detail saying what to do
+   */
+  read(options?: { readonly adopt: boolean }): Promise<StoredKeyset | undefined>;
+  /** @param over what is replaced, or undefined for the first write. @returns false when another was faster */
+  write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
 }
 
 /** Keys outlive every clock a process may have; 2255-03-14. */
 const NEVER = 9_000_000_000;
 const KEY: RecordKey = { kind: "keyset", id: "broker" };
-const CONTEXT = { purpose: "keyset" };
 
 /** What wraps the data key of the keyset, and what to do when it does not open one. */
 export interface KeysetSealing {
@@ -33,45 +52,79 @@ export interface KeysetSealing {
  */
 export function recordKeysetStorage({
   records,
+  place,
   wrapper,
   otherwise,
-}: KeysetSealing & { records: RecordStore }): KeysetStorage {
-  let known: { readonly revision: string; readonly sealed: string; readonly text: string } | undefined;
+}: KeysetSealing & { readonly records: RecordStore; readonly place: KeysetPlace }): KeysetStorage {
+  let known: { readonly id: string; readonly text: string } | undefined;
   return {
-    async read() {
+    async read({ adopt } = { adopt: false }) {
       const record = await records.get(KEY);
       if (record === undefined) return undefined;
-      const revision = record.stage;
-      const { v, wrapped, sealed } = record.data;
-      if (v !== 1 || typeof wrapped !== "string" || typeof sealed !== "string") {
-        throw keysUnavailable("the keyset record is not of a format this release knows");
-      }
-      if (known?.revision !== revision || known.sealed !== sealed) {
-        const opened = await wrapper
-          .unwrap(wrapped, CONTEXT)
-          .then((dataKey) => open(dataKey, sealed, ["keyset"]).toString("utf8"))
+      const tag = record.stage;
+      const sealedKeyset = sealedKeysetOf(record.data);
+      const { revision, wrapped, sealed, belongsTo } = sealedKeyset;
+      const id = idOf(tag, sealedKeyset);
+      if (known?.id !== id) {
+        const { context, fields } = belongsTo === undefined ? UNBOUND : bindingOf(adopt ? belongsTo : place, revision);
+        const text = await wrapper
+          .unwrap(wrapped, context)
+          .then((dataKey) => open(dataKey, sealed, fields).toString("utf8"))
           .catch((error: unknown) => {
-            throw explained(error, otherwise);
+            const isForeign = !adopt && belongsTo !== undefined && !isSamePlace(belongsTo, place);
+            throw isForeign && !(error instanceof OAuthError)
+              ? elsewhere({ revision, belongsTo }, place)
+              : explained(error, otherwise);
           });
-        known = { revision, sealed, text: opened };
+        if (adopt) return { tag, revision, text };
+        known = { id, text };
       }
-      return { revision, text: known.text };
+      return { tag, revision, text: known.text };
     },
-    async write(over, text) {
-      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT).catch((error: unknown) => {
+    async write(over, { text, revision }) {
+      const { context, fields } = bindingOf(place, revision);
+      const { dataKey, wrapped } = await wrapper.newDataKey(context).catch((error: unknown) => {
         throw explained(error, otherwise);
       });
-      const sealed = seal(dataKey, text, ["keyset"]);
-      const data = { v: 1, wrapped, sealed };
+      const sealed = seal(dataKey, text, fields);
+      const data = { v: 2, revision, ...place, wrapped, sealed };
       const stage = randomUUID();
       const isOurs =
         over === undefined
           ? (await records.create({ key: KEY, stage, data, expiresAt: NEVER })) === "created"
-          : (await records.advance(KEY, { stage: over, expect: {} }, { stage, set: data })).outcome === "moved";
-      if (isOurs) known = { revision: stage, sealed, text };
+          : (await records.advance(KEY, { stage: over.tag, expect: {} }, { stage, set: data })).outcome === "moved";
+      if (isOurs) known = { id: idOf(stage, sealedKeysetOf(data)), text };
       return isOurs;
     },
   };
+}
+
+interface SealedKeyset {
+  readonly revision: number;
+  readonly wrapped: string;
+  readonly sealed: string;
+  /** As the record says, which only opening proves. Absent: format 1, bound to nothing. */
+  readonly belongsTo: KeysetPlace | undefined;
+}
+
+function sealedKeysetOf({ v, revision, baseUrl, environment, table, wrapped, sealed }: JsonObject): SealedKeyset {
+  if (typeof wrapped === "string" && typeof sealed === "string") {
+    if (v === 1) return { revision: 0, wrapped, sealed, belongsTo: undefined };
+    const isPlace = typeof baseUrl === "string" && typeof environment === "string" && typeof table === "string";
+    if (v === 2 && isPlace && isRevision(revision)) {
+      return { revision, wrapped, sealed, belongsTo: { baseUrl, environment, table } };
+    }
+  }
+  throw keysUnavailable("the keyset record is not of a format this release knows");
+}
+
+function isRevision(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+/** The whole record: what was opened before is known again only while nothing of it has changed. */
+function idOf(tag: string, { revision, wrapped, sealed, belongsTo }: SealedKeyset): string {
+  return JSON.stringify([tag, revision, wrapped, sealed, belongsTo]);
 }
 
 /** An outage keeps its own name; whatever else keeps the keys shut says what to do about it. */
@@ -82,44 +135,51 @@ function explained(error: unknown, otherwise: string): OAuthError {
   return keysUnavailable(isShut ? `the keyset was sealed under ${otherwise}` : error.message, error);
 }
 
-function keysUnavailable(detail: string, cause?: unknown): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
-    reason: "keys_unavailable",
-    detail,
-    ...(cause === undefined ? {} : { cause }),
-  });
+function elsewhere(
+  { revision, belongsTo }: { readonly revision: number; readonly belongsTo: KeysetPlace },
+  place: KeysetPlace,
+): OAuthError {
+  return keysUnavailable(
+    `the keyset belongs to ${nameOf(belongsTo)}, and this broker is ${nameOf(place)}. Give each a store of its own. ` +
+      `If base_url or store was changed, or the store was restored here, on purpose: main.js keys adopt ${revision}`,
+  );
 }
 
 /**
  * A JSON file, mode 0600, replaced by rename. Rotation is an operator's act: run it from one place at a time.
+ * Not sealed: `base_url` and `revision` stand beside the keys. It is copied between machines, so it is bound to no store.
  *
  * @param options.create `false`: a missing file is not made; who has a copy of it must bring it. Default `true`
  */
-export function fileKeysetStorage({ path, create = true }: { path: string; create?: boolean }): KeysetStorage {
-  const read: KeysetStorage["read"] = async () => {
-    try {
-      const text = await readFile(path, "utf8");
-      return { revision: createHash("sha256").update(text).digest("base64url"), text };
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
-        reason: "keys_unavailable",
-        cause,
-        detail: "keyset file",
-      });
-    }
+export function fileKeysetStorage({
+  path,
+  baseUrl,
+  create = true,
+}: {
+  readonly path: string;
+  readonly baseUrl: string;
+  readonly create?: boolean;
+}): KeysetStorage {
+  const read: KeysetStorage["read"] = async ({ adopt } = { adopt: false }) => {
+    const content = await contentOf(path);
+    if (content === undefined) return undefined;
+    const { base_url: belongsTo, revision = 0, ...keys } = parsed(content, path);
+    if (!adopt && belongsTo !== undefined) requireSameBaseUrl(belongsTo, baseUrl, Number(revision));
+    const tag = createHash("sha256").update(content).digest("base64url");
+    return { tag, revision: Number(revision), text: JSON.stringify(keys) };
   };
   return {
     read,
-    async write(over, text) {
+    async write(over, { text, revision }) {
       if (over === undefined && !create)
         throw keysUnavailable("there is no keyset file: bring the one the others have");
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const temporary = `${path}.${randomUUID()}`;
-      await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+      const content = JSON.stringify({ ...parsed(text, path), base_url: baseUrl, revision });
+      await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
       try {
         if (over === undefined) return await linkOnce(temporary, path);
-        if ((await read())?.revision !== over) return false;
+        if ((await read({ adopt: true }))?.tag !== over.tag) return false;
         await chmod(temporary, 0o600);
         await rename(temporary, path);
         return true;
@@ -130,14 +190,34 @@ export function fileKeysetStorage({ path, create = true }: { path: string; creat
   };
 }
 
+async function contentOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw keysUnavailable("keyset file", cause);
+  }
+}
+
+/** Without the engine's own error, which quotes the text: it holds keys. */
+function parsed(text: string, path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw keysUnavailable(`${path} is not a keyset file`);
+}
+
 /** For the memory store: the keys live and die with the process, like everything else there. */
 export function memoryKeysetStorage(): KeysetStorage {
-  let stored: { revision: string; text: string } | undefined;
+  let stored: StoredKeyset | undefined;
   return {
     read: async () => stored,
-    write: async (over, text) => {
-      if (stored?.revision !== over) return false;
-      stored = { revision: randomUUID(), text };
+    write: async (over, next) => {
+      if (stored?.tag !== over?.tag) return false;
+      stored = { tag: randomUUID(), ...next };
       return true;
     },
   };

@@ -10,10 +10,12 @@ import { createKeyset, PUBLISH_SECONDS, RETIRED_STATE_SECONDS } from "./keyset.t
 import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keyset-storage.ts";
 
 const NOW = 1_700_000_000;
+const BASE_URL = "https://broker.example";
+const PLACE = { baseUrl: BASE_URL, environment: "local", table: "records" };
 const KEYSET = { kind: "keyset", id: "broker" };
 let folder: string;
 const sealedBy = (wrapper: KeyWrapper, records: RecordStore = memoryRecordStore({ now: fixedClock(NOW) })) =>
-  recordKeysetStorage({ records, wrapper, otherwise: "another key file: restore the key file" });
+  recordKeysetStorage({ records, place: PLACE, wrapper, otherwise: "another key file: restore the key file" });
 const keyFile = (name = "key") => localKeyWrapper({ path: join(folder, name) });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "keyset-"));
@@ -92,34 +94,36 @@ describe("keyset", () => {
 
 describe.each<[string, () => KeysetStorage]>([
   ["memory", memoryKeysetStorage],
-  ["file", () => fileKeysetStorage({ path: join(folder, "deep/keyset.json") })],
+  ["file", () => fileKeysetStorage({ path: join(folder, "deep/keyset.json"), baseUrl: BASE_URL })],
   ["record", () => sealedBy(keyFile())],
 ])("keyset storage: %s", (_, make) => {
   it("makes the first once and replaces only what was read", async () => {
     const storage = make();
     expect(await storage.read()).toBeUndefined();
-    const made = await Promise.all(["a", "b", "c"].map((text) => storage.write(undefined, JSON.stringify(text))));
+    const made = await Promise.all(
+      ['{"a":1}', '{"b":1}', '{"c":1}'].map((text) => storage.write(undefined, { text, revision: 1 })),
+    );
     expect(made.filter(Boolean)).toHaveLength(1);
     const first = await storage.read();
-    expect(await storage.write(first?.revision, '"next"')).toBe(true);
-    expect(await storage.write(first?.revision, '"lost"')).toBe(false);
-    expect((await storage.read())?.text).toBe('"next"');
+    expect(await storage.write(first, { text: '{"next":1}', revision: 2 })).toBe(true);
+    expect(await storage.write(first, { text: '{"lost":1}', revision: 2 })).toBe(false);
+    expect(await storage.read()).toMatchObject({ text: '{"next":1}', revision: 2 });
   });
 });
 
 it("keeps a key file to its owner", async () => {
   const path = join(folder, "keyset.json");
-  await fileKeysetStorage({ path }).write(undefined, "{}");
+  await fileKeysetStorage({ path, baseUrl: BASE_URL }).write(undefined, { text: "{}", revision: 1 });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
 it("bar#OB-6 makes no key file where one must have been brought", async () => {
   const path = join(folder, "keyset.json");
-  const storage = fileKeysetStorage({ path, create: false });
+  const storage = fileKeysetStorage({ path, baseUrl: BASE_URL, create: false });
   const keyset = createKeyset({ storage, now: fixedClock(NOW) });
   await expect(keyset.load()).rejects.toMatchObject({ code: "temporarily_unavailable", detail: expect.any(String) });
   expect(existsSync(path)).toBe(false);
-  await createKeyset({ storage: fileKeysetStorage({ path }), now: fixedClock(NOW) }).load();
+  await createKeyset({ storage: fileKeysetStorage({ path, baseUrl: BASE_URL }), now: fixedClock(NOW) }).load();
   await keyset.load();
   expect(keyset.isLoaded()).toBe(true);
 });
@@ -143,7 +147,7 @@ describe("a keyset record", () => {
 
   it("says what is wrong when the key file is another store's", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
-    await sealedBy(keyFile("one"), records).write(undefined, "{}");
+    await sealedBy(keyFile("one"), records).write(undefined, { text: "{}", revision: 1 });
     await expect(sealedBy(keyFile("two"), records).read()).rejects.toMatchObject(
       shut("sealed under another key file: restore the key file"),
     );
@@ -152,21 +156,21 @@ describe("a keyset record", () => {
   it("says so when the key file is none, and when the record was changed or is of another release", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
     await mkdir(join(folder, "no-file"));
-    await expect(sealedBy(keyFile("no-file"), records).write(undefined, "{}")).rejects.toMatchObject(
-      shut("The key file is not one of ours"),
-    );
-    await sealedBy(keyFile(), records).write(undefined, "{}");
+    await expect(
+      sealedBy(keyFile("no-file"), records).write(undefined, { text: "{}", revision: 1 }),
+    ).rejects.toMatchObject(shut("The key file is not one of ours"));
+    await sealedBy(keyFile(), records).write(undefined, { text: "{}", revision: 1 });
     const record = await records.get(KEYSET);
     const from = { stage: record?.stage ?? "", expect: {} };
     await records.advance(KEYSET, from, { stage: "altered", set: { sealed: "AAAA" } });
     await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("sealed under another"));
-    await records.advance(KEYSET, { stage: "altered", expect: {} }, { stage: "newer", set: { v: 2 } });
+    await records.advance(KEYSET, { stage: "altered", expect: {} }, { stage: "newer", set: { v: 3 } });
     await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("format"));
   });
 
   it("leaves an outage of the key service as it is, and forgets it", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
-    await sealedBy(keyFile(), records).write(undefined, "{}");
+    await sealedBy(keyFile(), records).write(undefined, { text: "{}", revision: 1 });
     const outage = new OAuthError("temporarily_unavailable", "away", { reason: "kms_unavailable" });
     let isAway = true;
     const wrapper = keyFile();
@@ -178,7 +182,7 @@ describe("a keyset record", () => {
       records,
     );
     await expect(storage.read()).rejects.toBe(outage);
-    await expect(storage.write("any", "{}")).rejects.toBe(outage);
+    await expect(storage.write({ tag: "any" }, { text: "{}", revision: 2 })).rejects.toBe(outage);
     isAway = false;
     expect((await storage.read())?.text).toBe("{}");
   });
@@ -192,17 +196,17 @@ describe("a keyset record", () => {
       unwrap: async (wrapped, context) => (calls.push("unwrap"), wrapper.unwrap(wrapped, context)),
     };
     const [ours, sisters] = [sealedBy(counted, records), sealedBy(wrapper, records)];
-    await ours.write(undefined, "1");
+    await ours.write(undefined, { text: "1", revision: 1 });
     for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("1");
     expect(calls).toEqual(["newDataKey"]);
-    await sisters.write((await sisters.read())?.revision, "2");
+    await sisters.write(await sisters.read(), { text: "2", revision: 2 });
     for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("2");
     expect(calls).toEqual(["newDataKey", "unwrap"]);
     // A restored backup is noticed even where it has the revision of what is known.
-    const revision = (await ours.read())?.revision ?? "";
+    const stage = (await ours.read())?.tag ?? "";
     const altered = { stage: "x", set: { sealed: "AAAA" } };
-    await records.advance(KEYSET, { stage: revision, expect: {} }, altered);
-    await records.advance(KEYSET, { stage: "x", expect: {} }, { stage: revision, set: {} });
+    await records.advance(KEYSET, { stage, expect: {} }, altered);
+    await records.advance(KEYSET, { stage: "x", expect: {} }, { stage, set: {} });
     await expect(ours.read()).rejects.toMatchObject(shut("sealed under another"));
   });
 });

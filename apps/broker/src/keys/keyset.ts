@@ -1,12 +1,15 @@
 /**
  * The broker's own keys: one 32-byte root per generation, a separate key derived from it per purpose (bar CB-5).
  * The newest generation that is old enough for every process to have read it is used; all generations stay for opening.
- * Storage is keyset-storage.ts; rotation is `broker keys rotate`. The context key never rotates (design §3).
+ * Storage is keyset-storage.ts; rotation is `broker keys rotate`, and keyset-floor.ts keeps one from being undone.
+ * The context key never rotates.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { deriveKey } from "@oauth-broker/token-store";
-import type { KeysetStorage } from "./keyset-storage.ts";
+import { createRevisionFloor, requireRevision, type RevisionFloor } from "./keyset-floor.ts";
+import { keysUnavailable } from "./keys-unavailable.ts";
+import type { KeysetStorage, StoredKeyset } from "./keyset-storage.ts";
 
 /** What a key is for. A value made under one purpose never opens under another. */
 export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens" | "vendor-secret";
@@ -39,8 +42,13 @@ export const RETIRED_STATE_SECONDS = 900;
 const REREAD_SECONDS = 1;
 
 export interface Keyset {
-  /** Reads the storage, making the first keyset when there is none. @throws OAuthError temporarily_unavailable */
+  /**
+   * Reads the storage. Makes the first keyset when there is none, and binds one of release 0.1.0 to its place.
+   * @throws OAuthError temporarily_unavailable
+   */
   load(): Promise<void>;
+  /** Reads the storage and changes nothing. @returns false where there is no keyset */
+  look(): Promise<boolean>;
   isLoaded(): boolean;
   /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
   active(purpose: KeyPurpose): PurposeKey;
@@ -50,33 +58,64 @@ export interface Keyset {
   contextKey(): Buffer;
   /** Adds a generation. Safe against a second rotation at the same moment. @returns its kid and when it takes over */
   rotate(): Promise<{ kid: string; activeFrom: EpochSeconds }>;
+  /**
+   * Takes a keyset of another place, or an older one, for the one of this broker: by the operator's word alone.
+   * @param revision of the keyset that is meant. @returns its revision from now on, above all that were in use
+   * @throws OAuthError temporarily_unavailable when another is there
+   */
+  adopt(revision: number): Promise<number>;
+  /** @throws OAuthError as `active` */
+  revision(): number;
   /** For `broker keys list`: no secrets. */
   describe(): readonly { kid: string; createdAt: EpochSeconds; activeFrom: EpochSeconds; active: boolean }[];
 }
 
-export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Clock }): Keyset {
-  let document: KeysetDocument | undefined;
+export function createKeyset({
+  storage,
+  floor = createRevisionFloor(),
+  now,
+}: {
+  readonly storage: KeysetStorage;
+  /** Default: nothing outlives this process. */
+  readonly floor?: RevisionFloor;
+  readonly now: Clock;
+}): Keyset {
+  let held: Held | undefined;
   let contextKey: Buffer | undefined;
   let lastReadAt = 0;
   const derived = new Map<string, Buffer>();
 
-  const loaded = (): KeysetDocument => {
-    if (document !== undefined) return document;
+  const loaded = (): KeysetDocument => holding().document;
+  const holding = (): Held => {
+    if (held !== undefined) return held;
     throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet", { reason: "keys_unavailable" });
   };
 
-  const read = async (): Promise<{ revision: string; document: KeysetDocument } | undefined> => {
+  /** Never one older than what this process has: of two reads the slower may be the one that began first. */
+  const hold = (next: Held): void => {
+    if (held === undefined || held.revision <= next.revision) held = next;
+  };
+
+  const read = async (): Promise<{ stored: StoredKeyset; document: KeysetDocument } | undefined> => {
     lastReadAt = now();
+    // First: another process raises the floor right after it has written.
+    const lowest = await floor.lowest();
     const stored = await storage.read();
     if (stored === undefined) return undefined;
-    const parsed = JSON.parse(stored.text) as { readonly version: number };
-    if (parsed.version !== 1) {
-      throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
-        detail: "the keyset was written by a newer release",
-      });
-    }
-    document = parsed as KeysetDocument;
-    return { revision: stored.revision, document };
+    requireRevision(stored.revision, lowest);
+    const document = documentIn(stored);
+    await floor.raise(stored.revision);
+    hold({ revision: stored.revision, document });
+    return { stored, document };
+  };
+
+  /** @returns its revision, or undefined when another process was faster */
+  const write = async (over: StoredKeyset | undefined, document: KeysetDocument): Promise<number | undefined> => {
+    const revision = Math.max(over?.revision ?? 0, await floor.lowest()) + 1;
+    if (!(await storage.write(over, { text: JSON.stringify(document), revision }))) return undefined;
+    await floor.raise(revision);
+    hold({ revision, document });
+    return revision;
   };
 
   const current = (generations: readonly Generation[]): Generation => {
@@ -103,11 +142,14 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
 
   return {
     async load() {
-      while ((await read()) === undefined) {
-        await storage.write(undefined, JSON.stringify(firstDocument(now())));
-      }
+      let found = await read();
+      for (; found === undefined; found = await read()) await write(undefined, firstDocument(now()));
+      // Best effort: a file may be read-only, a key service may just now make no data keys. The next load tries again.
+      const { stored, document } = found;
+      if (stored.revision === 0) await write(stored, document).catch(() => undefined);
     },
-    isLoaded: () => document !== undefined,
+    look: async () => (await read()) !== undefined,
+    isLoaded: () => held !== undefined,
     active(purpose) {
       const generation = current(loaded().generations);
       return { kid: generation.kid, key: keyOf(purpose, generation) };
@@ -126,17 +168,26 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
     },
     async rotate() {
       for (let attempt = 0; attempt < 5; attempt++) {
-        const stored = await read();
-        if (stored === undefined) throw new Error("there is no keyset to rotate: start the broker once first");
+        const found = await read();
+        if (found === undefined) throw new Error("there is no keyset to rotate: start the broker once first");
         const added = newGeneration(now(), now() + PUBLISH_SECONDS);
-        const next = { ...stored.document, generations: [...stored.document.generations, added] };
-        if (await storage.write(stored.revision, JSON.stringify(next))) {
-          document = next;
-          return { kid: added.kid, activeFrom: added.activeFrom };
-        }
+        const { stored, document } = found;
+        const next = { ...document, generations: [...document.generations, added] };
+        if ((await write(stored, next)) !== undefined) return { kid: added.kid, activeFrom: added.activeFrom };
       }
       throw new Error("the keyset kept changing under us: try again");
     },
+    async adopt(revision) {
+      const stored = await storage.read({ adopt: true });
+      if (stored === undefined) throw keysUnavailable("there is no keyset to adopt");
+      if (stored.revision !== revision) {
+        throw keysUnavailable(`the keyset there is of revision ${stored.revision}, not ${revision}`);
+      }
+      const adopted = await write(stored, documentIn(stored));
+      if (adopted === undefined) throw keysUnavailable("the keyset has just changed: look again");
+      return adopted;
+    },
+    revision: () => holding().revision,
     describe() {
       const { generations } = loaded();
       const inUse = current(generations).kid;
@@ -148,6 +199,20 @@ export function createKeyset({ storage, now }: { storage: KeysetStorage; now: Cl
       }));
     },
   };
+}
+
+interface Held {
+  readonly revision: number;
+  readonly document: KeysetDocument;
+}
+
+/** @throws OAuthError temporarily_unavailable */
+function documentIn({ text }: StoredKeyset): KeysetDocument {
+  const parsed = JSON.parse(text) as { readonly version: number };
+  if (parsed.version === 1) return parsed as KeysetDocument;
+  throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
+    detail: "the keyset was written by a newer release",
+  });
 }
 
 function firstDocument(at: EpochSeconds): KeysetDocument {

@@ -1,0 +1,64 @@
+/**
+ * The lowest revision of the keyset this broker takes. A store that can be written can be put back; an older keyset in it
+ * brings back a key that was rotated away. So the floor lies outside the store: in the configuration (`keys_min_revision`),
+ * in a file beside the key file, and in this process. keyset.ts asks before every read and raises it after.
+ */
+import { randomUUID } from "node:crypto";
+import { readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { keysUnavailable } from "./keys-unavailable.ts";
+
+export interface RevisionFloor {
+  /** @throws OAuthError temporarily_unavailable when the file is there and holds no revision */
+  lowest(): Promise<number>;
+  /** What a restart leaves of it. */
+  kept(): Promise<number>;
+  /** Best effort: a file system may be read-only. The process remembers in any case. */
+  raise(revision: number): Promise<void>;
+}
+
+/** @param options.file absent where there is no key file to lie beside: then the configuration alone outlives the process */
+export function createRevisionFloor({
+  minimum = 0,
+  file,
+}: { readonly minimum?: number | undefined; readonly file?: string | undefined } = {}): RevisionFloor {
+  let seen = 0;
+  const kept = async (): Promise<number> => Math.max(minimum, file === undefined ? 0 : await revisionIn(file));
+  return {
+    kept,
+    lowest: async () => Math.max(seen, await kept()),
+    raise: async (revision) => {
+      seen = Math.max(seen, revision);
+      if (file !== undefined && seen > (await kept())) await replace(file, `${seen}\n`).catch(() => undefined);
+    },
+  };
+}
+
+//= bar#TS-19
+/** @throws OAuthError temporarily_unavailable, its detail naming the command that mends it */
+export function requireRevision(revision: number, lowest: number): void {
+  if (revision >= lowest) return;
+  throw keysUnavailable(
+    `the keyset is of revision ${revision}, and ${lowest} was in use: an older one was put back, which undoes a rotation. ` +
+      `Restore the newer one. If you restored a backup on purpose: main.js keys adopt ${revision}`,
+  );
+}
+
+async function revisionIn(file: string): Promise<number> {
+  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return "0";
+    throw keysUnavailable(`${file} cannot be read: it holds the lowest revision of the keyset`, cause);
+  });
+  if (/^\d{1,9}\n?$/.test(text)) return Number(text);
+  throw keysUnavailable(`${file} holds no revision: write the one into it that was in use`);
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+    await rename(draft, file);
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * An attacker who can write the store, but not use the key, puts an older keyset back or brings one of another broker; the
+ * process is restarted in between. The twins take the floor away, as the configuration or a deleted file does. Without the binding:
+ * apps/broker/src/keys/keyset-place.test.ts.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
+import { sqliteRecordStore } from "@oauth-broker/token-store/records/sqlite";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { type AwsStage, startAws } from "../support/aws.ts";
+import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";
+import { brokerYaml, createSecrets } from "../support/configuration.ts";
+import { freePort } from "../support/free-port.ts";
+import { send } from "../support/platform.ts";
+
+const KEYSET = { kind: "keyset", id: "broker" };
+const now = (): number => Math.floor(Date.now() / 1000);
+const secrets = createSecrets();
+
+interface Stage {
+  readonly records: RecordStore;
+  readonly folder: string;
+  /** Starts a process, asks whether it is ready, and kills it. */
+  readyz(more?: string, baseUrl?: string): Promise<{ readonly status: number; readonly text: string }>;
+  command(
+    ...args: string[]
+  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
+}
+
+async function stageOn(
+  places: { readonly store: string; readonly keys?: string },
+  open: (folder: string) => RecordStore,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Stage> {
+  const folder = temporaryFolder();
+  const own = `http://127.0.0.1:${await freePort()}`;
+  const entry = "src";
+  const readyz: Stage["readyz"] = async (more = "", baseUrl = own) => {
+    const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places, more });
+    const broker = await startBrokerProcess({ yaml, folder, entry, env });
+    try {
+      return await send(`${baseUrl}/readyz`);
+    } finally {
+      broker.signal("SIGKILL");
+      await broker.exited();
+    }
+  };
+  expect((await readyz()).status).toBe(200);
+  const records = open(folder);
+  onTestFinished(async () => {
+    await records.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { folder, records, readyz, command: async (...args) => runBrokerCommand(args, folder, { entry, env }) };
+}
+
+async function recordIn({ records }: Stage): Promise<StoredRecord> {
+  return (await records.get(KEYSET))!;
+}
+
+async function putBack({ records }: Stage, { stage, data, expiresAt }: StoredRecord): Promise<void> {
+  await records.delete(KEYSET);
+  await records.create({ key: KEYSET, stage, data, expiresAt });
+}
+
+const REFUSED = { status: 503, text: expect.stringContaining('"keys_unavailable"') };
+
+describe("a keyset in a SQLite file", () => {
+  const start = (): Promise<Stage> =>
+    stageOn({ store: "sqlite:./broker.sqlite" }, (folder) =>
+      sqliteRecordStore({ path: join(folder, "broker.sqlite"), now }),
+    );
+
+  it("bar#TS-19 an older one put back is refused after a restart; without the file beside the key it is taken (#11)", async () => {
+    const stage = await start();
+    const old = await recordIn(stage);
+    const rotated = await stage.command("keys", "rotate");
+    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("Revision 2; none below 2 is taken.") });
+    await putBack(stage, old);
+    expect(await stage.readyz()).toMatchObject(REFUSED);
+    const { stderr } = await stage.command("keys", "list");
+    expect(stderr).toContain("of revision 1, and 2 was in use");
+    expect(stderr).toContain("main.js keys adopt 1");
+
+    const floor = join(stage.folder, "broker.sqlite.key.revision");
+    expect(existsSync(floor)).toBe(true);
+    rmSync(floor);
+    expect((await stage.readyz()).status).toBe(200);
+    expect((await stage.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(2);
+  });
+
+  it("a backup restored on purpose serves again after the command that the error names", async () => {
+    const stage = await start();
+    const old = await recordIn(stage);
+    await stage.command("keys", "rotate");
+    await putBack(stage, old);
+    const adopted = await stage.command("keys", "adopt", "1");
+    expect(adopted).toMatchObject({ code: 0, stdout: expect.stringContaining("Revision 3; none below 3") });
+    expect((await stage.readyz()).status).toBe(200);
+  });
+});
+
+describe("a keyset in a table, under KMS", () => {
+  let aws: AwsStage;
+  beforeAll(async () => {
+    aws = await startAws();
+    for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await aws.close();
+  });
+  const start = async (): Promise<Stage> => {
+    const { region, endpoint } = aws.engine;
+    const table = await aws.engine.createTable();
+    const store = `dynamodb:${table}?region=${region}&endpoint=${endpoint}`;
+    return stageOn({ store, keys: aws.keys }, () => dynamodbRecordStore({ table, region, endpoint, now }), aws.env);
+  };
+
+  it("bar#TS-19 an older one put back is refused after a restart by keys_min_revision; without it, it is taken (#11)", async () => {
+    const stage = await start();
+    const old = await recordIn(stage);
+    const rotated = await stage.command("keys", "rotate");
+    const [line] = /keys_min_revision: 2$/m.exec(rotated.stdout) ?? [];
+    expect((await stage.readyz(line)).status).toBe(200);
+    await putBack(stage, old);
+    expect(await stage.readyz(line)).toMatchObject(REFUSED);
+    expect((await stage.command("keys", "list")).stderr).toContain("main.js keys adopt 1");
+    expect((await stage.readyz()).status).toBe(200);
+    expect((await stage.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(2);
+  });
+
+  it("bar#TS-3 one of another base_url does not open, though both may use the key; the error names the command (#11)", async () => {
+    const stage = await start();
+    const production = `http://127.0.0.1:${await freePort()}`;
+    expect(await stage.readyz("", production)).toMatchObject(REFUSED);
+    expect((await stage.command("keys", "list")).stderr).toMatch(/belongs to http.*main\.js keys adopt 1$/m);
+    expect((await stage.command("keys", "adopt", "1")).code).toBe(0);
+    expect((await stage.readyz("", production)).status).toBe(200);
+    expect(await stage.readyz()).toMatchObject(REFUSED);
+  });
+
+  it("bar#TS-3 one of another table does not open", async () => {
+    const [staging, production] = [await start(), await start()];
+    await putBack(production, await recordIn(staging));
+    expect(await production.readyz()).toMatchObject(REFUSED);
+  });
+});
