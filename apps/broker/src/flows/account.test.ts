@@ -57,7 +57,7 @@ describe("a vendor that gives no ID token", () => {
 
   it("is asked too where its tokens waited in place of its code, and by the endpoint of the file alone", async () => {
     const account = {
-      endpoint: "https://registry.example/whoami",
+      endpoint: "https://api.acme.example/whoami",
       method: "GET",
       identity: ["id"],
     } as const;
