@@ -76,15 +76,19 @@ describe("the platform's settings", () => {
 
   it("serve listens where PLATFORM_URL says, or PORT, and has a broker where one is named", () => {
     const config = loadPlatformConfig({}, "/srv");
-    expect(loadServeConfig({}, config)).toEqual({ platformUrl: "http://127.0.0.1:8789", port: 8789, allowCidrs: [] });
+    const usual = { platformUrl: "http://127.0.0.1:8789", port: 8789, allowCidrs: [], maxConnections: 2000 };
+    expect(loadServeConfig({}, config)).toEqual(usual);
+    expect(loadServeConfig({ MAX_CONNECTIONS: "50" }, config).maxConnections).toBe(50);
     const https = { ...config, platformUrl: "https://platform.example" };
     expect(loadServeConfig({}, https).port).toBe(8789);
     const given = { PORT: "9000", BROKER_URL: "https://broker.example", BROKER_CLIENT_SECRET: "canary-secret" };
     const { port, broker } = loadServeConfig(given, https);
     expect([port, broker?.issuer, broker?.clientId]).toEqual([9000, "https://broker.example", "platform"]);
     expect(JSON.stringify(broker)).not.toContain("canary-secret");
-    const bad = { PORT: "0", BROKER_URL: "ftp://broker.example" };
-    expect(() => loadServeConfig(bad, https)).toThrow(/3 problems[^]*PORT[^]*BROKER_URL[^]*BROKER_CLIENT_SECRET/);
+    const bad = { PORT: "0", MAX_CONNECTIONS: "many", BROKER_URL: "ftp://broker.example" };
+    expect(() => loadServeConfig(bad, https)).toThrow(
+      /4 problems[^]*PORT[^]*MAX_CONNECTIONS[^]*BROKER_URL[^]*BROKER_CLIENT_SECRET/,
+    );
   });
 
   it("a server gets what programs need, and no secret of the deploying process", () => {

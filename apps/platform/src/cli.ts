@@ -1,5 +1,6 @@
 /** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
 import { parseArgs } from "node:util";
+import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/service";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/allowed-variables.ts";
 
@@ -57,6 +58,7 @@ Environment
                          vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
   EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
   PORT                   with serve: where it listens, default the port in PLATFORM_URL, else 8789
+  MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; further ones are closed at once
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it
 

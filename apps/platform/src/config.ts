@@ -1,7 +1,13 @@
 /** The platform's settings from the environment. The only reader of process.env. */
 import { resolve } from "node:path";
 import { Secret } from "@oauth-broker/oauth-core";
-import { checkCidr, configError, parseOrigin, type Problem } from "@oauth-broker/oauth-core/service";
+import {
+  checkCidr,
+  configError,
+  DEFAULT_MAX_CONNECTIONS,
+  parseOrigin,
+  type Problem,
+} from "@oauth-broker/oauth-core/service";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -49,6 +55,7 @@ export function loadPlatformConfig(environment: Environment, start: string, data
 export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
   /** On loopback: whoever reaches the pages may choose any user. */
   readonly port: number;
+  readonly maxConnections: number;
   /** Absent: there is no broker. */
   readonly broker?: BrokerAccess;
 }
@@ -62,6 +69,7 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
   if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) {
     problems.push({ path: "PORT", problem: "must be a port", expected: "1 to 65535" });
   }
+  const maxConnections = readMaxConnections(environment, problems);
   const broker = readBroker(environment, problems);
   if (problems.length > 0) {
     throw configError(problems, {
@@ -70,7 +78,14 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
       next: "Set them and try again.",
     });
   }
-  return { platformUrl, allowCidrs, port, ...(broker === undefined ? {} : { broker }) };
+  return { platformUrl, allowCidrs, port, maxConnections, ...(broker === undefined ? {} : { broker }) };
+}
+
+function readMaxConnections(environment: Environment, problems: Problem[]): number {
+  const text = valueOf(environment, "MAX_CONNECTIONS") ?? String(DEFAULT_MAX_CONNECTIONS);
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  problems.push({ path: "MAX_CONNECTIONS", problem: "must be a whole number", expected: "1 to 999999" });
+  return DEFAULT_MAX_CONNECTIONS;
 }
 
 function readBroker(environment: Environment, problems: Problem[]): BrokerAccess | undefined {

@@ -16,11 +16,11 @@ export interface ServeDeps {
 
 /** @returns the exit code. @throws Error for a port that is taken */
 export async function serve(
-  { port, ...options }: ServeConfig,
+  { port, maxConnections, ...options }: ServeConfig,
   { storage, log, say, stopped }: ServeDeps,
 ): Promise<number> {
   const platform = createPlatform(options, { storage, log });
-  const listening = await listen(platform.app, { host: "127.0.0.1", port });
+  const listening = await listen(platform.app, { host: "127.0.0.1", port, maxConnections });
   log.info("listening", { url: options.platformUrl, pid: process.pid });
   log.flush();
   say(`Open ${options.platformUrl}`);

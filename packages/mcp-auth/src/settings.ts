@@ -1,8 +1,9 @@
 /** What a deployment is set to, once config.ts has read and checked it. Everything else takes its part of this. */
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 export interface CommonSettings {
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: ListenOptions;
   /** `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode where it was not given. */
   readonly deploymentUrl: string | undefined;
   /** `ALLOWED_ORIGINS`: origins of clients that are web pages, or `*`. Empty: none. */

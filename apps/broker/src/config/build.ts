@@ -61,7 +61,11 @@ export function buildConfig(
     ...present({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
     sandbox: source.sandbox,
     baseUrl: parsed.base_url,
-    listen: { host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"), port: parsed.listen.port },
+    listen: {
+      host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"),
+      port: parsed.listen.port,
+      maxConnections: parsed.listen.max_connections,
+    },
     store,
     keys,
     owners,

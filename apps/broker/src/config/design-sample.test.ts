@@ -42,7 +42,7 @@ it("loads the sample of the contract, as an operator would copy it", () => {
   const config = load(SAMPLE, PARTS);
   expect(config).toMatchObject({
     baseUrl: "https://broker.example.com",
-    listen: { host: "127.0.0.1", port: 8787 },
+    listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000 },
     store: { kind: "sqlite" },
     keys: { kind: "store" },
     cell: "eu1",

@@ -1,6 +1,13 @@
 /** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
 import { Secret } from "@oauth-broker/oauth-core";
-import { checkCidr, checkListenHost, checkName, checkVendorId, parseOrigin } from "@oauth-broker/oauth-core/service";
+import {
+  checkCidr,
+  checkListenHost,
+  checkName,
+  checkVendorId,
+  DEFAULT_MAX_CONNECTIONS,
+  parseOrigin,
+} from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
 import { parseKeys, parseStore } from "./addresses.ts";
 import { clientSchema } from "./client-schema.ts";
@@ -141,6 +148,16 @@ export function configurationSchema(rules: UrlRules) {
         0,
         65_535,
       ).default(8787),
+      max_connections: integer(
+        {
+          type: "whole number",
+          description: "Connections of one process at a time; further ones are closed at once.",
+          example: String(DEFAULT_MAX_CONNECTIONS),
+          default: String(DEFAULT_MAX_CONNECTIONS),
+        },
+        1,
+        1_000_000,
+      ).default(DEFAULT_MAX_CONNECTIONS),
     }).prefault({}),
     store: parsedText(
       {

@@ -1,5 +1,6 @@
 /** The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets wrapped or hashed. */
 import type { Client, EncryptedResponse, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
@@ -8,7 +9,7 @@ export interface Config {
   readonly sandbox: boolean;
   /** Our issuer, byte for byte: an origin without path and trailing slash. */
   readonly baseUrl: string;
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: ListenOptions;
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
   /** A keyset of a lower revision is refused: it was put back. */

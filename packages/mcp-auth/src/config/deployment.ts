@@ -3,6 +3,7 @@ import {
   checkAllowedOrigin,
   checkCidr,
   checkListenHost,
+  DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
   parseOrigin,
 } from "@oauth-broker/oauth-core/service";
@@ -24,9 +25,10 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   }
   const host = (read.text("HOST", checkListenHost) ?? DEFAULT_HOST).replace(/^\[(.*)\]$/, "$1");
   const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
+  const maxConnections = read.integer("MAX_CONNECTIONS", { least: 1, most: 1_000_000 }) ?? DEFAULT_MAX_CONNECTIONS;
   const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
   const deployment = {
-    listen: { host, port },
+    listen: { host, port, maxConnections },
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },

@@ -15,7 +15,7 @@ describe("what is not set", () => {
     const { vendor, ...settings } = loadSettings(PRE_REGISTERED);
     expect(settings).toEqual({
       mode: "pre-registered",
-      listen: { host: "127.0.0.1", port: 8788 },
+      listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000 },
       deploymentUrl: undefined,
       allowedOrigins: [],
       egress: { allowLoopback: false, allowCidrs: [] },
@@ -243,6 +243,7 @@ it("where the server listens and what it believes is as written", () => {
     DEPLOYMENT_URL: "http://localhost:9001",
     HOST: "[::1]",
     PORT: "0",
+    MAX_CONNECTIONS: "50",
     EGRESS_ALLOW_CIDRS: "10.20.0.0/16, fd00::/8",
     OAUTH_CALLBACK: "server",
     OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
@@ -254,7 +255,7 @@ it("where the server listens and what it believes is as written", () => {
   });
   expect(settings).toMatchObject({
     deploymentUrl: "http://localhost:9001",
-    listen: { host: "::1", port: 0 },
+    listen: { host: "::1", port: 0, maxConnections: 50 },
     egress: { allowCidrs: ["10.20.0.0/16", "fd00::/8"] },
     limits: {
       requestsPerMinute: 120,

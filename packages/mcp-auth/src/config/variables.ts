@@ -2,6 +2,7 @@
  * Every environment variable of a server: what it means, what it looks like, where it counts. One table for the messages that
  * refuse a value, the warnings about what is not used, and docs/configuration.md.
  */
+import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/service";
 import { VENDOR_VARIABLES } from "./vendor-variables.ts";
 
 /** Where a variable counts. Absent: everywhere. */
@@ -174,6 +175,13 @@ export const VARIABLES = [
     description: "The port to listen on; 0 takes a free one.",
     example: "8788",
     default: "8788",
+  },
+  {
+    name: "MAX_CONNECTIONS",
+    type: "whole number, 1 to 1000000",
+    description: "Connections at a time; further ones are closed at once. A stream that a client keeps open is one.",
+    example: String(DEFAULT_MAX_CONNECTIONS),
+    default: String(DEFAULT_MAX_CONNECTIONS),
   },
   {
     name: "LIMITS_REQUESTS_PER_MINUTE",

@@ -25,4 +25,4 @@ export { escapeHtml, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { mount, type RequestMetrics, type Rim, type Route, type Trace } from "./rim.ts";
 export { explainStartFailure, runService } from "./run-service.ts";
-export { listen, type Listening } from "./serve.ts";
+export { DEFAULT_MAX_CONNECTIONS, listen, type Listening, type ListenOptions } from "./serve.ts";

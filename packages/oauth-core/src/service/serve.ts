@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
+import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 
 export interface Listening {
   readonly port: number;
@@ -24,15 +25,41 @@ const LIMITS = {
   connectionsCheckingInterval: 2_000,
   maxHeaderSize: 16 * 1024,
 };
+const REQUESTS_PER_CONNECTION = 1_000;
+const STALLED_WRITE_MS = 30_000;
 
-/** @throws Error with `code` EADDRINUSE, EACCES, … */
-export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
+/** Of a process, where its configuration says nothing else. */
+export const DEFAULT_MAX_CONNECTIONS = 2_000;
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Further ones are closed at once. Default `DEFAULT_MAX_CONNECTIONS`. */
+  readonly maxConnections?: number;
+}
+
+/**
+ * @param stalledWriteMs how long an answer may wait for a reader that takes nothing of it
+ * @throws Error with `code` EADDRINUSE, EACCES, …
+ */
+export async function listen(
+  app: Hono,
+  { host, port, maxConnections = DEFAULT_MAX_CONNECTIONS }: ListenOptions,
+  stalledWriteMs: number = STALLED_WRITE_MS,
+): Promise<Listening> {
   const answer = getRequestListener(app.fetch, { errorHandler: refuseMalformed });
-  const server = createServer(LIMITS, (request, response) => {
-    if (isGetWithBody(request)) refuseBody(request, response);
-    else void answer(request, response);
-  });
+  const inTurn = createTurnTaking();
+  const server = createServer(LIMITS, (request, response) =>
+    inTurn(request, response, () => {
+      if (isGetWithBody(request)) refuseBody(request, response);
+      else void answer(request, response);
+    }),
+  );
   server.maxHeadersCount = 100;
+  //= bar#HT-5
+  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
+  server.maxConnections = maxConnections;
+  endStalledWrites(server, stalledWriteMs);
   server.on("clientError", refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -1,0 +1,157 @@
+/** Raw sockets that do not read what they asked for, against a real server. */
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Hono } from "hono";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Listening, listen, type ListenOptions } from "./serve.ts";
+
+const MIB = 1024 * 1024;
+/** Beyond what the system itself takes for a reader that does not read. */
+const LARGE = 16 * MIB;
+const STALLED_MS = 1_000;
+
+let server: Listening;
+/** How many requests were begun. */
+let begun: number;
+/** The server's side of each connection that asked for something large: one that does not read learns nothing of its end. */
+let asking: Socket[];
+const sockets: Socket[] = [];
+
+const start = async (options: Partial<ListenOptions> = {}): Promise<void> => {
+  const app = new Hono();
+  app.get("/large", (c) => {
+    asking.push((c.env as { readonly incoming: { readonly socket: Socket } }).incoming.socket);
+    return new Response(Buffer.alloc(LARGE));
+  });
+  app.get("/small", (c) => {
+    begun += 1;
+    return c.text(`${begun}`.padEnd(100_000, "."));
+  });
+  app.get("/late", async (c) => {
+    await sleep(2 * STALLED_MS);
+    return c.text("late");
+  });
+  server = await listen(app, { host: "127.0.0.1", port: 0, ...options }, STALLED_MS);
+};
+
+beforeEach(async () => {
+  begun = 0;
+  asking = [];
+  await start();
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server.stop(0);
+});
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+const open = async (bytes: string): Promise<Socket> => {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  sockets.push(socket);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.write(bytes);
+  return socket;
+};
+/** Reads to the end of the connection. */
+const readAll = (socket: Socket): Promise<string> =>
+  new Promise((resolve) => {
+    let answer = "";
+    socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+    socket.once("close", () => resolve(answer));
+  });
+/** Milliseconds until the connection is over on this side of it. */
+const untilOver = async (socket: Socket): Promise<number> => {
+  const since = performance.now();
+  while (!socket.destroyed) await sleep(20);
+  return performance.now() - since;
+};
+const bufferedMiB = async (): Promise<number> => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  // What a closed connection held is let go of in a later turn.
+  for (let turn = 0; turn < 5; turn += 1) {
+    collect();
+    await sleep(20);
+  }
+  return process.memoryUsage().arrayBuffers / MIB;
+};
+
+describe("bar#HT-5 a connection that reads nothing of its answer", () => {
+  it("is ended within the time a write may stall, and what it held is free", async () => {
+    const before = await bufferedMiB();
+    await Promise.all(Array.from({ length: 8 }, () => open(get("/large"))));
+    while (asking.length < 8) await sleep(20);
+    expect(await bufferedMiB()).toBeGreaterThan(before + 100);
+    for (const waited of await Promise.all(asking.map(untilOver))) expect(waited).toBeLessThan(STALLED_MS + 2_000);
+    asking = [];
+    expect(await bufferedMiB()).toBeLessThan(before + 20);
+  });
+
+  it("is not ended while it reads slowly", async () => {
+    const socket = await open(get("/large").replace("host", "connection: close\r\nhost"));
+    let received = 0;
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+      socket.pause();
+      setTimeout(() => socket.resume(), 10);
+    });
+    const since = performance.now();
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(received).toBeGreaterThan(LARGE);
+    expect(performance.now() - since).toBeGreaterThan(2 * STALLED_MS);
+  });
+
+  it("is not ended while it waits for an answer", async () => {
+    const socket = await open(get("/late").replace("host", "connection: close\r\nhost"));
+    expect(await readAll(socket)).toMatch(/late$/);
+  });
+});
+
+describe("bar#HT-5 a connection that asks ahead", () => {
+  it("is answered in order, one answer at a time", async () => {
+    const socket = await open(get("/small").repeat(5) + get("/late").replace("host", "connection: close\r\nhost"));
+    const answer = await readAll(socket);
+    expect([...answer.matchAll(/\r\n(\d+)\.+/g)].map(([, at]) => Number(at))).toEqual([1, 2, 3, 4, 5]);
+    expect(answer).toMatch(/late$/);
+  });
+
+  it("has nothing begun that cannot go out", async () => {
+    const socket = await open(get("/large") + get("/small").repeat(10));
+    await sleep(100);
+    expect([socket.destroyed, begun]).toEqual([false, 0]);
+  });
+
+  it("is ended at once where it asks for more than sixteen beyond the one under way", async () => {
+    expect(await untilOver(await open(get("/late") + get("/small").repeat(17)))).toBeLessThan(STALLED_MS);
+    expect(begun).toBe(0);
+  });
+
+  it("may bring a thousand requests, one after another, and is told to come back on a new one", async () => {
+    const socket = await open("");
+    let answer = "";
+    socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+    const count = (): number => answer.split("HTTP/1.1 404").length - 1;
+    for (let at = 1; at <= 1_000; at += 1) {
+      socket.write(get("/none"));
+      while (count() < at) await new Promise(setImmediate);
+      if (at < 1_000) expect(answer.toLowerCase()).not.toContain("connection: close");
+    }
+    expect(answer.toLowerCase()).toContain("connection: close");
+  });
+});
+
+describe("bar#HT-5 connections beyond the limit", () => {
+  it("are closed at once; another may come when one has gone", async () => {
+    await server.stop(0);
+    await start({ maxConnections: 2 });
+    const [first] = [await open(""), await open("")];
+    expect(await readAll(await open(get("/small")))).toBe("");
+    first.destroy();
+    await sleep(50);
+    const third = await open(get("/small").replace("host", "connection: close\r\nhost"));
+    expect(await readAll(third)).toContain("200 OK");
+  });
+});
