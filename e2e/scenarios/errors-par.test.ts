@@ -1,4 +1,4 @@
-/** POST /v1/par and /v1/explain: what design §4's error table promises for each way a request can be wrong. */
+/** POST /v1/par and /v1/explain: what the error table of docs/api.md promises for each way a request can be wrong. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
 import { expectError, REFLECTED } from "../support/expectations.ts";

@@ -19,7 +19,7 @@ afterAll(() => scene.close());
 const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   send(`${scene.baseUrl}${path}`, { headers });
 
-/** Every route of design §4, as OpenAPI spells it. */
+/** Every route, as OpenAPI spells it. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   "/": ["get"],
   "/.well-known/oauth-authorization-server": ["get"],

@@ -1,6 +1,6 @@
 /**
  * DynamoDB did every conditional write of a flow, and its first answer was lost: the retry finds the condition broken by
- * our own write. It must be known as ours (bar 8.3), or every flow would look replayed.
+ * our own write. It must be known as ours, or every flow would look replayed.
  */
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -121,7 +121,7 @@ const platforms = (): Record<string, Platform> => ({
 });
 
 describe("the metadata", () => {
-  it("rfc8414#3.3 passes the library's validation and says what design §4 promises", async () => {
+  it("rfc8414#3.3 passes the library's validation and says what docs/api.md promises", async () => {
     const as = await discover();
     expect(as).toMatchObject({
       issuer: baseUrl,

@@ -1,5 +1,5 @@
 /**
- * Two built brokers on a table that goes away and comes back, and on a KMS that does (bar 8.3): nothing is spent, every
+ * Two built brokers on a table that goes away and comes back, and on a KMS that does: nothing is spent, every
  * answer comes within the deadline and says when to try again, and the same requests succeed afterwards.
  */
 import { createCookieJar } from "@oauth-broker/simulators";

@@ -1,4 +1,4 @@
-/** What every refusal must look like, whatever it is about: design §4's error table, read once. */
+/** What every refusal must look like, whatever it is about: the error table of docs/api.md, read once. */
 import { expect } from "vitest";
 import type { Answer } from "./platform.ts";
 

@@ -103,7 +103,7 @@ export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALL
   };
 }
 
-/** The authorization response is the vendor's own: where it has an `iss`, it is `vendor_issuer` (design §6). */
+/** The authorization response is the vendor's own: where it has an `iss`, it is `vendor_issuer`. */
 function asVendor(as: McpPlatform["as"]): oauth.AuthorizationServer {
   return as.vendor_issuer === undefined
     ? as

@@ -1,6 +1,6 @@
 /**
  * The same thing sent to all processes of a stage many times at once, round after round: the bodies of the race tests of
- * every store. Each proves that exactly one use of what may be used once succeeds (bar G15).
+ * every store. Each proves that exactly one use of what may be used once succeeds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT } from "jose";

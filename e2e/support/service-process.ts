@@ -103,7 +103,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Nothing but PATH and what the test names: a built file needs no more (design §8). */
+/** Nothing but PATH and what the test names: a built file needs no more. */
 function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
   const child = spawn(process.execPath, [file, ...args], {
     cwd: folder,

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { checkDocNames, checkNodeVersion, checkScopes, readRepository, type Repository } from "./doc-names.ts";
+import {
+  checkDocNames,
+  checkNodeVersion,
+  checkReferences,
+  checkScopes,
+  readRepository,
+  type Repository,
+} from "./doc-names.ts";
 
 const repository = (documents: Record<string, string>, sources: Record<string, string> = {}): Repository => ({
   documents: new Map(Object.entries(documents)),
@@ -32,6 +39,13 @@ describe("documents", () => {
     expect(checkDocNames(repository({ "docs/x.md": text }, sources))).toEqual([`docs/x.md: ${problem}`]);
   });
 
+  it("refer to no document that is elsewhere", () => {
+    const text = ["As the design", "§4 says"].join(" ");
+    expect(checkReferences(repository({ "docs/x.md": text, "docs/y.md": "the design" }, sources))).toEqual([
+      "docs/x.md refers to a document that is not in this repository",
+    ]);
+  });
+
   it("say one least Node.js", () => {
     expect(checkNodeVersion(repository({ "README.md": "Node.js 18 or newer" }, sources))).toHaveLength(3);
   });
@@ -54,6 +68,6 @@ describe("this repository", () => {
   });
 
   it("has documents that name what there is", () => {
-    expect([...checkDocNames(all), ...checkNodeVersion(all), ...checkScopes(all)]).toEqual([]);
+    expect([...checkDocNames(all), ...checkNodeVersion(all), ...checkReferences(all), ...checkScopes(all)]).toEqual([]);
   });
 });

@@ -57,14 +57,14 @@ export async function start(
       stopKeys();
       broker.drain();
       await server.stop(config.sandbox ? 0 : GRACE_MS);
-      // What still runs at vendors after the drain is not waited for: the whole stop stays under 15 s (bar 8.7).
+      // What still runs at vendors after the drain is not waited for: the whole stop stays under 15 s.
       await Promise.race([Promise.all([sandbox?.close(), broker.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
       log.flush();
     },
   };
 }
 
-/** A store that is down at start does not stop the process (design §5): /readyz says so, and this goes on until it answers. */
+/** A store that is down at start does not stop the process: /readyz says so, and this goes on until it answers. */
 function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;

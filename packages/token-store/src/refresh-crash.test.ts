@@ -1,5 +1,5 @@
 /**
- * The crash matrix of security-bar 8.2: processes killed (F1–F5, F7–F9), cut off (F6), stopped (F10), with wrong clocks
+ * The crash matrix (bar#8.2-F1 to bar#8.2-F12): processes killed (F1–F5, F7–F9), cut off (F6), stopped (F10), with wrong clocks
  * (F11) and ended in order (F12) in mid-refresh, at vendors of five models. After each round the four invariants hold.
  * One round of every point and model here, 60 in all; `CRASH_ROUNDS=10` in the environment makes it 600.
  */

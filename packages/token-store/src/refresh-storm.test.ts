@@ -1,4 +1,4 @@
-/** Everybody at once: the single-flight figures of security-bar 8.2, over four processes on one table. */
+/** Everybody at once: many callers and many tokens, over four processes on one table. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type StormBench, startStormBench } from "./testing/storm-bench.ts";
 

@@ -27,7 +27,7 @@ describe("a client", () => {
     });
   });
 
-  it("may have two secrets while one replaces the other (bar 8.8), but not three", () => {
+  it("may have two secrets while one replaces the other, but not three", () => {
     const next = "fedcba9876543210fedcba9876543210";
     expect(clientOf({ client_secret: [SECRET, next] })?.secretDigests).toEqual([sha256(SECRET), sha256(next)]);
     expect(problemsOfClient({ ...CLIENT, client_secret: [SECRET, next, "x".repeat(32)] })).toEqual([

@@ -75,7 +75,7 @@ function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { i
   return template;
 }
 
-/** Whether a request could choose who answers: then the vendor is tier 3 (design §3). */
+/** Whether a request could choose who answers: then the vendor is tier 3. */
 export function choosesDomain(vendor: Vendor, specs: PlaceholderSpecs): boolean {
   return [vendor.authorizationEndpoint, vendor.tokenEndpoint].some(
     (template) => template !== undefined && fillsRegistrableDomain(template, specs),

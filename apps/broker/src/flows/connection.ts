@@ -1,6 +1,6 @@
 /**
  * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
- * use that and never guess (design, structural rule 2). Sealed under the keyset, bound to the client; nothing is stored.
+ * use that and never guess. Sealed under the keyset, bound to the client; nothing is stored.
  */
 import { OAuthError, tokenHosts } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";

@@ -13,7 +13,7 @@ import {
 
 export type FlowStage = "pushed" | "started" | "redeeming" | "parked" | "spent" | "failed";
 
-/** Lifetimes of design §4. */
+/** How long a flow lives at each stage. */
 export const REQUEST_URI_SECONDS = 300;
 export const FLOW_SECONDS = BINDING_SECONDS;
 export const CODE_SECONDS = 60;

@@ -1,6 +1,6 @@
 /**
  * Between leg 3 and leg 4 the vendor's code waits in the flow record, sealed under a key derived from the broker's code.
- * Of that code only the hash is stored: store and server keys together do not open it (design, structural rule 3).
+ * Of that code only the hash is stored: store and server keys together do not open it.
  */
 import {
   grantRevocation,

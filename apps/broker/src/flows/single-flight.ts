@@ -26,11 +26,11 @@ export interface SingleFlight {
   run(id: string, secret: string, call: () => Promise<VendorTokens>): Promise<VendorTokens>;
 }
 
-/** A successful answer is replayed this long (design §4). */
+/** A successful answer is replayed this long. */
 const REPLAY_SECONDS = 60;
 /** A failure without Retry-After is only for those already waiting. */
 const FAILURE_SECONDS = 2;
-/** A vendor operation is ended before its lease is; store and skew on top (bar 8.2). */
+/** A vendor operation is ended before its lease is; store and skew on top. */
 const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + 10;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
@@ -96,7 +96,7 @@ async function leadOrFollow(
   throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
 }
 
-/** A failure is replayed to those who waited for it, and as long as its own Retry-After to others (design §4). */
+/** A failure is replayed to those who waited for it, and as long as its own Retry-After to others. */
 function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
   return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
 }

@@ -190,7 +190,7 @@ function withOverrides(
   return { ...rest, ...who, ...where, ...overrides };
 }
 
-/** Tokens of a vendor nobody vouches for never wait here (design §4, Parking). */
+/** Tokens of a vendor nobody vouches for never wait here. */
 function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
   return vendor.redeemAt === "token" ? vendor : { ...vendor, redeemAt: "token" };
 }

@@ -34,7 +34,7 @@ interface KeysetDocument {
   readonly contextSecret: string;
 }
 
-/** A generation is published this long before it signs (bar 8.8). */
+/** A generation is published this long before it signs. */
 export const PUBLISH_SECONDS = 60;
 /** A state signed just before a rotation is accepted this much longer. */
 export const RETIRED_STATE_SECONDS = 900;

@@ -1,4 +1,4 @@
-/** The whole environment of a deployed server (design §6): what its author wrote, what the platform injects, and where tools are. */
+/** The whole environment of a deployed server: what its author wrote, what the platform injects, and where tools are. */
 import type { ServiceFile } from "./service-file.ts";
 import type { TableMode } from "./table-mode.ts";
 

@@ -10,7 +10,7 @@ export interface VariablesContext {
   readonly given: Given | undefined;
 }
 
-/** What the platform injects (design §6), and what would take the server elsewhere than the ingress looks for it. */
+/** What the platform injects, and what would take the server elsewhere than the ingress looks for it. */
 const OURS: ReadonlySet<string> = new Set([
   "DEPLOYMENT_URL",
   "PLATFORM_OAUTH_CALLBACK_URL",

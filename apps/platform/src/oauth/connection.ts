@@ -5,7 +5,7 @@ import type { Tokens } from "@oauth-broker/broker-client";
 /** `none`: never connected, or disconnected. `reauthorize`: only the user can mend it, by connecting again. */
 export type ConnectionState = "none" | "connected" | "reauthorize";
 
-/** How the last attempt to connect ended, in the standardized words of design §4. No secret is in it. */
+/** How the last attempt to connect ended, in the standardized words of docs/api.md. No secret is in it. */
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;

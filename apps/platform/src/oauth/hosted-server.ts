@@ -77,7 +77,7 @@ function withRefresh(scope: string | undefined, { scopes_supported: known }: Aut
 
 /**
  * Where the vendor answers at the platform's callback, its own `iss` comes: exactly the one the server's metadata names is taken,
- * for this server alone. Standard clients refuse there (design §6).
+ * for this server alone. Standard clients refuse there.
  */
 //= rfc9207#2.4
 function issuerOfResponses(metadata: AuthorizationServer): string | undefined {

@@ -1,6 +1,6 @@
 /**
  * POST /token with grant_type=refresh_token: new tokens of ours, as long as the user's link to the vendor lives. A dead link is
- * told here too, so that clients stop and send the user through a new authorization (design §6).
+ * told here too, so that clients stop and send the user through a new authorization.
  */
 import { OAuthError, type Parameters, parseScope } from "@oauth-broker/oauth-core";
 import type { HostedClient } from "./clients.ts";

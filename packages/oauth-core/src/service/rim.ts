@@ -140,7 +140,7 @@ function failureFields(failure: OAuthError): LogFields {
 
 async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer | Response> {
   try {
-    // A HEAD of a link preview must not spend what a GET would (design §4).
+    // A HEAD of a link preview must not spend what a GET would.
     if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
     return await route.handle(c, trace);
   } catch (thrown) {

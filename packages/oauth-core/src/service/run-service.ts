@@ -23,7 +23,7 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
   const running = await start();
   started.resolve(running);
-  // Nothing runs on after a bug nobody caught: what is in flight is finished, then the process ends (bar 8.7).
+  // Nothing runs on after a bug nobody caught: what is in flight is finished, then the process ends.
   process.on("uncaughtException", (error) => {
     log.error("uncaught", errorFields(error));
     stop(1);

@@ -37,7 +37,7 @@ export async function finish(
       checks: [
         "code redeemed with the PKCE verifier of this session",
         "the answer is a well-formed token response",
-        // The broker hands an ID token on only after that (design §4).
+        // The broker hands an ID token on only after that.
         ...(connection.tokens.idTokenClaims === undefined
           ? []
           : ["ID token verified by the broker: signature, issuer, audience, nonce"]),

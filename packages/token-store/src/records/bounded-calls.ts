@@ -1,7 +1,7 @@
 /**
  * How many calls may be on their way to a remote engine, and for how long: a hundred at once, a thousand behind them, and
  * none beyond its deadline, whatever it waits for. So an engine that hangs costs its callers seconds and this process
- * little memory (bar 8.3). Sits between the calls of a store and the engine's client.
+ * little memory. Sits between the calls of a store and the engine's client.
  */
 
 /** As many as the client has sockets: a request that waited for one there would use up its timeout. */

@@ -6,7 +6,7 @@ import { dynamodbTokenRows } from "../rows/dynamodb.ts";
 import { dynamodbRecordStore } from "./dynamodb.ts";
 
 const NOW = 1_700_000_000;
-/** The store's own deadline is 2.5 s, bar 8.3 asks for 3; here there is room for a busy machine. */
+/** The store's own deadline is 2.5 s, and callers are answered in 3; here there is room for a busy machine. */
 const ANSWERED_WITHIN_MS = 6000;
 const UNAVAILABLE = expect.objectContaining({
   name: "OAuthError",

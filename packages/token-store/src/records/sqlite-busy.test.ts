@@ -14,7 +14,6 @@ const KEY = { kind: "flow", id: "f1" };
 const RECORD: NewRecord = { key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 600 };
 const FROM = { stage: "pushed", expect: { code: "c1" } };
 const UNAVAILABLE = expect.objectContaining({ name: "OAuthError", code: "temporarily_unavailable", status: 503 });
-/** bar 8.3 */
 const ANSWERED_WITHIN_MS = 3000;
 
 let folder: string;

@@ -1,6 +1,6 @@
 /**
  * What the crash matrix needs: an engine with a table, a vendor of each model, connections whose token has expired, a
- * process of one's own that comes after the crash, and the four invariants of security-bar 8.2.
+ * process of one's own that comes after the crash, and the four invariants that hold after it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
