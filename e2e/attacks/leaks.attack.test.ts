@@ -151,10 +151,19 @@ describe("what store and keys together open", () => {
   /** Everything a thief of both can make keys of: the keyset's secrets, and each text that lies about. */
   async function thiefsKeys({ broker, folder }: World, records: readonly object[]): Promise<Buffer[]> {
     const keyset = await broker.deps.records.get({ kind: "keyset", id: "broker" });
-    const { wrapped, sealed } = (keyset?.data ?? {}) as Record<string, string>;
+    const {
+      wrapped,
+      sealed,
+      baseUrl = "",
+      environment = "",
+      table = "",
+      revision,
+    } = (keyset?.data ?? {}) as Record<string, string>;
     const wrapper = localKeyWrapper({ path: join(folder, "broker.sqlite.key") });
-    const dataKey = await wrapper.unwrap(wrapped ?? "", { purpose: "keyset" });
-    const text = open(dataKey, sealed ?? "", ["keyset"]).toString("utf8");
+    const dataKey = await wrapper.unwrap(wrapped ?? "", { purpose: "keyset", base_url: baseUrl, environment, table });
+    const text = open(dataKey, sealed ?? "", ["keyset 2", baseUrl, environment, table, String(revision)]).toString(
+      "utf8",
+    );
     const words = [text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []);
     const secrets: (string | Buffer)[] = words.flatMap((word) => [word, Buffer.from(word, "base64url")]);
     const purposes = ["state", "flow", "connection", "parked-tokens", "parked-code", "refresh-replay"];

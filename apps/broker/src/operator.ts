@@ -153,7 +153,8 @@ async function list(stores: Stores): Promise<number> {
     const state = active ? "in use" : activeFrom > systemClock() ? "waiting" : "opens only";
     print(`${kid}  made ${made}  ${state}`);
   }
-  print(await revisionLine(keyset.revision(), stores));
+  // Apart from the answer, which has a line for each key.
+  say(await revisionLine(keyset.revision(), stores));
   return 0;
 }
 
