@@ -100,7 +100,7 @@ describe("the redirect URI of a connector", () => {
     expect(await platform.status()).toMatch(/^Warning: notes shares the redirect URI/m);
     const lines: string[] = [];
     const log = createLog({ write: (line) => void lines.push(line) });
-    const options = { platformUrl: PLATFORM, allowCidrs: [], port: await freePort() };
+    const options = { platformUrl: PLATFORM, allowCidrs: [], port: await freePort(), maxConnections: 10 };
     await serve(options, { storage, log, say: (text) => void said.push(text), stopped: Promise.resolve() });
     expect(said.at(-1)).toContain("Warning: notes shares the redirect URI");
     expect(lines.join("")).toContain('"event":"shared_callback"');
