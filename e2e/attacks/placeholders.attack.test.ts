@@ -153,7 +153,7 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
     const { backend, world } = await setUp(WHOLE);
     expect(await backend.par(FORM)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
     const { body } = await backend.post("/v1/explain", { vendor: "honest", ...FORM, vendor_client_id: "own" });
-    expect(body["redirect_uri"]).toMatch(/\/v1\/callback\/[\w-]{22}$/);
+    expect(body["redirect_uri"]).toMatch(/\/v1\/custom\/[\w-]{22}\/callback$/);
     expect(world.outbound).toEqual([]);
   });
 
