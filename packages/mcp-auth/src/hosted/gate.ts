@@ -55,21 +55,22 @@ const FIRST_SECONDS = 5;
 function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
   const { user, expiresAt, clientId } = session;
   const first = { tokens: read, until: deps.now() + FIRST_SECONDS };
+  const scopes = scopesOf(session, read, deps);
   return {
-    ...scopesOf(session, read, deps),
+    ...scopes,
     user,
     expiresAt,
     clientId,
     vendorToken: async () => {
       if (isYoung(first, deps.now)) return vendorToken(first.tokens);
       const tokens = await linkOf(user, deps);
-      if (tokens !== undefined) return vendorToken(tokens);
+      if (tokens !== undefined) return vendorToken(asChecked(tokens, scopes));
       throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
     },
     refused: async ({ version }) => {
       first.until = 0;
       const tokens = await linkOf(user, deps, { refused: version });
-      return tokens === undefined || tokens.version === version ? undefined : vendorToken(tokens);
+      return tokens === undefined || tokens.version === version ? undefined : vendorToken(asChecked(tokens, scopes));
     },
   };
 }
@@ -83,6 +84,12 @@ export function scopesOf(
   const vendorScope = linkScope(link);
   if (vendorScope === undefined) return { scope, vendorScope: settings.vendor.scopes };
   return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };
+}
+
+/** Another sign-in may have widened the link while the call ran: the call was admitted for what the link permitted then. */
+function asChecked(tokens: StoredTokens, { vendorScope = [] }: Pick<Caller, "vendorScope">): StoredTokens {
+  if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;
+  throw new OAuthError("temporarily_unavailable", "The user's link permits more by now: call again");
 }
 
 function isYoung({ until }: { readonly until: number }, now: Clock): boolean {

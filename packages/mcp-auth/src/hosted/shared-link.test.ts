@@ -43,6 +43,18 @@ describe("a session that was granted less than the link has", () => {
   });
 });
 
+it("bar#RS-3 a call that began over a narrow link does not get the broad token of a sign-in meanwhile", async () => {
+  const narrow = await bench.signIn("read", "read");
+  const caller = await bench.gate.identify(narrow.access);
+  const first = await caller?.vendorToken();
+  await bench.signIn("read write", "read write");
+  bench.clock.advance(6);
+  const later = expect.objectContaining({ code: "temporarily_unavailable" });
+  await expect(caller?.vendorToken()).rejects.toThrow(later);
+  await expect(first === undefined ? undefined : caller?.refused({ ...first, version: 0 })).rejects.toThrow(later);
+  expect(await bench.callTool("read", narrow.access)).toBe("vendor-token-2");
+});
+
 describe("a link", () => {
   it("keeps what it was granted when a later sign-in grants less, and the new token is dropped, not revoked", async () => {
     const broad = await bench.signIn("read write", "read write");
