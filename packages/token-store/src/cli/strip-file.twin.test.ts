@@ -1,0 +1,30 @@
+/** The twins of strip-file.test.ts: one defence off each, and tokens are left in the files. */
+import { expect, it, vi } from "vitest";
+import { benchOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
+
+const file = stripFile();
+
+it.each([
+  ["the file is not written anew", { rewriteFile: () => undefined }, ["tokens.sqlite"]],
+  ["the log is not emptied", { emptyLog: () => true }, ["tokens.sqlite", "tokens.sqlite-wal"]],
+])("tokens are left where %s (twin of bar#TS-10)", async (_what, off, left) => {
+  vi.doMock("../records/sqlite-erase.ts", async (original) => ({ ...(await original<object>()), ...off }));
+  const bench = await benchOn(file);
+  vi.doUnmock("../records/sqlite-erase.ts");
+  expect(await bench.strip()).toMatchObject({ ending: "done" });
+  expect(file.withTokens()).toEqual(left);
+});
+it("stays readable in the file where it is not (twin of bar#TS-10)", async () => {
+  vi.doMock("../records/sqlite-open.ts", async (original) => {
+    const module = await original<typeof import("../records/sqlite-open.ts")>();
+    const openDatabase: typeof module.openDatabase = (path, durability) => {
+      const db = module.openDatabase(path, durability);
+      db.exec("pragma secure_delete = off");
+      return db;
+    };
+    return { ...module, openDatabase };
+  });
+  const left = filesAfterDeletion(file);
+  await expect(left).resolves.toEqual(["tokens.sqlite"]);
+  vi.doUnmock("../records/sqlite-open.ts");
+});

@@ -1,0 +1,93 @@
+/** A SQLite file with tokens in rows, in freed space and in its log, beside a server that runs: for strip, and for its twins. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Secret } from "@oauth-broker/oauth-core";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+import type { Result } from "../cli/report.ts";
+import type { CliBench } from "./cli-bench.ts";
+
+const TOKENS = {
+  // Longer than a page of the file: the rest lies in pages of its own.
+  accessToken: new Secret(`plain-at-${"a".repeat(9000)}`),
+  refreshToken: new Secret("plain-rt"),
+  tokenType: "Bearer",
+};
+
+export interface StripFile {
+  /** Of this test alone. */
+  readonly path: string;
+  /** Which of the files hold the beginning of a token. */
+  withTokens(): string[];
+  closeLater(close: () => unknown): void;
+}
+
+/** Made anew for each test of the file that calls it, and with it the modules that are tested. */
+export function stripFile(): StripFile {
+  let folder = "";
+  const closing: (() => unknown)[] = [];
+  beforeEach(() => {
+    vi.resetModules();
+    folder = mkdtempSync(join(tmpdir(), "strip-"));
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    get path() {
+      return join(folder, "tokens.sqlite");
+    },
+    withTokens: () =>
+      readdirSync(folder).filter((name) => /plain-[ar]t/.test(readFileSync(join(folder, name), "latin1"))),
+    closeLater: (close) => void closing.push(close),
+  };
+}
+
+export async function benchOn(file: StripFile): Promise<CliBench & { readonly strip: () => Promise<Result> }> {
+  const [{ cliBench, keyOf, olderRow, VENDOR, ISSUER }, { sqliteTokenRows }, { strip }] = await Promise.all([
+    import("./cli-bench.ts"),
+    import("../rows/sqlite.ts"),
+    import("../cli/strip.ts"),
+  ]);
+  const rows = sqliteTokenRows({ path: file.path });
+  const bench = cliBench({ rows });
+  file.closeLater(rows.close);
+  await rows.ping();
+  // The release before: it deleted and rewrote rows without zeroing what they held.
+  const before = new DatabaseSync(file.path);
+  before.exec("pragma secure_delete = off");
+  const write = before.prepare("insert or replace into token_rows values ('tokens', ?, 'VENDOR#gone', ?)");
+  for (let at = 0; at < 400; at += 1)
+    write.run(`USER#${at}`, JSON.stringify({ ...olderRow("x"), pad: "p".repeat(3000) }));
+  before.exec("delete from token_rows");
+  before.exec("pragma wal_checkpoint(truncate)");
+  before.close();
+  expect(file.withTokens()).toContain("tokens.sqlite");
+  // A server, whose connection stays open.
+  const server = sqliteTokenRows({ path: file.path });
+  file.closeLater(server.close);
+  for (let user = 0; user < 30; user += 1) await bench.records("bridge").replace(keyOf(`u${user}`), TOKENS);
+  await server.ping();
+  expect(file.withTokens()).toEqual(expect.arrayContaining(["tokens.sqlite", "tokens.sqlite-wal"]));
+  const options = { issuers: new Map([[VENDOR, ISSUER]]), rate: 1000, dryRun: false, mode: "encrypted" } as const;
+  return { ...bench, strip: () => strip(options, bench.deps) };
+}
+
+/** Rows that were deleted or replaced. @returns which files hold tokens then */
+export async function filesAfterDeletion(file: StripFile): Promise<string[]> {
+  const { sqliteTokenRows } = await import("../rows/sqlite.ts");
+  const rows = sqliteTokenRows({ path: file.path });
+  file.closeLater(rows.close);
+  const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `USER#${at}`, sk: "VENDOR#example" }));
+  const set = { access_token: TOKENS.accessToken.reveal() };
+  for (const key of keys) await rows.change(key, { set }, {});
+  for (const [at, key] of keys.entries()) {
+    await (at % 2 === 0 ? rows.delete(key, {}) : rows.change(key, { set: { access_token: "gone" } }, {}));
+  }
+  const other = new DatabaseSync(file.path);
+  other.exec("pragma wal_checkpoint(truncate)");
+  other.close();
+  return file.withTokens();
+}
