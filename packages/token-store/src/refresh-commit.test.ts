@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bridge } from "./modes/bridge.ts";
 import { dueBench, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "./testing/refresh-bench.ts";
 import type { StoredTokens } from "./tokens.ts";
 
@@ -76,6 +77,17 @@ describe("a store that is down", () => {
     expect(text).not.toContain(bench.vendor.live(KEY.user).refreshTokens[0]);
     expect(bench.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: true }));
     expect(await leases.drain(1000)).toBe(1);
+  });
+
+  it("bar#8.2-6 nor does it in mode bridge, where the row has a plaintext copy", async () => {
+    const bench = await dueBench({}, bridge);
+    expect(await bench.attributes()).toHaveProperty("access_token");
+    storeDown(bench);
+    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const [name] = readdirSync(folder);
+    expect(readFileSync(join(folder, name!), "utf8")).not.toMatch(/(at|rt)-[\w-]{16}/);
+    await leases.drain(0);
   });
 
   it("bar#8.2-6 a process that dies: the next one replays its journal and asks nobody", async () => {

@@ -8,6 +8,7 @@ import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/s
 import type { DataKeys } from "../data-keys.ts";
 import type { JournalEvent } from "../journal.ts";
 import { encrypted } from "../modes/encrypted.ts";
+import type { Mode } from "../modes/mode.ts";
 import type { Refresh, RefreshEvent } from "../refresh-context.ts";
 import { createRefreshLeases, type RefreshLeases, type RefreshLeasesOptions } from "../refresh-lease.ts";
 import { createTokenRecords } from "../row-records.ts";
@@ -56,7 +57,7 @@ export interface Bench {
   names(): string[];
 }
 
-export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
+export function refreshBench(options: Partial<ModelOptions> = {}, mode: Mode = encrypted): Bench {
   const time = virtualTime(START);
   const { now, timer } = time;
   const faults: RowFaults = {};
@@ -64,7 +65,7 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
   const counts = { reads: 0, writes: 0 };
   const rows = withFaults(inner, faults, counts);
   const keys = fakeDataKeys();
-  const records = createTokenRecords({ rows, dataKeys: keys, mode: encrypted, environment: "test", now });
+  const records = createTokenRecords({ rows, dataKeys: keys, mode, environment: "test", now });
   const vendor = createModel({ model: "strict", accessTokenSeconds: LIFE_SECONDS, ...options, now });
   const events: (RefreshEvent | JournalEvent)[] = [];
   const asked: string[] = [];
@@ -93,7 +94,7 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
     refresh,
     process: ({ clockOffset = 0, ...rest } = {}) => {
       const shifted = (): number => now() + clockOffset;
-      const own = createTokenRecords({ rows, dataKeys: keys, mode: encrypted, environment: "test", now: shifted });
+      const own = createTokenRecords({ rows, dataKeys: keys, mode, environment: "test", now: shifted });
       const onEvent = (event: RefreshEvent | JournalEvent): void => void events.push(event);
       return createRefreshLeases(rest, { records: own, now: shifted, timer, onEvent });
     },
@@ -112,8 +113,8 @@ export function refreshBench(options: Partial<ModelOptions> = {}): Bench {
 }
 
 /** With a linked user whose access token has just expired. */
-export async function dueBench(options: Partial<ModelOptions> = {}): Promise<Bench> {
-  const bench = refreshBench(options);
+export async function dueBench(options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Bench> {
+  const bench = refreshBench(options, mode);
   await bench.link();
   bench.time.advance(LIFE_SECONDS);
   return bench;
