@@ -172,6 +172,8 @@ export const ACROSS: readonly Requirement[] = [
     "XA-1",
     "A hostile vendor bounces the browser to an honest one, whose code comes back in the hostile vendor's flow. The path or `iss` gives it away, and the code goes to no token endpoint.",
     attack("cross-app"),
+    attack("lax-redirect-uri"),
+    attack("platform-mix-up"),
     `${FLOWS}/finish-legs.test.ts`,
   ),
   row(
@@ -192,6 +194,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-4",
     "A caller uses another's client id with a token endpoint of its own. The flow has a redirect URI that the honest vendor does not know for that client.",
     attack("custom-vendor"),
+    attack("lax-redirect-uri"),
   ),
   row(
     "XA-5",

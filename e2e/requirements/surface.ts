@@ -40,10 +40,13 @@ export const SURFACE: readonly Requirement[] = [
     "A path is spelled oddly, or a user agent claims to be a probe. Only public routes are open.",
     attack("http-surface"),
   ),
-  row(
+  twin(
     "HT-8",
-    "A page of another site reads our answers with the user's cookies. No answer permits it.",
+    "A page of another origin reads our answers. Only one that the operator lists may, at what clients call, and never with the user's cookies.",
+    "packages/mcp-auth/src/resource-server.twin.test.ts",
     attack("http-surface"),
+    "packages/oauth-core/src/service/cors.test.ts",
+    "packages/mcp-auth/src/origins.test.ts",
   ),
   row(
     "HT-9",

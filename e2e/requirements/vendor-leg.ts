@@ -117,16 +117,23 @@ export const ANSWERS: readonly Requirement[] = [
   ),
 ];
 
+const ACCOUNT = `${VENDOR}/account.test.ts`;
+const ACCOUNT_TWIN = `${VENDOR}/userinfo.twin.test.ts`;
+
 export const USERINFO: readonly Requirement[] = [
-  notOurs(
+  twin(
     "UI-1",
-    "Userinfo has no `sub`, or another than the ID token. Nothing of it is believed.",
-    "Userinfo is asked where an ID token does not name the user, so that there are no two subjects to compare",
+    "Userinfo has no `sub`, or another than the ID token that came with the access token. Nothing of it is believed.",
+    ACCOUNT_TWIN,
+    ACCOUNT,
+    `${VENDOR}/identify.test.ts`,
+    "packages/mcp-auth/src/mcp/vendor-api.test.ts",
   ),
-  notOurs(
+  twin(
     "UI-2",
-    "Userinfo is a JWT that is unsigned, or of another issuer or audience. It is refused.",
-    "Userinfo is read as JSON and nothing else: a JWT is no answer",
+    "Userinfo is a JWT: unsigned, or of another issuer or audience. None is asked for, and none is believed.",
+    ACCOUNT_TWIN,
+    ACCOUNT,
   ),
 ];
 
