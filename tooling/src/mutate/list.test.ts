@@ -13,6 +13,7 @@ describe("the list of defences", () => {
   it("names each defence once", () => {
     const sentences = MUTATIONS.map(({ defence }) => defence);
     expect(sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index)).toEqual([]);
+    expect(sentences.length).toBeGreaterThanOrEqual(200);
   });
 
   it.each(named)("can take out: %s", (_, mutation) => {

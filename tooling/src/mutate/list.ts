@@ -1,13 +1,35 @@
 /** Every defence that is taken out in turn. A new one goes into the list of its area; list.test.ts checks what can be checked quickly. */
+import { BROKER_DEFENCES } from "./list/broker.ts";
+import { BROWSER_CLIENT_DEFENCES } from "./list/browser-clients.ts";
+import { CALLER_DEFENCES } from "./list/callers.ts";
 import { CLIENT_DEFENCES } from "./list/clients.ts";
+import { CONNECTOR_DEFENCES } from "./list/connectors.ts";
 import { EGRESS_DEFENCES } from "./list/egress.ts";
+import { MCP_SERVER_DEFENCES } from "./list/mcp-server.ts";
+import { OWNERSHIP_DEFENCES } from "./list/ownership.ts";
+import { PLATFORM_DEFENCES } from "./list/platform.ts";
 import { PROTOCOL_DEFENCES } from "./list/protocol.ts";
+import { RATE_LIMIT_DEFENCES } from "./list/rate-limits.ts";
+import { SESSION_DEFENCES } from "./list/sessions.ts";
+import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
+import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
 import type { Mutation } from "./mutation.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
-  ...PROTOCOL_DEFENCES,
-  ...VENDOR_CLIENT_DEFENCES,
-  ...EGRESS_DEFENCES,
+  ...BROKER_DEFENCES,
+  ...BROWSER_CLIENT_DEFENCES,
+  ...CALLER_DEFENCES,
   ...CLIENT_DEFENCES,
+  ...CONNECTOR_DEFENCES,
+  ...EGRESS_DEFENCES,
+  ...MCP_SERVER_DEFENCES,
+  ...OWNERSHIP_DEFENCES,
+  ...PLATFORM_DEFENCES,
+  ...PROTOCOL_DEFENCES,
+  ...RATE_LIMIT_DEFENCES,
+  ...SESSION_DEFENCES,
+  ...STORED_KEY_DEFENCES,
+  ...TOKEN_STORE_DEFENCES,
+  ...VENDOR_CLIENT_DEFENCES,
 ];

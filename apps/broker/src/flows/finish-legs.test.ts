@@ -240,6 +240,7 @@ describe("leg 4, POST /v1/token", () => {
     ["another redirect_uri", { redirect_uri: "https://platform.example/other" }, undefined, "invalid_grant"],
     ["no redirect_uri", { redirect_uri: "" }, undefined, "invalid_request"],
     ["another client", {}, "other", "invalid_grant"],
+    ["another client with a wrong verifier", { code_verifier: "a".repeat(43) }, "other", "invalid_grant"],
   ])("keeps the code after %s", async (_, form, clientId, error) => {
     const { park, redeem } = await testBroker();
     const code = await park();

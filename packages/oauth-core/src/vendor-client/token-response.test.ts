@@ -19,6 +19,16 @@ const SOUND = { access_token: "a", token_type: "Bearer" };
 const READ = { accessToken: "a", tokenType: "Bearer", vendorData: {} };
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
+describe("a token answer that would be good by its body", () => {
+  it.each([301, 302, 303, 307, 308])("bar#EG-12 is none with status %i", async (status) => {
+    await expect(read(SOUND, { status })).rejects.toMatchObject(INVALID);
+  });
+
+  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])("bar#VR-7 is none as %s", async (type) => {
+    await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
+  });
+});
+
 describe("bar#VR-7 a success", () => {
   it.each<[string, object, object]>([
     ["token_type absent", { access_token: "a" }, READ],

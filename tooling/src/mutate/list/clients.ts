@@ -93,7 +93,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${SERVER}/browser-binding.ts`,
     find: "`__Host-flow-${flowId}` : `flow-${flowId}`",
     replace: "`flow-${flowId}` : `flow-${flowId}`",
-    tests: ["apps/broker/src/flows/start-legs.test.ts", "e2e/attacks/login-csrf.attack.test.ts"],
+    tests: ["apps/broker/src/flows/start-legs.test.ts"],
   },
   {
     defence: "A pushed request brings no request object",
@@ -117,7 +117,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${HONO}/answers.ts`,
     find: `const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";`,
     replace: `const LOCKED_CSP = "base-uri 'none'";`,
-    tests: [`${HONO}/answers.test.ts`, "e2e/attacks/http-surface.attack.test.ts"],
+    tests: [`${HONO}/answers.test.ts`],
   },
   {
     defence: "No answer is kept by a cache",
@@ -125,7 +125,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${HONO}/answers.ts`,
     find: '  "cache-control": "no-store",\n',
     replace: "",
-    tests: [`${HONO}/answers.test.ts`, "e2e/attacks/http-surface.attack.test.ts"],
+    tests: [`${HONO}/answers.test.ts`],
   },
   {
     defence: "A declared length over the limit is refused before the body is read",

@@ -1,0 +1,81 @@
+/** Defences of the reference platform: its ingress, its forms, whose a flow is, connectors' secrets. Part of list.ts. */
+import type { Mutation } from "../mutation.ts";
+
+const SRC = "apps/platform/src";
+const INGRESS = `${SRC}/ingress/ingress.test.ts`;
+const ROUTES = `${SRC}/routes/routes.test.ts`;
+
+export const PLATFORM_DEFENCES: readonly Mutation[] = [
+  {
+    defence: "The ingress passes the server's own Host only",
+    rows: ["RS-7"],
+    file: `${SRC}/ingress/gate.ts`,
+    find: "if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();",
+    replace: "if (host?.toLowerCase() === new URL(upstream.deploymentUrl).hash) return foreignHost();",
+    tests: [INGRESS],
+  },
+  {
+    defence: "Every path but the exposed wants a token",
+    rows: ["HT-7", "RS-1"],
+    file: `${SRC}/ingress/gate.ts`,
+    find: "if (token === undefined) return challenge(upstream);",
+    replace: "if (token === undefined) return path === '' ? challenge(upstream) : undefined;",
+    tests: [INGRESS],
+  },
+  {
+    defence: "A server without OAuth is reached with the platform's token",
+    rows: ["RS-1"],
+    file: `${SRC}/ingress/gate.ts`,
+    find: 'if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;',
+    replace:
+      "if (upstream.mode !== \"none\" || isSame(token, upstream.platformToken.reveal()) || token !== '') return undefined;",
+    tests: [INGRESS],
+  },
+  {
+    defence: "A caller's forwarded headers are not believed",
+    rows: ["HT-6"],
+    file: `${SRC}/ingress/forwarded-headers.ts`,
+    find: "!OF_PROXIES.test(name) && ",
+    replace: "!OF_PROXIES.test(`${name} `) && ",
+    tests: [INGRESS],
+  },
+  {
+    defence: "A form of the platform is one that this browser was shown",
+    rows: ["AS-7"],
+    file: `${SRC}/routes/guard.ts`,
+    find: 'if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',
+    replace: 'if (cookie !== undefined || isFormToken(fields.get("csrf"), path, cookie as never)) return;',
+    tests: [ROUTES],
+  },
+  {
+    defence: "Settings are for administrators",
+    file: `${SRC}/routes/guard.ts`,
+    find: "if (!user.isAdministrator) throw",
+    replace: "if (!user.isAdministrator && user.id === '') throw",
+    tests: [ROUTES],
+  },
+  {
+    defence: "The platform answers to its own name",
+    rows: ["RS-7"],
+    file: `${SRC}/routes/own-host.ts`,
+    find: "return new URL(requestUrl).host === new URL(platformUrl).host;",
+    replace: "return new URL(requestUrl).host !== new URL(platformUrl).hash;",
+    tests: [ROUTES],
+  },
+  {
+    defence: "A connect flow is finished in the session that started it",
+    rows: ["XA-7"],
+    file: `${SRC}/oauth/flow-owner.ts`,
+    find: "  return sessionId;",
+    replace: "  return typeof sessionId;",
+    tests: [`${SRC}/oauth/connect.test.ts`],
+  },
+  {
+    defence: "A connector's secret opens for what it was entered for",
+    rows: ["BY-2", "BY-4"],
+    file: `${SRC}/connectors/connector-secrets.ts`,
+    find: "  ...secretRecipient(settings),\n",
+    replace: "  ...secretRecipient(settings).slice(0, 0),\n",
+    tests: [`${SRC}/connectors/store-on-records.test.ts`],
+  },
+];

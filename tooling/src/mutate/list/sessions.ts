@@ -1,0 +1,248 @@
+/** Defences of a server's records and sessions: their MAC, their vendor, the scope of a session. Part of list.ts. */
+import type { Mutation } from "../mutation.ts";
+
+export const SESSION_DEFENCES: readonly Mutation[] = [
+  {
+    defence: "A record counts only with a MAC made under the server key",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "return expected.length === actual.length && timingSafeEqual(expected, actual);",
+    replace: "return expected.length > 0 || timingSafeEqual(expected, actual);",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/token-store/src/sealing/record-mac.test.ts",
+    ],
+  },
+  {
+    defence: "A row without a MAC is no record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: 'if (typeof mac !== "string") return false;',
+    replace: 'if (typeof mac !== "string") return mac === undefined;',
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/token-store/src/sealing/record-mac.test.ts",
+    ],
+  },
+  {
+    defence: "The MAC covers the kind of a record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "[FORMAT, kind, id,",
+    replace: "[FORMAT, kind.slice(0, 0), id,",
+    tests: ["packages/token-store/src/records/authenticated.test.ts"],
+  },
+  {
+    defence: "The MAC covers the id of a record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "kind, id, stage, String",
+    replace: "kind, id.slice(0, 0), stage, String",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "The MAC covers the stage of a record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "id, stage, String(expiresAt)",
+    replace: "id, stage.slice(0, 0), String(expiresAt)",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "The MAC covers the expiry of a record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "String(expiresAt), canonicalJson",
+    replace: "String(expiresAt).slice(0, 0), canonicalJson",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "The MAC covers every field of a record",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "canonicalJson(data)];",
+    replace: "canonicalJson(data).slice(0, 0)];",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/token-store/src/sealing/record-mac.test.ts",
+    ],
+  },
+  {
+    defence: "The MAC does not depend on the order in which an engine gives fields back",
+    file: "packages/token-store/src/sealing/record-mac.ts",
+    find: "    .toSorted()\n",
+    replace: "",
+    tests: ["packages/token-store/src/sealing/record-mac.test.ts"],
+  },
+  {
+    defence: "A get verifies the MAC of what it read",
+    file: "packages/token-store/src/records/authenticated.ts",
+    find: "return row === undefined ? undefined : (await open(row))?.record;",
+    replace: "return row === undefined ? undefined : ((await open(row))?.record ?? row);",
+    tests: [
+      "packages/token-store/src/records/authenticated.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "An advance verifies the MAC of what it read",
+    file: "packages/token-store/src/records/authenticated.ts",
+    find: "const opened = row === undefined ? undefined : await open(row);",
+    replace:
+      "const opened = row === undefined ? undefined : ((await open(row)) ?? { record: row, mac: row.data[MAC] as string });",
+    tests: ["packages/token-store/src/records/authenticated.test.ts"],
+  },
+  {
+    defence: "An advance is decided by one write on the MAC that was read",
+    file: "packages/token-store/src/records/authenticated.ts",
+    find: "const expect = { ...from.expect, [MAC]: mac };",
+    replace: 'const expect = { ...from.expect, ...(mac === "" ? { [MAC]: mac } : {}) };',
+    tests: ["packages/token-store/src/records/authenticated.test.ts"],
+  },
+  {
+    defence: "The row that was moved is verified again",
+    file: "packages/token-store/src/records/authenticated.ts",
+    find: 'advanced.outcome === "moved" ? await open(advanced.record) : undefined;',
+    replace:
+      'advanced.outcome === "moved" ? ((await open(advanced.record)) ?? { record: advanced.record }) : undefined;',
+    tests: ["packages/token-store/src/records/authenticated.test.ts"],
+  },
+  {
+    defence: "Callers cannot name the field that holds the MAC",
+    file: "packages/token-store/src/records/authenticated.ts",
+    find: "if (names.includes(MAC)) throw",
+    replace: "if (names.includes(`${MAC}s`)) throw",
+    tests: ["packages/token-store/src/records/authenticated.test.ts"],
+  },
+  {
+    defence: "A session is worth nothing at another vendor",
+    file: "packages/mcp-auth/src/hosted/identity-source.ts",
+    find: "one.vendor === other.vendor && one.issuer",
+    replace: "one.issuer",
+    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
+  },
+  {
+    defence: "A session is worth nothing at another issuer",
+    file: "packages/mcp-auth/src/hosted/identity-source.ts",
+    find: "one.vendor === other.vendor && one.issuer === other.issuer",
+    replace: "one.vendor === other.vendor",
+    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
+  },
+  {
+    defence: "A session is read only for the source it was opened at",
+    file: "packages/mcp-auth/src/hosted/session-record.ts",
+    find: "session !== undefined && isSameSource(session, source) ? session : undefined",
+    replace: "session !== undefined && (isSameSource(session, source) || session.isLive) ? session : undefined",
+    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
+  },
+  {
+    defence: "A callback finishes only a flow of the present vendor",
+    file: "packages/mcp-auth/src/hosted/server-callback/finish-callback.ts",
+    find: "if (!isSameSource(flow, identitySource(settings))) throw",
+    replace: 'if (!isSameSource(flow, identitySource(settings)) && flow.clientId === "") throw',
+    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
+  },
+  {
+    defence: "A code is redeemed only at the vendor it is of",
+    file: "packages/mcp-auth/src/hosted/server-callback/redeem-own-code.ts",
+    find: "if (!isSameSource(flow, identitySource(settings))) throw",
+    replace: 'if (!isSameSource(flow, identitySource(settings)) && clientId === "") throw',
+    tests: [
+      "packages/mcp-auth/src/hosted/another-vendor.test.ts",
+      "packages/mcp-auth/src/hosted/server-callback/redeem-outages.test.ts",
+    ],
+  },
+  {
+    defence: "The index of a user's sessions is one per vendor and issuer",
+    file: "packages/mcp-auth/src/hosted/user-sessions.ts",
+    find: "[audience, source.vendor, source.issuer, user]",
+    replace: "[audience, source.vendor.slice(0, 0), user]",
+    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
+  },
+  {
+    defence: "The index of a user's sessions is named under the server key",
+    file: "packages/mcp-auth/src/hosted/user-sessions.ts",
+    find: 'createHmac("sha256", key).update(name)',
+    replace: 'createHmac("sha256", key.subarray(0, 0)).update(name)',
+    tests: ["packages/mcp-auth/src/storage.test.ts"],
+  },
+  {
+    defence: "A server key that lies unsealed is refused where there is a key to seal it",
+    file: "packages/mcp-auth/src/hosted/unsealed-server-key.ts",
+    find: "if (adoptUnsealed) return",
+    replace: "if (adoptUnsealed || SERVER_KEY_BYTES > 0) return",
+    tests: [
+      "packages/mcp-auth/src/hosted/server-key-record.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "An unsealed server key is not taken over but gives way to a new one",
+    file: "packages/mcp-auth/src/hosted/server-key-record.ts",
+    find: "  const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true);",
+    replace:
+      '  keyInPlaceOfUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url"));',
+    tests: [
+      "packages/mcp-auth/src/hosted/server-key-record.test.ts",
+      "packages/mcp-auth/src/hosted/table-writer.test.ts",
+    ],
+  },
+  {
+    defence: "Hosted mode's records are the authenticated ones",
+    file: "packages/mcp-auth/src/hosted/server-records.ts",
+    find: "    records: authenticatedRecords({ records, key, ...(onRefused === undefined ? {} : { onRefused }) }),",
+    replace: "    records: onRefused === undefined ? authenticatedRecords({ records, key }) : records,",
+    tests: ["e2e/attacks/table-writer.attack.test.ts"],
+  },
+  {
+    defence: "A tool that names no scopes runs only where the bearer token permits all of the vendor token",
+    file: "packages/mcp-auth/src/mcp/whole-token.ts",
+    find: "return scope === undefined || vendorScope.every((token) => scope.includes(token));",
+    replace: "return scope === undefined || vendorScope.some((token) => scope.includes(token));",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A call has no more than session and link both have",
+    file: "packages/mcp-auth/src/hosted/gate.ts",
+    find: "return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };",
+    replace: "return { scope, vendorScope };",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A link that does not say what it permits may permit all that is asked for",
+    file: "packages/mcp-auth/src/hosted/gate.ts",
+    find: "return { scope, vendorScope: settings.vendor.scopes };",
+    replace: "return { scope, vendorScope: settings.vendor.scopes.slice(0, 0) };",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A narrower sign-in leaves the link as it is",
+    file: "packages/mcp-auth/src/hosted/kept-link.ts",
+    find: "return isWithin && scope.some(",
+    replace: "return isWithin && now < 0 && scope.some(",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A dead link is not kept",
+    file: "packages/mcp-auth/src/hosted/kept-link.ts",
+    find: 'return status === "active" && (',
+    replace: 'return status !== "revoked" && (',
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A link that only has more by scopes no longer asked for is not kept",
+    file: "packages/mcp-auth/src/hosted/kept-link.ts",
+    find: "asked.includes(token) && !granted",
+    replace: "asked.length >= 0 && !granted",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+  {
+    defence: "A call gets no token that permits more than the link did when the call was admitted",
+    file: "packages/mcp-auth/src/hosted/gate.ts",
+    find: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;",
+    replace: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== null) return tokens;",
+    tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
+  },
+];
