@@ -26,6 +26,8 @@ export function serverEnvironment(
 ): Readonly<Record<string, string>> {
   return {
     ...system,
+    // The ingress connects from this machine, and names the caller.
+    TRUSTED_PROXIES: "127.0.0.0/8",
     ...environment,
     ...(mode === "none" ? {} : { OAUTH_MODE: mode }),
     DEPLOYMENT_URL: deploymentUrl,

@@ -75,6 +75,7 @@ describe("the environment of a server", () => {
     const environment = { VENDOR: "v", DEPLOYMENT_URL: "https://evil.example" };
     expect(serverEnvironment({ mode: "pre-registered", environment }, injected)).toEqual({
       PATH: "/bin",
+      TRUSTED_PROXIES: "127.0.0.0/8",
       VENDOR: "v",
       OAUTH_MODE: "pre-registered",
       DEPLOYMENT_URL: "https://notes.platform.example",

@@ -7,15 +7,11 @@ import { PassThrough, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
-import { requestHeaders, responseHeaders } from "./forwarded-headers.ts";
+import { type RequestHeaderRules, requestHeaders, responseHeaders } from "./forwarded-headers.ts";
 
-export interface Destination {
-  /** Whose server it is. */
-  readonly connectorId: string;
+/** `host` is the authority of the server's DEPLOYMENT_URL. */
+export interface Destination extends RequestHeaderRules {
   readonly target: { readonly host: string; readonly port: number };
-  /** What the server is called: the authority of its DEPLOYMENT_URL. */
-  readonly host: string;
-  readonly keepsAuthorization: boolean;
   /** Ends the caller's connection: an answer that broke off must not look like one that is whole. */
   readonly breakOff: () => void;
 }
@@ -39,7 +35,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  */
 export function forward(
   request: Request,
-  { connectorId, target, host, keepsAuthorization, breakOff }: Destination,
+  { target, breakOff, ...rules }: Destination,
   limits: ForwardLimits = DEFAULT_LIMITS,
 ): Promise<Response | Answer> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge(limits));
@@ -51,7 +47,7 @@ export function forward(
       port: target.port,
       method: request.method,
       path: pathname + search,
-      headers: requestHeaders(request.headers, { connectorId, host, keepsAuthorization }),
+      headers: requestHeaders(request.headers, rules),
       setHost: false,
     });
     const settle = (answer: Response | Answer): void => {
@@ -64,7 +60,9 @@ export function forward(
     };
     const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
     outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
-    outgoing.on("response", (incoming) => settle(toResponse(incoming, request, { connectorId, breakOff })));
+    outgoing.on("response", (incoming) =>
+      settle(toResponse(incoming, request, { connectorId: rules.connectorId, breakOff })),
+    );
     // A caller that left: the server need not go on.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();

@@ -31,12 +31,14 @@ export interface RequestHeaderRules {
   /** What the server is called. */
   readonly host: string;
   readonly keepsAuthorization: boolean;
+  /** Who is connected to the ingress. The server counts its limits by it. */
+  readonly callerAddress: string;
 }
 
 /** @returns header names in lower case */
 export function requestHeaders(
   headers: Headers,
-  { connectorId, host, keepsAuthorization }: RequestHeaderRules,
+  { connectorId, host, keepsAuthorization, callerAddress }: RequestHeaderRules,
 ): Record<string, string> {
   const dropped = neighbours(headers.get("connection"));
   const passed = [...headers].filter(
@@ -44,7 +46,7 @@ export function requestHeaders(
   );
   const { cookie: sent = "", ...rest } = Object.fromEntries(passed);
   const cookie = incomingCookies(sent, connectorId);
-  return { ...rest, ...(cookie === undefined ? {} : { cookie }), host };
+  return { ...rest, ...(cookie === undefined ? {} : { cookie }), host, "x-forwarded-for": callerAddress };
 }
 
 /** @param raw names and values, alternating, as received */

@@ -166,6 +166,7 @@ describe("what passes", () => {
         "x-private": "1",
         "proxy-authorization": "Basic x",
         "x-forwarded-host": "evil.example",
+        "x-forwarded-for": "192.0.2.1",
         forwarded: "host=evil.example",
         "mcp-protocol-version": "2025-06-18",
         "content-length": "5",
@@ -174,6 +175,8 @@ describe("what passes", () => {
     const { headers, body, method } = JSON.parse(answer.body) as Record<string, Record<string, string>>;
     expect([method, body]).toEqual(["POST", "hello"]);
     expect(headers).toMatchObject({ host, authorization: BEARER.authorization, "mcp-protocol-version": "2025-06-18" });
+    // Who is connected to the ingress, and not who the caller claims to be: servers count their limits by it.
+    expect(headers).toMatchObject({ "x-forwarded-for": "127.0.0.1" });
     for (const name of ["x-private", "proxy-authorization", "x-forwarded-host", "forwarded"]) {
       expect(headers).not.toHaveProperty(name);
     }

@@ -1,5 +1,5 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { createCors, errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
 import { type Context, Hono } from "hono";
@@ -29,6 +29,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
           target: upstream.target,
           host,
           keepsAuthorization: keepsAuthorization(upstream),
+          callerAddress: connectionOf(c)?.incoming?.socket.remoteAddress ?? "unknown",
           breakOff: () => breakOff(c),
         },
         limits,
@@ -45,7 +46,11 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
 }
 
 function breakOff(c: Context): void {
-  (c.env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing?.destroy();
+  connectionOf(c)?.outgoing?.destroy();
+}
+
+function connectionOf(c: Context) {
+  return c.env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } | undefined;
 }
 
 /** @param cors for an answer of our own; the server says for itself who may read what it answers */
