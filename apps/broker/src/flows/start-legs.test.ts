@@ -141,6 +141,15 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(cookie).toMatch(/^__Host-flow-[A-Za-z0-9_-]{22}=[A-Za-z0-9_-]{43}$/);
   });
 
+  it("bar#ST-10 takes no request_uri that was not given out, though its flow is there, and burns nothing", async () => {
+    const { push, get, authorizePath } = await testBroker();
+    const requestUri = String((await push()).body["request_uri"]);
+    const guessed = requestUri.replace(/\.[\w-]{43}$/, `.${"A".repeat(43)}`);
+    expect(guessed).not.toBe(requestUri);
+    expect(await get(authorizePath(guessed))).toMatchObject(refusedPage("request_uri_unknown"));
+    expect((await get(authorizePath(requestUri))).response.status).toBe(303);
+  });
+
   it("rfc9126#2.2 lets the same browser go back and reload, and no other use the request_uri again", async () => {
     const { start, get } = await testBroker();
     const { path, cookie, location } = await start();

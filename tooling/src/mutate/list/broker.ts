@@ -116,14 +116,6 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [START],
   },
   {
-    defence: "A request_uri is the one that was given out",
-    rows: ["ST-10"],
-    file: `${FLOWS}/open-vendor.ts`,
-    find: "    !isSameText(flow.requestHash, handle.hash) ||\n",
-    replace: "",
-    tests: [START],
-  },
-  {
     defence: "A request_uri is used once, or again by the browser that started",
     rows: ["CB-7"],
     file: `${FLOWS}/open-vendor.ts`,

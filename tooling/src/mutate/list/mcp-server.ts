@@ -204,12 +204,4 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     replace: "return hosts.length === 0 || isNative || host !== '';",
     tests: [`${OWN}/registration.test.ts`],
   },
-  {
-    defence: "The vendor's tokens stay out of what tools are given as a token",
-    rows: ["RS-2"],
-    file: `${SRC}/mcp/endpoint.ts`,
-    find: '    token: "",\n',
-    replace: "    token: (caller.clientId ?? caller.user).padEnd(8),\n",
-    tests: [`${SRC}/mcp/endpoint.test.ts`],
-  },
 ];

@@ -5,14 +5,6 @@ const STORE = "packages/token-store/src";
 
 export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
-    defence: "The tag of a ciphertext has sixteen bytes",
-    rows: ["TS-1"],
-    file: `${STORE}/sealing/aes-gcm.ts`,
-    find: "if (sealed.length < TAG_BYTES) throw",
-    replace: "if (sealed.length < 4) throw",
-    tests: [`${STORE}/sealing/aes-gcm.test.ts`],
-  },
-  {
     defence: "Nothing opens before all of it was authenticated",
     rows: ["TS-2"],
     file: `${STORE}/sealing/aes-gcm.ts`,
@@ -74,7 +66,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     file: `${STORE}/keys/kms-trust.ts`,
     find: "return key.account === owner.account && key.partition === owner.partition;",
     replace: "return key.account !== '' && key.partition === owner.partition;",
-    tests: [`${STORE}/keys/kms.test.ts`],
+    tests: [`${STORE}/keys/kms-answers.test.ts`],
   },
   {
     defence: "Mode encrypted uses no plaintext",
@@ -83,14 +75,14 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     find: 'if (sealed === undefined) return { refused: "plaintext_only" };',
     replace:
       'if (sealed === undefined) return copy === undefined ? { refused: "plaintext_only" } : { tokens: copy, reseal: false };',
-    tests: [`${STORE}/modes/encrypted.test.ts`, `${STORE}/token-records.test.ts`],
+    tests: [`${STORE}/modes/encrypted.test.ts`],
   },
   {
     defence: "Mode bridge notices a copy that was changed",
     rows: ["TS-8"],
     file: `${STORE}/modes/bridge.ts`,
     find: "if (copy === undefined || isSameCopy(sealed, copy)) return",
-    replace: "if (copy === undefined || isSameCopy(sealed, copy) || true) return",
+    replace: "if (copy === undefined || isSameCopy(sealed, copy) || sealed !== copy) return",
     tests: [`${STORE}/modes/bridge.test.ts`],
   },
   {
@@ -146,7 +138,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     rows: ["RV-4"],
     file: `${STORE}/refresh-commit.ts`,
     find: "    orphans.discard(tokens, call);\n",
-    replace: "",
+    replace: "    if (tokens.refreshToken === tokens.accessToken) orphans.discard(tokens, call);\n",
     tests: [`${STORE}/refresh-fence.test.ts`],
   },
   {
