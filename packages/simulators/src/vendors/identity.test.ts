@@ -92,6 +92,8 @@ const KNOWN = ["github", "slack", "atlassian", "google-workspace", "microsoft-ag
 const UNKNOWN = ["linear", "notion"];
 const JUDGED = ["github", "slack", "atlassian", "google-workspace"];
 const PINNED = ["github", "google-workspace"];
+/** Whose tokens are to be ours, where the vendor tells; else no client is expected. */
+const expectedAt = (id: string): VendorCredentials | undefined => (PINNED.includes(id) ? OURS : undefined);
 
 it("every simulated vendor is one of those below", () => {
   expect([...KNOWN, ...UNKNOWN].toSorted()).toEqual(Object.keys(STAGES).toSorted());
@@ -118,8 +120,8 @@ describe.each(JUDGED)("a token of %s", (id) => {
     const { vendor } = bench;
     const tokens = await connect(bench);
     const user = await client.identify(vendor, tokens);
-    expect(canJudge(vendor, OURS)).toBe(true);
-    expect(await client.judgeToken(vendor, tokens.accessToken, OURS)).toMatchObject({ active: true, user });
+    expect([canJudge(vendor, expectedAt(id)), canJudge(vendor, OURS)]).toEqual([true, PINNED.includes(id)]);
+    expect(await client.judgeToken(vendor, tokens.accessToken, expectedAt(id))).toMatchObject({ active: true, user });
     expect(await client.account(vendor, tokens.accessToken)).toBeDefined();
   });
 
@@ -127,13 +129,14 @@ describe.each(JUDGED)("a token of %s", (id) => {
     const bench = await benchOf(id);
     const { vendor } = bench;
     const { accessToken, refreshToken } = await connect(bench);
-    expect(await client.judgeToken(vendor, "made-up", OURS)).toMatchObject({ active: false });
+    const expected = expectedAt(id);
+    expect(await client.judgeToken(vendor, "made-up", expected)).toMatchObject({ active: false });
     expect(await client.account(vendor, "made-up")).toBeUndefined();
     if (refreshToken !== undefined)
-      expect(await client.judgeToken(vendor, refreshToken, OURS)).toMatchObject({ active: false });
+      expect(await client.judgeToken(vendor, refreshToken, expected)).toMatchObject({ active: false });
     if (id === "atlassian") return;
     await client.revokeToken(vendor, OURS, { token: accessToken, tokenTypeHint: "access_token" });
-    expect(await client.judgeToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
+    expect(await client.judgeToken(vendor, accessToken, expected)).toMatchObject({ active: false });
     expect(await client.account(vendor, accessToken)).toBeUndefined();
   });
 });
@@ -151,11 +154,14 @@ describe.each(PINNED)("a token that another app got at %s", (id) => {
   });
 });
 
-it("GitHub's account judges where there is no secret, and says nothing of the app", async () => {
-  const bench = await benchOf("github");
-  const { accessToken } = await connect(bench, { credentials: THEIRS });
+it("GitHub's account names the person and not the app: it is enough where no client is expected, and there alone", async () => {
+  const { vendor, ...bench } = await benchOf("github");
+  const { accessToken } = await connect({ vendor, ...bench }, { credentials: THEIRS });
+  expect(await client.judgeToken(vendor, accessToken, undefined)).toEqual({ active: true, user: "1" });
   const { clientSecret: _none, ...withoutSecret } = OURS;
-  expect(await client.judgeToken(bench.vendor, accessToken, withoutSecret)).toEqual({ active: true, user: "1" });
+  expect(canJudge(vendor, withoutSecret)).toBe(false);
+  const unknown = { extras: { reason: "client_unknown" } };
+  await expect(client.judgeToken(vendor, accessToken, withoutSecret)).rejects.toMatchObject(unknown);
 });
 
 describe.each(UNKNOWN)("a person at %s", (id) => {

@@ -2,6 +2,7 @@
  * Time for tests of things that wait: nobody really does. When nothing else is left to run, time jumps to the first
  * sleeper. The clock is the same time in whole seconds.
  */
+import { createHook } from "node:async_hooks";
 import type { Clock } from "@oauth-broker/oauth-core";
 import type { Timer } from "../refresh-times.ts";
 
@@ -18,7 +19,7 @@ export function virtualTime(start: number): VirtualTime {
 
   const pump = (): void => {
     isPumping = false;
-    if (isReadingFiles()) return startPump();
+    if (fileRequests.size > 0) return startPump();
     sleepers.sort((a, b) => a.wakeAt - b.wakeAt);
     const first = sleepers.shift();
     if (first === undefined) return;
@@ -49,7 +50,13 @@ export function virtualTime(start: number): VirtualTime {
   };
 }
 
-/** Files are read in the machine's time: this one stands still meanwhile. */
-function isReadingFiles(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
-}
+/**
+ * Files are read and written in the machine's time: this one stands still meanwhile. Counted by hook, because
+ * `process.getActiveResourcesInfo` does not name what `node:fs/promises` has under way.
+ */
+const fileRequests = new Set<number>();
+createHook({
+  init: (id, type) => void (/^FSREQ|^FILEHANDLECLOSE/.test(type) && fileRequests.add(id)),
+  after: (id) => void fileRequests.delete(id),
+  destroy: (id) => void fileRequests.delete(id),
+}).enable();
