@@ -72,7 +72,7 @@ export const VENDOR_VARIABLES = [
     name: "VENDOR_CLIENT_ID",
     type: "text of at most 2048 characters",
     description:
-      "What the vendor calls this deployment. Hosted mode needs it. In pre-registered mode only tokens that the vendor says are of this client are then taken; with a vendor that cannot say it the server does not start.",
+      "What the vendor calls this deployment. Hosted mode needs it. In pre-registered mode only tokens that the vendor says are of this client are then taken; with a vendor that cannot say it the server does not start, or, where only metadata tells, warns, and every call fails.",
     example: "my-server-at-the-vendor",
   },
   {
