@@ -1,5 +1,5 @@
 /**
- * `npm run mutate`: removes each defence in turn and says which tests notice. Opt-in; mutate.test.ts keeps the list fit to run.
+ * `npm run mutate`: removes each defence in turn and says which tests notice. Opt-in; list.test.ts keeps the list fit to run.
  * options.ts says what there is to choose, run.ts does it.
  */
 import { ROOT } from "../sources.ts";
