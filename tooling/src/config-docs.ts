@@ -36,7 +36,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),
     ),
     "## Servers made from the template",
-    "A server is set by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes that are not in the table, and variables that do nothing where they are set, are warned about.",
+    "A server is set by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes (other than `DATA_`, `MAX_` and `TRUSTED_`) that are not in the table, and variables that do nothing where they are set, are warned about.",
     "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region from its ARN, else `DB_TABLE_REGION`.",
     table(
       ["variable", "where it counts", "shape", "default", "what it does", "example"],
