@@ -63,7 +63,12 @@ export async function startMcpStage(profileFolder?: string): Promise<McpStage> {
       open: await subject("open", hosted),
       sqlite: await subject("sqlite", hosted),
       dynamodb: await subject("dynamodb", { ...hosted, ...awsEnvironment(aws) }),
-      preRegistered: await subject("preRegistered", { OAUTH_MODE: "pre-registered" }),
+      // The vendor names no client of a token, so none is expected.
+      preRegistered: await subject("preRegistered", {
+        OAUTH_MODE: "pre-registered",
+        VENDOR_CLIENT_ID: "",
+        VENDOR_CLIENT_SECRET: "",
+      }),
     };
     return { vendorUrl, engine: aws.name, servers, stop };
   } catch (error) {

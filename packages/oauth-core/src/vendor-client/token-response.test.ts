@@ -24,9 +24,12 @@ describe("a token answer that would be good by its body", () => {
     await expect(read(SOUND, { status })).rejects.toMatchObject(INVALID);
   });
 
-  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])("bar#VR-7 is none as %s", async (type) => {
-    await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
-  });
+  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])(
+    "bar#VR-7 is none as %s",
+    async (type) => {
+      await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
+    },
+  );
 });
 
 describe("bar#VR-7 a success", () => {
