@@ -102,12 +102,12 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
 
 function registrationRoute(
   rules: RegistrationRules,
-  { records, now, settings: { limits } }: HostedDeps,
+  { records, serverKey, now, settings: { limits } }: HostedDeps,
   addressOf: CallerAddress,
 ): Route {
   //= bar#AS-12
   const registrations = createMinuteCount(limits.registrationsPerMinute, now);
-  const unusedClients = createUnusedClients({ records, now });
+  const unusedClients = createUnusedClients({ records, serverKey, now });
   return {
     method: "POST",
     path: PATHS.register,

@@ -10,6 +10,7 @@ export type ServerKeyPurpose =
   | "token-tag"
   | "record-mac"
   | "user-sessions"
+  | "client-slots"
   | "state"
   | "csrf";
 

@@ -4,8 +4,10 @@
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { authenticatedRecords, memoryRecordStore } from "@oauth-broker/token-store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
+import { testServerKey } from "../../testing/test-sessions.ts";
 import { findRegistered, noteUse, registerClient } from "./registration.ts";
 import { createUnusedClients } from "./unused-clients.ts";
 
@@ -14,14 +16,16 @@ const MOST = 5;
 const RULES = { hosts: [] };
 const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
 
+const KEY = testServerKey(fixedClock(NOW));
+
 let now: ReturnType<typeof fixedClock>;
 let stores: RecordStores;
 let records: RecordStore;
 let register: () => Promise<string>;
 
 /** One process of the server. */
-function processOn(store: RecordStore): () => Promise<string> {
-  const { admit } = createUnusedClients({ records: store, now }, MOST);
+function processOn(store: RecordStore, serverKey = KEY): () => Promise<string> {
+  const { admit } = createUnusedClients({ records: store, serverKey, now }, MOST);
   return async () => {
     const { body } = await registerClient(METADATA, RULES, { records: store, now, admit });
     return String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
@@ -107,4 +111,15 @@ describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unus
     isDown = false;
     expect(await isKnown(await failing())).toBe(true);
   });
+});
+
+it("another server key, under which no record of before can be read, keeps no client out (#11)", async () => {
+  now = fixedClock(NOW);
+  const table = memoryRecordStore({ now });
+  for (const serverKey of [KEY, testServerKey(now)]) {
+    records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
+    register = processOn(records, serverKey);
+    const ids = await registerAll(MOST + 1);
+    expect(await known(ids)).toEqual([false, true, true, true, true, true]);
+  }
 });

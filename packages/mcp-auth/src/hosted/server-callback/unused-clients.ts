@@ -8,8 +8,13 @@
  * `client-slots` `next` holds n, moved by compare-and-set, so that no two registrations of any
  * number of processes share one. Called by registration.ts before it stores the client: whatever
  * process dies in between, no client is outside the ring.
+ *
+ * The places of these records are named under the server key: another server key, which makes them
+ * unreadable, finds the places of its own ring free.
  */
+import { createHmac } from "node:crypto";
 import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import type { ServerKey } from "../server-key.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
 export interface UnusedClients {
@@ -19,6 +24,7 @@ export interface UnusedClients {
 
 export interface UnusedClientsDeps {
   readonly records: RecordStore;
+  readonly serverKey: ServerKey;
   readonly now: Clock;
 }
 
@@ -55,8 +61,9 @@ export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_U
   };
 }
 
-async function takeNumber({ records, now }: UnusedClientsDeps): Promise<number> {
-  const key = slotKey("next");
+async function takeNumber(deps: UnusedClientsDeps): Promise<number> {
+  const { records, now } = deps;
+  const key = await slotKey("next", deps);
   for (let tries = 0; tries < TRIES; tries += 1) {
     // Without registrations for as long as a client lives unused the ring is empty, and begins
     // anew.
@@ -75,8 +82,9 @@ async function takeNumber({ records, now }: UnusedClientsDeps): Promise<number> 
   throw contended("the number of the next slot");
 }
 
-async function takeSlot(slot: string, clientId: string, { records, now }: UnusedClientsDeps): Promise<void> {
-  const key = slotKey(slot);
+async function takeSlot(slot: string, clientId: string, deps: UnusedClientsDeps): Promise<void> {
+  const { records, now } = deps;
+  const key = await slotKey(slot, deps);
   for (let tries = 0; tries < TRIES; tries += 1) {
     const expiresAt = now() + UNUSED_SECONDS;
     const record = await records.get(key);
@@ -93,8 +101,10 @@ async function takeSlot(slot: string, clientId: string, { records, now }: Unused
   throw contended("a slot");
 }
 
-function slotKey(id: string): RecordKey {
-  return { kind: "client-slots", id };
+/** @param slot its number, or `next` */
+async function slotKey(slot: string, { serverKey }: Pick<UnusedClientsDeps, "serverKey">): Promise<RecordKey> {
+  const key = await serverKey.derive("client-slots");
+  return { kind: "client-slots", id: createHmac("sha256", key).update(slot).digest("base64url") };
 }
 
 function contended(what: string): OAuthError {

@@ -6,6 +6,7 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { testServerKey } from "../../testing/test-sessions.ts";
 import type * as Registration from "./registration.ts";
 
 const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
@@ -31,7 +32,7 @@ async function flood(forgetUnused: (clientId: string, records: RecordStore) => P
   }));
   const { findRegistered, noteUse, registerClient } = await import("./registration.ts");
   const { createUnusedClients } = await import("./unused-clients.ts");
-  const { admit } = createUnusedClients({ records, now }, MOST);
+  const { admit } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
   const ids: string[] = [];
   for (let index = 0; index < 2 * MOST; index += 1) {
     const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, admit });
