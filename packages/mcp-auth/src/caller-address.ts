@@ -42,7 +42,11 @@ function networkOf(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/** IPv4 as IPv6 sockets show it. */
+/** Some proxies append the caller's port, another one for each connection. */
+const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/i;
+
+/** Without port and brackets; IPv4 not as IPv6 sockets show it. */
 function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+  const [, ipv6, ipv4] = WITH_PORT.exec(address) ?? [];
+  return (ipv6 ?? ipv4 ?? address).replace(/^::ffff:(?=\d+\.)/i, "");
 }

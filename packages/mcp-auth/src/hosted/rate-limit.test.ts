@@ -25,6 +25,16 @@ it.each([
   ["zeros in the middle", "2001::3:4:5:6:7", undefined, [], "2001:0:0:3::/64"],
   ["loopback", "::1", undefined, [], "0:0:0:0::/64"],
   ["nothing was forwarded", "10.0.0.1", undefined, ["10.0.0.0/8"], "10.0.0.1"],
+  ["a proxy that appends the port too", "10.0.0.1", "203.0.113.9:49152", ["10.0.0.0/8"], "203.0.113.9"],
+  ["its IPv6", "10.0.0.1", "[2001:db8:1:2::9]:49152", ["10.0.0.0/8"], "2001:db8:1:2::/64"],
+  ["IPv6 in brackets alone", "10.0.0.1", "[2001:db8:1:2::9]", ["10.0.0.0/8"], "2001:db8:1:2::/64"],
+  [
+    "a trusted proxy with its port, behind another",
+    "10.0.0.1",
+    "203.0.113.9:49152, 10.0.0.2:49153",
+    ["10.0.0.0/8"],
+    "203.0.113.9",
+  ],
 ])("bar#ST-8 the address is the one nearest that is not ours: %s", (_what, peer, forwarded, trusted, expected) => {
   expect(createCallerAddress(trusted)(from(peer, forwarded))).toBe(expected);
 });
