@@ -161,7 +161,7 @@ export async function resolvePlan(
 
 /** Whether an endpoint of the request leaves the vendor's vetted hosts. */
 function isForeign(endpoint: string | undefined, vendor: Vendor): boolean {
-  return endpoint !== undefined && !originsOf(vendor).includes(new URL(endpoint).origin);
+  return endpoint !== undefined && !vettedOrigins(vendor).includes(new URL(endpoint).origin);
 }
 
 function hasOverrides({ authorizationEndpoint, tokenEndpoint }: Overrides): boolean {
@@ -201,7 +201,7 @@ function withOwnSecret(base: Vendor, { source, clientSecret }: VendorCredentials
   return isUnused ? { ...base, tokenEndpointAuthMethod: "client_secret_basic" } : base;
 }
 
-function originsOf({
+function vettedOrigins({
   issuer,
   authorizationEndpoint,
   tokenEndpoint,
