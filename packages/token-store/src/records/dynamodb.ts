@@ -37,13 +37,16 @@ export interface DynamoDbOptions {
   readonly endpoint?: string;
   /** Default 2500. */
   readonly deadlineMs?: number;
+  /** Of one try of a request; default 1500. */
+  readonly requestTimeoutMs?: number;
   /** Tries of one request; default 8. */
   readonly maxAttempts?: number;
 }
 
 /** Opens nothing yet: the first call does. So a table that is missing or away makes calls fail, not the start. */
 export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
-  const { table, region, endpoint, deadlineMs = DEADLINE_MS, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const { table, region, endpoint, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const { deadlineMs = DEADLINE_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const retries = createRetries(maxAttempts);
   const agent = { keepAlive: true, maxSockets: AT_ONCE };
   const client = new DynamoDBClient({
@@ -53,7 +56,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
     retryStrategy: retries.strategy,
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
       httpAgent: agent,
       httpsAgent: agent,

@@ -26,6 +26,7 @@ export interface RefreshSettings {
   readonly table: string;
   /** Of a call to the engine. */
   readonly deadlineMs?: number;
+  readonly requestTimeoutMs?: number;
   readonly keyFile: string;
   readonly vendor: { readonly tokenEndpoint: string; readonly clientId: string; readonly clientSecret: string };
   /** Whether the vendor is known to rotate, so that a lost answer is a lost refresh token. */
@@ -62,9 +63,10 @@ export function compose(
   settings: RefreshSettings,
   at: (point: Point) => Promise<void>,
 ): { readonly records: TokenRecords; readonly refresh: Refresh; readonly now: () => number; close(): Promise<void> } {
-  const { endpoint, region, table, deadlineMs = 2500, keyFile, clockOffset = 0 } = settings;
+  const { endpoint, region, table, deadlineMs = 2500, requestTimeoutMs, keyFile, clockOffset = 0 } = settings;
   const now = (): number => systemClock() + clockOffset;
-  const rows = dynamodbTokenRows({ endpoint, region, table, deadlineMs });
+  const patience = requestTimeoutMs === undefined ? { deadlineMs } : { deadlineMs, requestTimeoutMs };
+  const rows = dynamodbTokenRows({ endpoint, region, table, ...patience });
   const keys = localKeyWrapper({ path: keyFile });
   const dataKeys = createDataKeys({ keys, context: dataKeyContext({ environment: "test", table }), now });
   const inner = createTokenRecords({ rows, dataKeys, mode: encrypted, environment: "test", now });
