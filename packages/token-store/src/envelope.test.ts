@@ -195,6 +195,13 @@ describe("a moved envelope", () => {
     );
   });
 
+  it("bar#TS-3 is refused where a part looks like the end of one and the start of the next", () => {
+    // Four bytes stand before each part. Were they not its length, these two places would be one.
+    const boundary = "\0".repeat(4);
+    const sealed = seal(KEY, "text", [`a${boundary}b`, "c"]);
+    expect(refusalOf(() => open(KEY, sealed, ["a", `b${boundary}c`])).code).toBe("unreadable");
+  });
+
   it("bar#TS-5 is refused under another key", () => {
     expect(refusalOf(() => open(OTHER_KEY, seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("unreadable");
   });
