@@ -77,7 +77,7 @@ const run = (...mutations: Mutation[]): Promise<number> =>
 describe("a mutation", () => {
   it("is noticed where a test fails without the defence", async () => {
     expect(await run(door({}))).toBe(0);
-    expect(lines.at(-1)).toBe("1 defences, 0 survivors");
+    expect(lines.at(-1)).toBe("1 defence, 0 survivors");
     expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
     expect(readFileSync(join(root, "packages/door/src/door.ts"), "utf8")).toBe(SOURCE);
   });

@@ -45,7 +45,7 @@ export async function runMutations(mutations: readonly Mutation[], world: Mutate
 
     for (const line of report(outcomes)) world.say(line);
     const survivors = outcomes.filter((outcome) => !isNoticed(outcome)).length + waiting.length;
-    world.say(`${mutations.length} defences, ${survivors} survivor${survivors === 1 ? "" : "s"}`);
+    world.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}`);
     return survivors;
   } finally {
     for (const copy of copies) copy.remove();
@@ -105,4 +105,8 @@ function report(outcomes: readonly Timed[]): string[] {
     return `| ${cell(outcome.mutation.defence)} | ${cell(found)} | ${outcome.seconds.toFixed(1)} s |`;
   });
   return ["", "| defence | noticed by | time |", "| --- | --- | --- |", ...rows, ""];
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
