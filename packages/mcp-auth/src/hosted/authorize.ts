@@ -1,6 +1,6 @@
 /**
  * GET /authorize with the platform's callback: the browser goes on to the vendor, with the platform's redirect URI and state as
- * they came. Nothing is stored. After it the vendor answers the platform, which posts the code to /token (code-grant.ts).
+ * they came. Nothing is stored, but of a narrower request its scope. After it the vendor answers the platform, which posts the code to /token (code-grant.ts).
  */
 import {
   errorMembers,
@@ -16,9 +16,10 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type AuthorizationRequest, readAuthorizationRequest, requireClientRedirect } from "./authorization-request.ts";
 import type { FindClient } from "./clients.ts";
 import type { HostedDeps } from "./deps.ts";
+import { noteNarrowRequest } from "./narrow-request.ts";
 import { vendorSecrets } from "./vendor-secrets.ts";
 
-export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey" | "vendorClient"> {
+export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey" | "vendorClient" | "records" | "now"> {
   readonly findClient: FindClient;
 }
 
@@ -42,6 +43,7 @@ async function toVendor(
   const { vendorClient, settings } = deps;
   const vendor = await vendorClient.resolve(settings.vendor.vendor);
   const { codeChallenge, nonce } = await vendorSecrets(clientChallenge, vendor, deps);
+  await noteNarrowRequest(clientChallenge, scope, deps);
   return redirectAnswer(
     vendorClient.authorizationUrl(vendor, {
       clientId: settings.vendor.credentials.clientId,

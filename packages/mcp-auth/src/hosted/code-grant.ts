@@ -16,6 +16,7 @@ import {
 import type { HostedClient } from "./clients.ts";
 import type { HostedDeps } from "./deps.ts";
 import { openSession } from "./open-session.ts";
+import { askedScope } from "./narrow-request.ts";
 import { requireOwnResource } from "./requested.ts";
 import type { IssuedTokens } from "./session.ts";
 import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
@@ -33,11 +34,12 @@ export async function redeemVendorCode(
   const code = readCode(parameters); //                                         3  malformed verifier: stays usable
   const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
   const secrets = await vendorSecrets(code.codeChallenge, vendor, deps); //     5  PKCE #2 of this very verifier
-  await claimCode(code, deps); //                                               6  of any number of tries one goes on
-  const tokens = await redeem({ code, redirectUri, vendor, secrets }, deps); // 7  the vendor checks PKCE #2
-  const redeemed = { tokens, vendor, asked: settings.vendor.scopes };
-  const started = await openSession(redeemed, client, deps); //                 8  who it is; tokens kept, sealed; a session
-  await noteSession(code, started.session.id, deps); //                         9  a second use of the code ends it
+  const asked = await askedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
+  await claimCode(code, deps); //                                               7  of any number of tries one goes on
+  const tokens = await redeem({ code, redirectUri, vendor, secrets, asked }, deps); // 8  the vendor checks PKCE #2
+  const redeemed = { tokens, vendor, asked };
+  const started = await openSession(redeemed, client, deps); //                 9  who it is; tokens kept, sealed; a session
+  await noteSession(code, started.session.id, deps); //                        10  a second use of the code ends it
   return started.tokens;
 }
 
@@ -61,6 +63,7 @@ interface Redemption {
   readonly redirectUri: string;
   readonly vendor: ResolvedVendor;
   readonly secrets: VendorSecrets;
+  readonly asked: readonly string[];
 }
 
 /**
@@ -68,14 +71,15 @@ interface Redemption {
  * gave nobody a session, so that a second try can do no harm.
  */
 //= bar#VR-5
-async function redeem({ code, redirectUri, vendor, secrets }: Redemption, deps: HostedDeps): Promise<VendorTokens> {
+async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorTokens> {
+  const { code, redirectUri, vendor, secrets, asked } = redemption;
   const { vendorClient, settings } = deps;
   const { codeVerifier, nonce } = secrets;
   try {
     return await vendorClient.redeemCode(vendor, settings.vendor.credentials, {
       code: code.code,
       redirectUri,
-      scope: settings.vendor.scopes,
+      scope: asked,
       ...(codeVerifier === undefined ? {} : { codeVerifier }),
       ...(nonce === undefined ? {} : { nonce }),
     });

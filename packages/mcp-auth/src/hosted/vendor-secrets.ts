@@ -1,6 +1,6 @@
 /**
- * PKCE #2 and the OpenID nonce of a flow, derived from the client's PKCE #1 challenge and the server key: nothing is stored at
- * `/authorize`, and the vendor's code is worth nothing to who lacks the client's verifier. The same in every process.
+ * PKCE #2 and the OpenID nonce of a flow, derived from the client's PKCE #1 challenge and the server key: none of them is
+ * stored, and the vendor's code is worth nothing to who lacks the client's verifier. The same in every process.
  */
 import { createHmac } from "node:crypto";
 import { deriveCodeChallenge, deriveCodeVerifier, hasIdTokens, type ResolvedVendor } from "@oauth-broker/oauth-core";

@@ -225,6 +225,20 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/shared-link.test.ts"],
   },
   {
+    defence: "At a silent vendor a narrower request with the platform's callback granted what it asked for",
+    file: "packages/mcp-auth/src/hosted/narrow-request.ts",
+    find: 'typeof narrow === "string" ?',
+    replace: 'typeof narrow === "number" ?',
+    tests: ["packages/mcp-auth/src/hosted/narrow-request.test.ts"],
+  },
+  {
+    defence: "What a flow asked for is noted once",
+    file: "packages/mcp-auth/src/hosted/narrow-request.ts",
+    find: "  await records.create({",
+    replace: "  await records.delete(keyOf(codeChallenge));\n  await records.create({",
+    tests: ["packages/mcp-auth/src/hosted/narrow-request.test.ts"],
+  },
+  {
     defence: "A dead link is not kept",
     file: "packages/mcp-auth/src/hosted/kept-link.ts",
     find: 'return status === "active" && (',

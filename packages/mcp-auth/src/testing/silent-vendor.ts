@@ -1,0 +1,52 @@
+/** The platform's callback, and a vendor that does not say what it granted (RFC 6749 §5.1). */
+import { randomBytes } from "node:crypto";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core";
+import { linkKey } from "../hosted/vendor-link.ts";
+import { openOpenIdBench, type OpenIdBench } from "./hosted-bench.ts";
+
+export interface SilentVendorBench extends OpenIdBench {
+  /** The same user signs in once more. @param scope absent: the request names none */
+  signIn(scope?: string): Promise<SilentSignIn>;
+  /** The link of the session's user as it is now. */
+  linked(access: string): Promise<Link>;
+}
+
+interface Link {
+  readonly token: string | undefined;
+  readonly scope: string | undefined;
+}
+
+interface SilentSignIn {
+  readonly status: number;
+  readonly access: string;
+  /** Of the session. */
+  readonly scope: string | undefined;
+  /** As it was after this sign-in. */
+  readonly link: Link;
+}
+
+export async function openSilentVendorBench(): Promise<SilentVendorBench> {
+  const bench = await openOpenIdBench({
+    vendorClient: (real) => ({
+      ...real,
+      redeemCode: async (...parameters) => {
+        const { scope: _unsaid, ...tokens } = await real.redeemCode(...parameters);
+        return tokens;
+      },
+    }),
+  });
+  const linked: SilentVendorBench["linked"] = async (access) => {
+    const session = await bench.sessions.identify(access);
+    if (session === undefined) throw new Error("there is no session");
+    const tokens = (await bench.tokens.get(linkKey(session.user, bench)))?.tokens;
+    return { token: tokens?.accessToken.reveal(), scope: tokens?.scope };
+  };
+  const signIn: SilentVendorBench["signIn"] = async (scope) => {
+    const codeVerifier = randomBytes(32).toString("base64url");
+    const { code } = await bench.consent({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
+    const { status, body } = await bench.token({ code, code_verifier: codeVerifier });
+    const access = body["access_token"] ?? "";
+    return { status, access, scope: body["scope"], link: await linked(access) };
+  };
+  return { ...bench, signIn, linked };
+}
