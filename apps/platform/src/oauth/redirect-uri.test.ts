@@ -82,6 +82,23 @@ describe("the redirect URI of a connector", () => {
     }
   });
 
+  it("rfc9700#4.4.2.2 is its own where the server's own endpoints were entered as those of a vendor", async () => {
+    const platform = await open(PRE_REGISTERED_YAML);
+    const connector = { ...(await platform.init()), serverUrl: "https://notes.example/mcp" };
+    const own = { registration: "pre_registered_client", clientId: "platform" } as const;
+    for (const entered of [
+      { authorizationUrl: "https://NOTES.example:443/authorize", tokenUrl: "https://vendor.example/token" },
+      { authorizationUrl: "https://vendor.example/authorize", tokenUrl: "https://notes.example/token" },
+      { vendorOrIssuer: "https://notes.example" },
+    ]) {
+      const settings = { ...connector.settings, ...own, ...entered };
+      expect(redirectUriOf({ ...connector, settings }, PLATFORM)).toBe(OWN);
+      expect(callbackWarning({ ...connector, settings, callback: "shared" }, PLATFORM)).toContain("notes shares");
+    }
+    const settings = { ...connector.settings, ...own, vendorOrIssuer: "github" };
+    expect(redirectUriOf({ ...connector, settings }, PLATFORM)).toBe(SHARED);
+  });
+
   it("does not lie below another", async () => {
     const platform = await open(HOSTED_YAML);
     const connector = await platform.init();

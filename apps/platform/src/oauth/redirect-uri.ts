@@ -15,9 +15,19 @@ export const SHARED_CALLBACK = "/oauth/callback";
  */
 export const OWN_CALLBACK = "/oauth/connectors/:id/callback";
 
-type OfConnector = Pick<Connector, "id" | "callback" | "settings">;
+type OfConnector = Pick<Connector, "id" | "callback" | "serverUrl" | "settings">;
 
-const isHosted = ({ settings }: OfConnector): boolean => settings.registration === "hosted_server";
+/** Also where an administrator entered the server's own endpoints as those of a vendor: it is the same server that leads users on. */
+function isHosted({ serverUrl, settings }: OfConnector): boolean {
+  const { registration, authorizationUrl, tokenUrl, vendorOrIssuer } = settings;
+  if (registration !== "pre_registered_client") return registration === "hosted_server";
+  const origin = originOf(serverUrl);
+  return origin !== undefined && [authorizationUrl, tokenUrl, vendorOrIssuer].some((url) => originOf(url) === origin);
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+}
 
 /** @param platformUrl without a trailing slash */
 //= rfc9700#4.4.2.2

@@ -39,6 +39,13 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
   },
   {
+    defence: "A server whose own endpoints were entered as those of a vendor has a redirect URI of its own",
+    file: "apps/platform/src/oauth/redirect-uri.ts",
+    find: "return origin !== undefined && [",
+    replace: 'return origin === "" && [',
+    tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+  },
+  {
     defence: "An answer is redeemed only at the path of the redirect URI its flow began with",
     file: "packages/broker-client/src/callback.ts",
     find: "  if (url.pathname !== asked.pathname) {",
