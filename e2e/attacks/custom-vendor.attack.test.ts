@@ -4,7 +4,7 @@
  * honest vendor that belongs to somebody else, or a secret of the operator's, at his token endpoint.
  * What stops him: the operator's credentials go to the operator's endpoints only (requireOwnCredentials), an issuer comes with
  * its own endpoints (readTarget), and his vendor has a callback path of its own that an honest vendor never heard of
- * (callbackContext, requireArrivalPath).
+ * (callbackContext), and answers count there alone.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -34,15 +34,19 @@ vi.mock("@oauth-broker/broker/src/flows/vendor-target.ts", async (original) => {
 
 vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
-  const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
-    off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
   const callbackContext: typeof actual.callbackContext = (context, key) => {
     // One path for all, whoever asks.
     if (off.has("callbackContext")) return ONE_FOR_ALL;
     const isForAnyClient = off.has("client of callbackContext");
     return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
   };
-  return { ...actual, requireArrivalPath, callbackContext };
+  return { ...actual, callbackContext };
+});
+
+vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/policy.ts")>();
+  const { onAnyPath } = await import("./support/any-path.ts");
+  return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
 vi.mock("@oauth-broker/broker/src/flows/foreign-client.ts", async (original) => {
@@ -150,8 +154,8 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     expect(world.logLines.join("")).not.toContain(parameter(answer, "code"));
   });
 
-  it("X-1 X-13 twin: without requireArrivalPath the attacker redeems the victim's code with the challenge he relayed", async () => {
-    await without(off, "requireArrivalPath", async () => {
+  it("X-1 X-13 twin: where an answer counts at any path the attacker redeems the victim's code with the challenge he relayed", async () => {
+    await without(off, "path of the flow", async () => {
       const { evil, redeemStolen } = await crossApp();
       expect(whose(stolenBy(evil))).toBe("victim");
       // PKCE alone does not help. Of our own secrets none was there all the same.

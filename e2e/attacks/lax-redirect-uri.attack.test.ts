@@ -4,7 +4,7 @@
  * the browser there, as our public client, with a redirect URI that the honest vendor takes for
  * ours and that the broker takes for an answer in the attacker's flow. What the attacker wants: the
  * honest vendor's code at its own token endpoint. What stops it: a vendor that a caller names has a
- * path of its own (requireArrivalPath), which lies beneath no other (callbackPath).
+ * path of its own, where alone its answers count, and which lies beneath no other (callbackPath).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
@@ -18,14 +18,18 @@ afterEach(() => off.clear());
 
 vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
-  const requireArrivalPath: typeof actual.requireArrivalPath = (flow, arrived, trace) =>
-    off.has("requireArrivalPath") ? undefined : actual.requireArrivalPath(flow, arrived, trace);
   // Beneath the path of every other vendor, as it once was.
   const callbackPath: typeof actual.callbackPath = (context) =>
     context !== undefined && off.has("callbackPath")
       ? `${actual.CALLBACK_PATH}/${context}`
       : actual.callbackPath(context);
-  return { ...actual, requireArrivalPath, callbackPath };
+  return { ...actual, callbackPath };
+});
+
+vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/flows/policy.ts")>();
+  const { onAnyPath } = await import("./support/any-path.ts");
+  return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
 const HONEST = "https://honest.example";
@@ -99,8 +103,8 @@ describe("a vendor that takes a query appended to the registered redirect URI", 
     expect(evil.tokenRequests).toEqual([]);
   });
 
-  it("bar#XA-4 twin: without requireArrivalPath the victim's code is at the evil token endpoint", async () => {
-    await without(off, "requireArrivalPath", async () => {
+  it("bar#XA-4 twin: where an answer counts at any path the victim's code is at the evil token endpoint", async () => {
+    await without(off, "path of the flow", async () => {
       expect((await lure(ATTACK)).owner).toBe("victim");
     });
   });

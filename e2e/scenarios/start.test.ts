@@ -23,6 +23,26 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+it("bar#XA-1 vendors of the operator's own that share the callback without iss are warned of in the log", async () => {
+  const vendor = (id: string): string => `
+  ${id}:
+    name: ${id}
+    authorization_endpoint: https://${id}.example/authorize
+    token_endpoint: https://${id}.example/token
+    credentials: { client_id: ${id}, client_secret: ${secrets.vendor} }`;
+  const yaml = brokerYaml({
+    baseUrl: `http://127.0.0.1:${await freePort()}`,
+    secrets,
+    issuer: "http://127.0.0.1:9",
+    vendors: vendor("one") + vendor("two"),
+  });
+  const broker = await startBrokerProcess({ yaml });
+  const said = broker.stdout() + broker.stderr();
+  broker.signal("SIGKILL");
+  await broker.exited();
+  expect(said).toContain("Vendor one is one of your own and shares the callback with");
+});
+
 describe("a configuration with mistakes", () => {
   it("is refused with all of them at once, where they are and what would be right, without any secret", async () => {
     const yaml = `

@@ -37,6 +37,12 @@ export const ZONES: readonly {
     files: /^packages\/oauth-core\/src\/service\//,
     mayImport: ["ports", "protocol", "hono"],
   },
+  // The engine of both apps; of the service only the type of the trace.
+  {
+    zone: "brokered-code",
+    files: /^packages\/oauth-core\/src\/brokered-code\//,
+    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server", "hono", "service"],
+  },
   {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
@@ -53,7 +59,7 @@ export const ZONES: readonly {
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", "core index", "hono", "service", "vendor-client"],
+    mayImport: ["token-store", "core index", "brokered-code", "hono", "service", "vendor-client"],
   },
   // The registry and the settings' own checks; written into projects, never loaded with a server.
   {
@@ -61,7 +67,11 @@ export const ZONES: readonly {
     files: /^packages\/create-server\//,
     mayImport: ["mcp-auth", "core index", "service"],
   },
-  { zone: "broker-client", files: /^packages\/broker-client\//, mayImport: ["core index", "vendor-client"] },
+  {
+    zone: "broker-client",
+    files: /^packages\/broker-client\//,
+    mayImport: ["core index", "brokered-code", "vendor-client"],
+  },
   // Records what vendors answer the vendor client; the simulators themselves know nothing of our code.
   { zone: "fixtures", files: /^packages\/simulators\/src\/fixtures\//, mayImport: ["core index"] },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
@@ -75,6 +85,7 @@ export const ZONES: readonly {
       "broker-client",
       "token-store",
       "core index",
+      "brokered-code",
       "hono",
       "service",
       "vendor-client",
@@ -89,6 +100,7 @@ export const ZONES: readonly {
       "broker-client",
       "token-store",
       "core index",
+      "brokered-code",
       "hono",
       "service",
       "vendor-client",

@@ -17,6 +17,7 @@ import { systemClock } from "./clock.ts";
 import { type Config, indexRegistrations } from "./config.ts";
 import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
+import { createFlows } from "./flows/policy.ts";
 import { createSingleFlight } from "./flows/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
@@ -85,6 +86,7 @@ export async function createBroker(
     ),
     allowLoopback,
   };
+  const flows = createFlows(deps);
   let isDraining = false;
   const limit = { bodyBytes: config.limits.bodyBytes };
   const rateLimits = createRateLimits(config.limits);
@@ -92,12 +94,13 @@ export async function createBroker(
   const ofClients = [
     ...apiRoutes({
       ...deps,
+      flows,
       limit,
       rateLimits,
       singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
       responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
     }),
-    ...browserRoutes({ ...deps, limit }),
+    ...browserRoutes({ ...deps, flows, limit }),
     ...registerRoutes({ ...deps, limit, rateLimits, openTo: config.sandbox ? config.clients[0] : undefined }),
   ];
   const info = { ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) };

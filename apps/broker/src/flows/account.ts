@@ -1,7 +1,7 @@
 /**
  * Whose account new tokens are of, for `connection`: the subject of the ID token; without one that
- * of userinfo, where the operator's file names the endpoint (docs/decisions/0030). Called by
- * redeem-broker-code.ts, when the vendor's code is spent: nothing here may lose the tokens.
+ * of userinfo, where the operator's file names the endpoint (docs/decisions/0030). The vendor's
+ * code is spent by then: nothing here may lose the tokens.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError, type VendorTokens } from "@oauth-broker/oauth-core";

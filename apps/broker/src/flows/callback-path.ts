@@ -1,13 +1,9 @@
 /**
  * Where a vendor sends the browser back. A vendor that a caller names (tier 3) has a path of its
  * own: an honest vendor knows only the redirect URI it was given, so its code cannot arrive in a
- * flow of such a vendor. Called by vendor-choice.ts when a flow starts, and by finish-callback.ts
- * when the browser arrives.
+ * flow of such a vendor. The flow's record keeps the path, and an answer counts there alone.
  */
 import { createHmac } from "node:crypto";
-import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { Flow } from "./flow-record.ts";
-import { refusePage } from "./refusal.ts";
 
 export const CALLBACK_PATH = "/v1/callback";
 
@@ -47,19 +43,4 @@ export function callbackContext(context: CallbackContext, key: Buffer): string {
 /** Whether a path segment may be a context at all. */
 export function isContext(segment: string): boolean {
   return CONTEXT.test(segment);
-}
-
-/**
- * @param arrived the context in the path the answer came to; undefined where that is the callback
- *   itself
- * @throws OAuthError for the 400 page
- */
-//= bar#XA-1
-//= bar#XA-4
-export function requireArrivalPath(
-  { context }: Pick<Flow, "context">,
-  arrived: string | undefined,
-  trace: Trace,
-): void {
-  if (context !== arrived) throw refusePage(trace, "path_mismatch");
 }

@@ -120,8 +120,8 @@ describe("a flow of then at a vendor that the caller named", () => {
     const record = await records.get(flowKey(flowId));
     if (record === undefined) throw new Error("no such flow");
     const { stage } = record;
-    const of = { contextHash: hashOfThen(path), ...(path === "/v1/callback" ? {} : { context: CONTEXT }) };
-    const remove = path === "/v1/callback" ? (["context"] as const) : [];
+    const of = { v: 1, contextHash: hashOfThen(path), ...(path === "/v1/callback" ? {} : { context: CONTEXT }) };
+    const remove = ["purpose", "path"];
     const from = { stage, expect: { contextHash: asFlow(record).contextHash } };
     await records.advance(flowKey(flowId), from, { stage, set: of, remove });
     const claims = { jti: flowId, contextHash: of.contextHash, issuedAt: now(), expiresAt: now() + 600 };

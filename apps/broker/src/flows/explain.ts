@@ -13,11 +13,11 @@ import {
   verifyRedirectUri,
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
+import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { credentialsSourceOf, endpointsOf, placeholdersOf, type Source, sourcesOf } from "./explain-sources.ts";
-import { isIdTokenDue } from "./flow-secrets.ts";
 import { type GrantContext, readGrantContext } from "./grant-context.ts";
 import { chooseVendor, type VendorChoice } from "./vendor-choice.ts";
 import { type AuthorizationWishes, readWishes } from "./wishes.ts";

@@ -1,6 +1,6 @@
 /**
  * When a user is asked before the browser leaves (bar XA-9), and what ties the page's form to the flow and to the browser it was
- * shown to. Callers: open-vendor.ts shows the page, owner-decision.ts takes the answer.
+ * shown to. authorize.ts shows the page and takes the answer.
  */
 import { type BindingCookie, formToken, isFormToken } from "@oauth-broker/oauth-core";
 import { type ClientConfig, foldClientId, isAt, originsOf } from "../config.ts";

@@ -3,26 +3,11 @@
  * The reason goes to the log and the counters; the page says the same to everyone.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 
-/** Closed set, so that each refusal is countable by itself (bar OB-1). */
-export type RefusalReason =
-  | "request_uri_unknown"
-  | "request_uri_used"
-  | "client_unknown"
-  | "csrf_mismatch"
-  | "decision_missing"
-  | "page_not_needed"
-  | "state_missing"
-  | "state_invalid"
-  | "flow_unknown"
-  | "state_replayed"
-  | "browser_mismatch"
-  | "context_mismatch"
-  | "path_mismatch"
-  | "issuer_mismatch"
-  | "missing_issuer"
-  | "malformed_response";
+/** Those of every flow, and those of the owner page. */
+export type RefusalReason = FlowRefusal | "csrf_mismatch" | "decision_missing" | "page_not_needed";
 
 const ADVICE: Partial<Record<RefusalReason, string>> = {
   request_uri_used: "Go back to the application and connect again",

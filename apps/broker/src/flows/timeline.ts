@@ -3,6 +3,7 @@
  * A record that reached a stage passed that leg's checks: there is no other way there. The list says which those are.
  */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
+import { CALLBACK_PATH } from "./callback-path.ts";
 import { asFlow, type Flow, flowKey } from "./flow-record.ts";
 
 export interface TimelineLeg {
@@ -69,10 +70,10 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
 
 const SAME_CONTEXT = "same client, vendor, endpoints and credentials";
 
-function callbackChecks({ binding, issVerified, context }: Flow): string[] {
+function callbackChecks({ binding, issVerified, path }: Flow): string[] {
   return [
     "state signature and lifetime",
-    ...(context === undefined ? [] : ["arrived at the callback path of its own"]),
+    ...(path === CALLBACK_PATH ? [] : ["arrived at the callback path of its own"]),
     binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
     SAME_CONTEXT,
     issVerified === true ? "iss names this vendor" : "no iss expected from this vendor",

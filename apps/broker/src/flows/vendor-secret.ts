@@ -1,6 +1,6 @@
 /**
  * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it lies in the flow record, sealed under
- * the keyset; then it moves into the parked value, which only the broker's code opens (parking.ts), and ends with it.
+ * the keyset; then it moves into the parked value, which only the broker's code opens, and ends with it.
  */
 import { OAuthError, type VendorCredentials } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";

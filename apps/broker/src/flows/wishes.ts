@@ -1,6 +1,5 @@
 /**
  * What a client wants in the authorization request beyond the vendor itself: scope, hints, further parameters.
- * Callers: push-request.ts, explain.ts. After it: the vendor's URL, in open-vendor.ts.
  */
 import {
   isReservedAuthorizationParameter,

@@ -1,7 +1,7 @@
 /**
  * Asked before the browser leaves for a vendor whose credentials clients of several owners share: the vendor knows only us,
- * so nobody else tells the user who will be given the tokens. A plain form, no script. Shown by flows/open-vendor.ts,
- * answered to flows/owner-decision.ts.
+ * so nobody else tells the user who will be given the tokens. A plain form, no script. Shown, and its answer taken,
+ * by flows/authorize.ts.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";

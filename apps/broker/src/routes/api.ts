@@ -10,17 +10,17 @@ import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/o
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import type { Deps } from "../deps.ts";
 import { explain } from "../flows/explain.ts";
-import { pushRequest } from "../flows/push-request.ts";
-import { redeemBrokerCode } from "../flows/redeem-broker-code.ts";
+import { pushRequest } from "../flows/par.ts";
+import type { LegDeps } from "../flows/policy.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../flows/single-flight.ts";
+import { redeemBrokerCode } from "../flows/token.ts";
 import type { TokenAnswer } from "../flows/token-answer.ts";
 import type { RateLimits } from "../rate-limits.ts";
 
-export interface ApiDeps extends Deps {
+export interface ApiDeps extends LegDeps {
   readonly limit: BodyLimit;
   readonly rateLimits: RateLimits;
   readonly singleFlight: SingleFlight;

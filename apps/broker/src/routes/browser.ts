@@ -5,12 +5,11 @@ import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH as CALLBACK, callbackPath, isContext } from "../flows/callback-path.ts";
-import { finishCallback } from "../flows/finish-callback.ts";
-import { openVendor } from "../flows/open-vendor.ts";
-import { takeDecision } from "../flows/owner-decision.ts";
+import { authorize, takeDecision } from "../flows/authorize.ts";
+import type { LegDeps } from "../flows/policy.ts";
 import { refusePage } from "../flows/refusal.ts";
 
-export interface BrowserDeps extends Deps {
+export interface BrowserDeps extends LegDeps {
   readonly limit: BodyLimit;
 }
 
@@ -20,7 +19,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       method: "GET",
       path: "/v1/authorize",
       surface: "browser",
-      handle: (c, trace) => openVendor(readQuery(c), c.req.header("cookie"), deps, trace),
+      handle: (c, trace) => authorize(readQuery(c), c.req.header("cookie"), deps, trace),
     },
     {
       method: "POST",
@@ -32,8 +31,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       method: "GET",
       path: CALLBACK,
       surface: "browser",
-      handle: (c, trace) =>
-        finishCallback({ parameters: readQuery(c), cookieHeader: c.req.header("cookie") }, deps, trace),
+      handle: (c, trace) => callback(c, CALLBACK, readQuery(c), deps, trace),
     },
     { method: "POST", path: CALLBACK, surface: "browser", handle: (c, trace) => formPost(c, CALLBACK, deps, trace) },
     // A vendor that a caller names has a path of its own.
@@ -44,7 +42,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       handle: async (c, trace) => {
         const parameters = readQuery(c);
         const context = await requireContext(c, parameters, deps, trace);
-        return finishCallback({ parameters, cookieHeader: c.req.header("cookie"), context }, deps, trace);
+        return callback(c, callbackPath(context), parameters, deps, trace);
       },
     },
     {
@@ -57,6 +55,11 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       },
     },
   ];
+}
+
+/** Leg 3: every check and what comes of it are the engine's. */
+function callback(c: Context, path: string, parameters: Parameters, { flows }: BrowserDeps, trace: Trace) {
+  return flows.callback({ parameters, cookieHeader: c.req.header("cookie"), path }, trace);
 }
 
 /**
@@ -80,7 +83,7 @@ async function formPost(c: Context, path: string, deps: BrowserDeps, trace: Trac
 /** Node refuses longer request lines on the way back in. */
 const MAX_LOCATION = 12_000;
 
-/** A segment that no context ever is. Whether it is the flow's own, finish-callback.ts asks the record. */
+/** A segment that no context ever is. Whether it is the flow's own, the record says. */
 //= bar#XA-1
 async function requireContext(c: Context, parameters: Parameters, deps: BrowserDeps, trace: Trace): Promise<string> {
   const context = c.req.param("context") ?? "";

@@ -78,7 +78,7 @@ export function direct(options: DirectOptions): DirectClient {
         const session = requireSession(given, owner, now);
         const vendor = await resolve();
         requireContext(session, contextOf(vendor));
-        const { data, ...callback } = readVendorCallback(callbackUrl, session, vendor);
+        const { callbackData, ...callback } = readVendorCallback(callbackUrl, session, vendor);
         const { codeVerifier, nonce, resource, scope } = session;
         const redeem = {
           ...callback,
@@ -94,7 +94,10 @@ export function direct(options: DirectOptions): DirectClient {
             const at = now();
             const tokens = await vendorClient.redeemCode(vendor, credentials, redeem);
             const connection = connectionOf(vendor, clientId, tokens.idToken);
-            return tokensOf({ ...tokens, vendorData: { ...data, ...tokens.vendorData } }, { vendor, connection, at });
+            return tokensOf(
+              { ...tokens, vendorData: { ...callbackData, ...tokens.vendorData } },
+              { vendor, connection, at },
+            );
           },
           problem,
         );

@@ -3,42 +3,22 @@ import {
   type Parameters,
   parseParameters,
   relayedError,
-  requireIssuer,
   type ResolvedVendor,
+  toOAuthError,
 } from "@oauth-broker/oauth-core";
+import { readVendorAnswer, type VendorAnswer } from "@oauth-broker/oauth-core/brokered-code";
 import { callbackRefused, queryOfCallback } from "../callback.ts";
 import { BrokerClientError } from "../error.ts";
 import { requireState, type Session } from "../session.ts";
 import { problem } from "./problem.ts";
 
-export interface VendorCallback {
-  readonly code: string;
-  readonly iss?: string;
-  /** Further parameters that the vendor's entry hands on. */
-  readonly data: Readonly<Record<string, string>>;
-}
-
 /** @throws BrokerClientError session_refused, callback_refused; the vendor's error, in our words, when the callback carries one */
-export function readVendorCallback(
-  callbackUrl: string | URL,
-  session: Session,
-  vendor: ResolvedVendor,
-): VendorCallback {
+export function readVendorCallback(callbackUrl: string | URL, session: Session, vendor: ResolvedVendor): VendorAnswer {
   const parameters = readParameters(queryOfCallback(callbackUrl, session.redirectUri));
   requireState(session, parameters.get("state"));
-  const issExpected = vendor.issExpected || session.issExpected === true;
-  requireVendorIssuer({ ...vendor, issExpected }, parameters.sent("iss"));
-  const code = parameters.get("code");
-  const error = parameters.get("error");
-  //= bar#CB-11
-  if ((code === undefined) === (error === undefined)) throw malformed();
-  if (error !== undefined) throw problem(relayedError(error, parameters, vendor, "environment"));
-  const iss = parameters.get("iss");
-  return {
-    code: parameters.require("code"),
-    ...(iss === undefined ? {} : { iss }),
-    data: handedOn(parameters, vendor),
-  };
+  const answer = readAnswer(parameters, session, vendor);
+  if ("error" in answer) throw problem(relayedError(answer.error, parameters, vendor, "environment"));
+  return answer;
 }
 
 function readParameters(query: string): Parameters {
@@ -49,19 +29,20 @@ function readParameters(query: string): Parameters {
   }
 }
 
+//= bar#CB-11
 //= rfc9207#2.4
-function requireVendorIssuer(vendor: ResolvedVendor, iss: string | undefined): void {
+function readAnswer(
+  parameters: Parameters,
+  session: Session,
+  vendor: ResolvedVendor,
+): ReturnType<typeof readVendorAnswer> {
   try {
-    requireIssuer(vendor, iss);
+    return readVendorAnswer(parameters, vendor, session);
   } catch (error) {
-    const { description, details } = problem(error);
-    throw new BrokerClientError("callback_refused", description, details);
+    const { description, extras } = toOAuthError(error);
+    if (extras.reason === "malformed_response") throw malformed();
+    throw new BrokerClientError("callback_refused", description, extras);
   }
-}
-
-function handedOn(parameters: Parameters, { callbackParams }: ResolvedVendor): Record<string, string> {
-  const sent = callbackParams.map((name) => [name, parameters.get(name)] as const);
-  return Object.fromEntries(sent.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
 }
 
 function malformed(): BrokerClientError {

@@ -1,15 +1,14 @@
 /** A user starts: what waits in their session, and the URL at the vendor that goes with it. */
 import {
   createCodeVerifier,
-  deriveCodeChallenge,
   formatScope,
-  hasIdTokens,
   OAuthError,
   parseScope,
   randomToken,
   type ResolvedVendor,
   type VendorClient,
 } from "@oauth-broker/oauth-core";
+import { challengeFor, isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import { SESSION_SECONDS, type Session } from "../session.ts";
 import type { StartRequest, VendorTarget } from "../types.ts";
 
@@ -29,7 +28,7 @@ export function newSession(
     //= bar#VR-1
     ...(vendor.pkce === "none" ? {} : { codeVerifier: createCodeVerifier() }),
     //= bar#VR-3
-    ...(hasIdTokens(vendor) && scope.includes("openid") ? { nonce: randomToken(TOKEN_BYTES) } : {}),
+    ...(isIdTokenDue(vendor, scope) ? { nonce: randomToken(TOKEN_BYTES) } : {}),
     ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(resource === undefined ? {} : { resource }),
     ...(vendor.issExpected ? { issExpected: true } : {}),
@@ -39,7 +38,7 @@ export function newSession(
 
 export function authorizationRequest(
   { state, codeVerifier, nonce, resource, clientId, redirectUri, scope }: Session,
-  { pkce }: ResolvedVendor,
+  vendor: ResolvedVendor,
   { loginHint, prompt, vendorParams }: StartRequest,
 ): Parameters<VendorClient["authorizationUrl"]>[1] {
   return {
@@ -47,9 +46,7 @@ export function authorizationRequest(
     redirectUri,
     state,
     scope: scope === undefined ? [] : parseScope(scope),
-    ...(codeVerifier === undefined
-      ? {}
-      : { codeChallenge: pkce === "plain" ? codeVerifier : deriveCodeChallenge(codeVerifier) }),
+    ...(codeVerifier === undefined ? {} : { codeChallenge: challengeFor(vendor, codeVerifier) }),
     ...(nonce === undefined ? {} : { nonce }),
     ...(loginHint === undefined ? {} : { loginHint }),
     ...(prompt === undefined ? {} : { prompt }),

@@ -13,6 +13,7 @@ import {
   type VendorTokens,
   withRestart,
 } from "@oauth-broker/oauth-core";
+import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "./clients.ts";
 import type { HostedDeps } from "./deps.ts";
 import { openSession } from "./open-session.ts";
@@ -20,7 +21,7 @@ import { askedScope } from "./narrow-request.ts";
 import { requireOwnResource } from "./requested.ts";
 import type { IssuedTokens } from "./session.ts";
 import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
-import { type VendorSecrets, vendorSecrets } from "./vendor-secrets.ts";
+import { vendorSecrets } from "./vendor-secrets.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */
 export async function redeemVendorCode(
@@ -62,7 +63,7 @@ interface Redemption {
   readonly code: VendorCode;
   readonly redirectUri: string;
   readonly vendor: ResolvedVendor;
-  readonly secrets: VendorSecrets;
+  readonly secrets: FlowSecrets;
   readonly asked: readonly string[];
 }
 
@@ -91,7 +92,7 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
 }
 
 /** Without PKCE the nonce is all that ties the code to its verifier: an ID token of another flow is a wrong verifier. */
-function asRefusal(error: OAuthError, { codeVerifier, nonce }: VendorSecrets): OAuthError {
+function asRefusal(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
   const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;
   if (!isTiedByNonce || error.code !== "vendor_response_invalid") return error;
   return new OAuthError("invalid_grant", "The code is not of this verifier", { cause: error });

@@ -1,6 +1,6 @@
 /**
  * A vendor's fresh tokens become a session: who the user is, the link kept, tokens of ours for the client. The vendor's code is
- * spent by now. Callers: code-grant.ts and server-callback/redeem-own-code.ts.
+ * spent by now.
  */
 import { type ResolvedVendor, toOAuthError, type VendorTokens, withRestart } from "@oauth-broker/oauth-core";
 import type { HostedClient } from "./clients.ts";

@@ -17,7 +17,7 @@ import { revoke } from "./revoke.ts";
 import { askConsent } from "./server-callback/ask-consent.ts";
 import { createClientDocuments } from "./server-callback/client-metadata-document.ts";
 import { createServerClients } from "./server-callback/find-client.ts";
-import { finishCallback } from "./server-callback/finish-callback.ts";
+import { createFlows } from "./server-callback/policy.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
 import { noteUse, registerClient, type RegistrationRules } from "./server-callback/registration.ts";
 import { createUnusedClients } from "./server-callback/unused-clients.ts";
@@ -73,7 +73,8 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
     now: hosted.now,
   });
   const clients = createServerClients(callback, { ...hosted, documents });
-  const deps = { ...hosted, callback, findClient: clients.find };
+  const bound = { ...hosted, callback, findClient: clients.find };
+  const deps = { ...bound, flows: createFlows(bound) };
   const browser = (
     method: Route["method"],
     path: string,
@@ -89,7 +90,9 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
   return [
     browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
     browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
-    browser("GET", PATHS.callback, (parameters, cookie, trace) => finishCallback(parameters, cookie, deps, trace)),
+    browser("GET", PATHS.callback, (parameters, cookieHeader, trace) =>
+      deps.flows.callback({ parameters, cookieHeader, path: PATHS.callback }, trace),
+    ),
     ...tokenRoutes({
       ...deps,
       findClient: clients.findHolder,

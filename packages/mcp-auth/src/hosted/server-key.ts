@@ -12,7 +12,8 @@ export type ServerKeyPurpose =
   | "user-sessions"
   | "client-slots"
   | "state"
-  | "csrf";
+  | "csrf"
+  | "parked-tokens";
 
 export interface ServerKey {
   /** 32 bytes, the same in every process. @throws OAuthError temporarily_unavailable when it cannot be read now */

@@ -62,9 +62,9 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The code of a native client is redeemed with the exact URI of its request",
-    file: "packages/mcp-auth/src/hosted/server-callback/redeem-own-code.ts",
-    find: 'if (parameters.require("redirect_uri") !== flow.redirectUri) {',
-    replace: 'if (parameters.require("redirect_uri").replace(/:\\d+/, "") !== flow.redirectUri.replace(/:\\d+/, "")) {',
+    file: "packages/oauth-core/src/brokered-code/redeem.ts",
+    find: '(parameters.require("redirect_uri") !== flow.redirectUri)',
+    replace: '(parameters.require("redirect_uri").replace(/:\\d+/, "") !== flow.redirectUri?.replace(/:\\d+/, ""))',
     tests: ["packages/mcp-auth/src/hosted/server-callback/client-metadata-document.test.ts"],
   },
   {

@@ -108,27 +108,11 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/code-once.test.ts`],
   },
   {
-    defence: "A code of the server is its own client's",
-    rows: ["AS-4"],
-    file: `${OWN}/redeem-own-code.ts`,
-    find: `if (flow.clientId !== clientId) throw unknownCode("another client's code");`,
-    replace: "void clientId;",
-    tests: [`${OWN}/redeem-own-code.test.ts`],
-  },
-  {
     defence: "A code of the server is redeemed with its verifier",
     rows: ["AS-3"],
-    file: `${OWN}/redeem-own-code.ts`,
-    find: "  verifyCodeVerifier(codeVerifier, flow.codeChallenge);",
-    replace: "  void [verifyCodeVerifier, codeVerifier, flow];",
-    tests: [`${OWN}/redeem-own-code.test.ts`],
-  },
-  {
-    defence: "A code of the server is redeemed with its redirect URI",
-    rows: ["AS-6"],
-    file: `${OWN}/redeem-own-code.ts`,
-    find: 'if (parameters.require("redirect_uri") !== flow.redirectUri) {',
-    replace: 'if (parameters.require("redirect_uri") === "") {',
+    file: "packages/oauth-core/src/brokered-code/redeem.ts",
+    find: '    verifyCodeVerifier(codeVerifier, own.flow.codeChallenge ?? "");',
+    replace: "    void [verifyCodeVerifier, codeVerifier];",
     tests: [`${OWN}/redeem-own-code.test.ts`],
   },
   {
@@ -167,9 +151,9 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "The browser that agreed comes back from the vendor",
     rows: ["AS-8"],
-    file: `${OWN}/same-browser.ts`,
-    find: "return isSameText(cookie?.hash, cookieHash);",
-    replace: "return isSameText(cookie?.hash, cookieHash) || cookieHash !== '';",
+    file: `${OWN}/policy.ts`,
+    find: "bindsBrowser: () => true,",
+    replace: "bindsBrowser: () => deps === undefined,",
     tests: [ATTACKS],
   },
   {

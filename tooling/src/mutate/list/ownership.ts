@@ -54,14 +54,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Only the browser that was shown the owner page can answer it (cookie)",
-    file: "apps/broker/src/flows/owner-decision.ts",
+    file: "apps/broker/src/flows/authorize.ts",
     find: '  if (!isCsrfToken(form.get("csrf"), handle.flowId, cookie)) throw refusePage(trace, "csrf_mismatch");',
     replace: '  if (isCsrfToken(form.get("csrf"), handle.flowId, cookie)) return cookie;',
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
     defence: "A browser that saw no owner page cannot approve",
-    file: "apps/broker/src/flows/owner-decision.ts",
+    file: "apps/broker/src/flows/authorize.ts",
     find: '  if (cookie === undefined) throw refusePage(trace, "browser_mismatch");',
     replace: '  if (cookie === undefined) return { value: "x", hash: "x" };',
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
@@ -83,9 +83,9 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "An answer counts on the path of its own flow alone",
-    file: "apps/broker/src/flows/callback-path.ts",
-    find: '  if (context !== arrived) throw refusePage(trace, "path_mismatch");',
-    replace: '  if (context !== arrived && arrived === "") throw refusePage(trace, "path_mismatch");',
+    file: "packages/oauth-core/src/brokered-code/callback.ts",
+    find: "if (flow.path !== path) throw",
+    replace: 'if (flow.path !== path && path === "") throw',
     tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],
   },
   {
@@ -110,15 +110,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/vendor-client/connection-context.test.ts"],
   },
   {
-    defence: "The connection context of state, record and today's configuration is one",
-    file: "apps/broker/src/flows/finish-callback.ts",
-    find: "  if (claims.contextHash !== flow.contextHash || choice.contextHash !== flow.contextHash) {",
-    replace: '  if (claims.contextHash === "") {',
-    tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],
-  },
-  {
-    defence: "At code redemption the context is compared again",
-    file: "apps/broker/src/flows/redeem-broker-code.ts",
+    defence: "The connection context of record and today's configuration is one, on every leg",
+    file: "apps/broker/src/flows/policy.ts",
     find: "  if (choice.contextHash === flow.contextHash) return choice;",
     replace: '  if (choice.contextHash !== "") return choice;',
     tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],

@@ -138,17 +138,11 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
   },
   {
-    defence: "A callback finishes only a flow of the present vendor",
-    file: "packages/mcp-auth/src/hosted/server-callback/finish-callback.ts",
-    find: "if (!isSameSource(flow, identitySource(settings))) throw",
-    replace: 'if (!isSameSource(flow, identitySource(settings)) && flow.clientId === "") throw',
-    tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
-  },
-  {
-    defence: "A code is redeemed only at the vendor it is of",
-    file: "packages/mcp-auth/src/hosted/server-callback/redeem-own-code.ts",
-    find: "if (!isSameSource(flow, identitySource(settings))) throw",
-    replace: 'if (!isSameSource(flow, identitySource(settings)) && clientId === "") throw',
+    defence: "A callback and a code are taken only for a flow of the present vendor",
+    file: "packages/mcp-auth/src/hosted/server-callback/policy.ts",
+    find: "return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;",
+    replace:
+      'return isSameSource(authorization, identitySource(settings)) || authorization.vendor !== "" ? authorization : undefined;',
     tests: [
       "packages/mcp-auth/src/hosted/another-vendor.test.ts",
       "packages/mcp-auth/src/hosted/server-callback/redeem-outages.test.ts",
@@ -228,7 +222,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     defence: "At a silent vendor a narrower request with the platform's callback granted what it asked for",
     file: "packages/mcp-auth/src/hosted/narrow-request.ts",
     find: 'typeof narrow === "string" ?',
-    replace: 'typeof narrow === "number" ?',
+    replace: 'typeof narrow === "string" && narrow === "" ?',
     tests: ["packages/mcp-auth/src/hosted/narrow-request.test.ts"],
   },
   {

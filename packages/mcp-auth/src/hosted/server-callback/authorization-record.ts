@@ -1,53 +1,29 @@
-/**
- * One authorization with this server's own callback: one record, one conditional write per leg,
- * started → parked → redeeming → spent, or → failed. docs/storage-schema.md has the fields.
- */
-import type { JsonObject, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
+/** The record of one authorization with this server's own callback: the engine's fields, and where the user is from. */
+import type { StoredRecord } from "@oauth-broker/oauth-core";
+import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
+import { PATHS } from "../paths.ts";
 
-export type AuthorizationStage = "started" | "parked" | "redeeming" | "spent" | "failed";
-
-/** From our redirect to the vendor to its answer. */
-export const STARTED_SECONDS = 600;
-/** From our redirect to the client to its request at /token. */
-//= bar#AS-5
-export const CODE_SECONDS = 60;
 /** So that a code that is used again can be known for one, and its session ended. */
 export const REMEMBERED_SECONDS = 600;
 
-export interface Authorization {
-  readonly v: 2;
+export interface Authorization extends FlowRecord {
+  readonly v: 3;
   readonly clientId: string;
-  /** The vendor the browser was sent to, with `issuer`, as links are named by it. */
-  readonly vendor: string;
+  /** With `vendor` the source of the user's name, as links are named by it. */
   readonly issuer: string;
-  /** As requested, verified then and again before every redirect. */
   readonly redirectUri: string;
   /** PKCE #1. */
   readonly codeChallenge: string;
-  /** Asked at the vendor. */
-  readonly scope: readonly string[];
-  /** The client's own, echoed byte for byte. */
-  readonly state?: string;
   /** Of our `state` at the vendor. */
-  readonly stateHash: string;
-  /** Of the cookie of the browser that consented. */
-  readonly cookieHash: string;
-  /** Of our code. */
-  readonly codeHash?: string;
-  /** The vendor's code, sealed under a key derived from our code, which is stored nowhere. */
-  readonly sealedCode?: string;
+  readonly stateHash?: string;
   /** The session that came of it. */
   readonly sessionId?: string;
+  /** Of format 2: the vendor's code alone, sealed under ours. */
+  readonly sealedCode?: string;
 }
 
-export function authorizationKey(id: string): RecordKey {
-  return { kind: "authorization", id };
-}
-
+/** Format 2 had one purpose, one path, and no word on `iss`. */
 export function asAuthorization({ data }: StoredRecord): Authorization {
-  return data as unknown as Authorization;
-}
-
-export function asData(authorization: Partial<Authorization>): JsonObject {
-  return authorization;
+  const authorization = data as unknown as Authorization;
+  return data["v"] === 3 ? authorization : { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
 }

@@ -174,14 +174,17 @@ describe("bar#AS-22 the vendor's no", () => {
     ["neither code nor error", {}],
     ["both", { code: "c", error: "access_denied" }],
     ["a code without end", { code: "c".repeat(4097) }],
+    ["a code and an access token", { code: "c", access_token: "smuggled" }],
+    ["a code and an ID token", { code: "c", id_token: "smuggled" }],
     ["another iss", { code: "c", iss: "https://evil.example" }],
     ["an empty iss", { code: "c", iss: "" }],
-  ])("but %s is nobody's answer, and the flow goes on", async (_what, sent) => {
+  ])("bar#CB-11 but %s is a page, and the flow ends", async (_what, sent) => {
     const browser = bench.browser();
     const vendor = await browser.leave();
     const state = vendor.searchParams.get("state") ?? "";
     const query = new URLSearchParams({ iss: bench.provider.issuer, ...sent, state });
     await expectPage(await browser.get(`/callback?${query.toString()}`));
-    expect((await browser.finish(await browser.consent(vendor))).searchParams.has("code")).toBe(true);
+    const { pathname, search } = await browser.consent(vendor);
+    expect(await expectPage(await browser.get(pathname + search))).toContain("already answered");
   });
 });

@@ -1,6 +1,7 @@
 /** What the legs of the server's own callback share. */
 import { errorRedirect, type Answer, type ClientReturn } from "@oauth-broker/oauth-core/hono";
 import { OAuthError } from "@oauth-broker/oauth-core";
+import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
@@ -18,17 +19,21 @@ export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace
   return errorRedirect(error, to);
 }
 
-/** Anybody may come to a browser path with anything: a page, no redirect, nobody asked. */
-export function refusePage(trace: Trace, reason: string, cause?: unknown): OAuthError {
+/** The 400 page: no redirect, nothing asked of the vendor. */
+export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: unknown): OAuthError {
+  const reason = OF_NO_FLOW.has(refusal) ? "state_unknown" : refusal;
   trace.reason = reason;
   return new OAuthError("invalid_request", SENTENCES[reason] ?? "This sign-in cannot go on", { reason, cause });
 }
 
+/** One answer for all of them: a caller learns nothing of flows that are not theirs. */
+const OF_NO_FLOW: ReadonlySet<string> = new Set<FlowRefusal>(["state_missing", "state_invalid", "flow_unknown"]);
 const SENTENCES: Readonly<Record<string, string>> = {
   state_unknown: "This answer belongs to no sign-in that is under way here",
   state_replayed: "This sign-in was already answered",
   browser_mismatch: "This sign-in began in another browser",
   issuer_mismatch: "The answer is from another vendor",
+  missing_issuer: "The answer does not say which vendor it is from",
   malformed_response: "The answer cannot be read",
   client_unknown: "The application that began this sign-in is not known here any more",
   csrf: "The page was not shown to this browser, is too old, or the application has changed since: go back and open it again",

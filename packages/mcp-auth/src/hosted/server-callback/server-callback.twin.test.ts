@@ -1,9 +1,13 @@
 /** The twins of this folder's attack tests: one defence taken out each, and the attack works. */
 import type * as Core from "@oauth-broker/oauth-core";
+import type { RecordStore } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as Addresses from "../../../../oauth-core/src/vendor-client/addresses.ts";
+import type * as Policy from "./policy.ts";
+import type { flowPolicy } from "./policy.ts";
 
 const ADDRESSES = "../../../../oauth-core/src/vendor-client/addresses.ts";
+const PKCE = "../../../../oauth-core/src/protocol/pkce.ts";
 const EVIL = "https://evil.example/back";
 
 beforeEach(() => {
@@ -14,12 +18,29 @@ afterEach(() => {
     "@oauth-broker/oauth-core",
     ADDRESSES,
     "./consent-form.ts",
-    "./same-browser.ts",
-    "./own-code.ts",
+    PKCE,
+    "./policy.ts",
     "./shown-text.ts",
   ])
     vi.doUnmock(path);
 });
+
+/** The engine with a policy or records that are weakened. */
+function weaken(change: {
+  readonly policy?: Partial<ReturnType<typeof flowPolicy>>;
+  readonly records?: (real: RecordStore) => RecordStore;
+}): void {
+  vi.doMock("./policy.ts", async (original) => {
+    const real = await original<typeof Policy>();
+    const { createBrokeredCode } = await import("@oauth-broker/oauth-core/brokered-code");
+    const createFlows: typeof Policy.createFlows = (deps) => {
+      const records = change.records?.(deps.records) ?? deps.records;
+      const issuer = deps.settings.deploymentUrl;
+      return createBrokeredCode({ records, now: deps.now, issuer }, { ...real.flowPolicy(deps), ...change.policy });
+    };
+    return { ...real, createFlows };
+  });
+}
 
 async function open() {
   const { openStubServerBench } = await import("../../testing/server-bench.ts");
@@ -87,7 +108,7 @@ describe("with a defence off", () => {
   });
 
   it("a victim finishes what an attacker agreed to, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
-    vi.doMock("./same-browser.ts", () => ({ isSameBrowser: () => true }));
+    weaken({ policy: { bindsBrowser: () => false } });
     const bench = await open();
     const vendor = await bench.browser().leave();
     const victim = bench.browser();
@@ -99,7 +120,16 @@ describe("with a defence off", () => {
   });
 
   it("a code is worth tokens as often as it is presented (twin of bar#AS-4)", async () => {
-    vi.doMock("./own-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
+    weaken({
+      records: (real) => ({
+        ...real,
+        advance: async (key, from, patch) => {
+          if (patch.stage !== "spent") return real.advance(key, from, patch);
+          const record = await real.get(key);
+          return record === undefined ? { outcome: "absent" } : { outcome: "moved", record };
+        },
+      }),
+    });
     const bench = await open();
     const code = (await bench.browser().connect()).searchParams.get("code") ?? "";
     const answers = [await bench.redeem(code), await bench.redeem(code)];
@@ -109,8 +139,8 @@ describe("with a defence off", () => {
   });
 
   it("a stolen code needs no verifier (twin of bar#AS-3)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => ({
-      ...(await original<typeof Core>()),
+    vi.doMock(PKCE, async (original) => ({
+      ...(await original<object>()),
       verifyCodeVerifier: () => {},
     }));
     const bench = await open();

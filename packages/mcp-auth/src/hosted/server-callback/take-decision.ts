@@ -1,40 +1,37 @@
 /**
  * Leg 2, POST /authorize: the user's answer to the consent page. Only now does a record begin, does the browser get the cookie
- * that ties it to the flow, and does it leave for the vendor. Before it: ask-consent.ts. After it: finish-callback.ts.
+ * that ties it to the flow, and does it leave for the vendor. Before it: ask-consent.ts. After it: the vendor, and the callback.
  */
 import {
-  type BindingCookie,
   createBindingCookie,
-  createHandle,
   isFormToken,
   OAuthError,
   type Parameters,
   readBindingCookie,
-  setBindingCookie,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
-import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import type { Answer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { AuthorizationRequest } from "../authorization-request.ts";
 import { identitySource } from "../identity-source.ts";
-import { vendorSecrets } from "../vendor-secrets.ts";
+import { PATHS } from "../paths.ts";
 import { type Asked, CONSENT_COOKIE, readAsked } from "./ask-consent.ts";
-import { asData, authorizationKey, STARTED_SECONDS } from "./authorization-record.ts";
 import { formOf } from "./consent-form.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
+import { flowVendor, type LegDeps } from "./policy.ts";
 
 /** @throws OAuthError for the 400 page until the request is known to be the one that was shown to this browser */
 export async function takeDecision(
   parameters: Parameters,
   cookieHeader: string | undefined,
-  deps: ServerCallbackDeps,
+  deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
   const asked = await readAsked(parameters, deps, trace); //              1  everything again: the form is the browser's
   const request = requireShownHere(parameters, cookieHeader, asked, deps, trace); // 2  this page, in this browser
   try {
     requireApproval(parameters); //                                       3  else the client hears of it
-    return await leave(asked, request, deps); //                          4  the record, the cookie, the vendor
+    return await leave(asked, request, deps, trace); //                   4  the record, the cookie, the vendor
   } catch (error) {
     return refuseToClient(toOAuthError(error), asked.to, trace);
   }
@@ -69,39 +66,23 @@ function requireApproval(parameters: Parameters): void {
 
 //= bar#AS-8
 async function leave(
-  { client, redirect, to }: Asked,
-  request: AuthorizationRequest,
-  deps: ServerCallbackDeps,
+  { client, redirect, to: { flowId, state } }: Asked,
+  { codeChallenge, scope }: AuthorizationRequest,
+  deps: LegDeps,
+  trace: Trace,
 ): Promise<Answer> {
-  const { vendorClient, settings, records, now, callback } = deps;
-  const { flowId } = to;
-  const vendor = await vendorClient.resolve(settings.vendor.vendor);
-  const { codeChallenge, nonce } = await vendorSecrets(flowId, vendor, deps);
-  const cookie: BindingCookie = createBindingCookie();
-  const state = createHandle(flowId);
-  await records.create({
-    key: authorizationKey(flowId),
-    stage: "started",
-    data: asData({
-      v: 2,
-      clientId: client.clientId,
-      ...identitySource(settings),
-      redirectUri: redirect.uri,
-      codeChallenge: request.codeChallenge,
-      scope: request.scope,
-      ...(to.state === undefined ? {} : { state: to.state }),
-      stateHash: state.hash,
-      cookieHash: cookie.hash,
-    }),
-    expiresAt: now() + STARTED_SECONDS,
-  });
-  const url = vendorClient.authorizationUrl(vendor, {
-    clientId: settings.vendor.credentials.clientId,
-    redirectUri: callback.redirectUri,
-    state: state.value,
-    scope: request.scope,
-    ...(codeChallenge === undefined ? {} : { codeChallenge }),
-    ...(nonce === undefined ? {} : { nonce }),
-  });
-  return redirectAnswer(url, setBindingCookie(settings.deploymentUrl, flowId, cookie.value));
+  const vendor = await flowVendor(deps);
+  const flow = {
+    v: 3,
+    purpose: "client",
+    path: PATHS.callback,
+    clientId: client.clientId,
+    ...identitySource(deps.settings),
+    redirectUri: redirect.uri,
+    codeChallenge,
+    scope,
+    ...(state === undefined ? {} : { state }),
+    issExpected: vendor.vendor.issExpected,
+  } as const;
+  return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);
 }

@@ -1,12 +1,13 @@
 /**
  * Leg 1, POST /v1/par: the platform's backend says what it wants; nothing has touched a browser yet.
- * After it: the browser brings the request_uri to open-vendor.ts.
+ * After it: the browser brings the request_uri to authorize.ts.
  */
-import { createFlowId, createRequestUri, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
-import type { ClientConfig } from "../config.ts";
+import { createFlowId, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { Deps } from "../deps.ts";
-import { asData, flowKey, REQUEST_URI_SECONDS, TIMELINE_SECONDS } from "./flow-record.ts";
+import type { ClientConfig } from "../config.ts";
+import { callbackPath } from "./callback-path.ts";
+import { TIMELINE_SECONDS } from "./flow-record.ts";
+import type { LegDeps } from "./policy.ts";
 import { chooseVendor } from "./vendor-choice.ts";
 import { sealVendorSecret } from "./vendor-secret.ts";
 import { targetFields } from "./vendor-target.ts";
@@ -16,7 +17,7 @@ import { readWishes } from "./wishes.ts";
 export async function pushRequest(
   parameters: Parameters,
   client: ClientConfig,
-  deps: Deps,
+  deps: LegDeps,
   trace: Trace,
 ): Promise<{ request_uri: string; expires_in: number }> {
   const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
@@ -24,22 +25,18 @@ export async function pushRequest(
   const wishes = readWishes(parameters, choice.vendor); //              3  scope and further parameters
   deps.keyset.active("state"); //                                       4  without keys no browser could leave: say so now
   const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
-  const { requestUri, hash } = createRequestUri(flowId);
+  const { credentials } = choice;
   trace.flowId = flowId;
   trace.vendor = choice.vendor.id;
-  trace.credentialsId = choice.credentials.id;
-
-  const { credentials, context } = choice;
+  trace.credentialsId = credentials.id;
   const vendorSecret = sealVendorSecret(flowId, credentials, deps);
   const at = deps.now();
-  await deps.records.create({
-    key: flowKey(flowId),
-    stage: "pushed",
-    //= bar#ST-7
-    expiresAt: at + REQUEST_URI_SECONDS,
-    keepUntil: at + TIMELINE_SECONDS,
-    data: asData({
-      v: 1,
+  const { requestUri, lifetimeSeconds } = await deps.flows.push(
+    flowId,
+    {
+      v: 2,
+      purpose: "client",
+      path: callbackPath(choice.context),
       clientId: client.clientId,
       vendor: choice.vendor.id,
       ...targetFields(choice.target),
@@ -47,17 +44,16 @@ export async function pushRequest(
       credentialsSource: credentials.source,
       ...(credentials.source === "byoc" ? { vendorClientId: credentials.clientId } : {}),
       ...(vendorSecret === undefined ? {} : { vendorSecret }),
-      ...(context === undefined ? {} : { context }),
       redirectUri: request.redirect.uri,
       ...(request.state === undefined ? {} : { state: request.state }),
       codeChallenge: request.codeChallenge,
       ...wishes,
       issExpected: choice.vendor.issExpected,
       contextHash: choice.contextHash,
-      requestHash: hash,
       binding: client.browserBinding === "platform" ? "platform" : "browser",
       pushedAt: at,
-    }),
-  });
-  return { request_uri: requestUri, expires_in: REQUEST_URI_SECONDS };
+    },
+    at + TIMELINE_SECONDS,
+  );
+  return { request_uri: requestUri, expires_in: lifetimeSeconds };
 }

@@ -1,8 +1,9 @@
-import { defineVendor, deriveCodeChallenge, type ResolvedVendor } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
-import { flowSecrets } from "./flow-secrets.ts";
+import { deriveCodeChallenge } from "../protocol/pkce.ts";
+import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
+import { type FlowKeys, flowSecrets } from "./secrets.ts";
 
-const KEY = Buffer.alloc(32, 7);
+const KEY = keysOf(7);
 const ENDPOINTS = {
   authorizationEndpoint: "https://v.example/a",
   tokenEndpoint: "https://v.example/t",
@@ -23,9 +24,9 @@ it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce is in the vend
 });
 
 it("gives another flow and another key others, and the same flow the same", () => {
-  const secrets = (key: Buffer, flowId: string) => flowSecrets(key, flowId, vendor(), ["openid"]);
+  const secrets = (key: FlowKeys, flowId: string) => flowSecrets(key, flowId, vendor(), ["openid"]);
   expect(secrets(KEY, "flow")).toEqual(secrets(KEY, "flow"));
-  const all = [secrets(KEY, "flow"), secrets(KEY, "other"), secrets(Buffer.alloc(32, 8), "flow")];
+  const all = [secrets(KEY, "flow"), secrets(KEY, "other"), secrets(keysOf(8), "flow")];
   expect(new Set(all.flatMap(({ codeVerifier, nonce }) => [codeVerifier, nonce])).size).toBe(6);
 });
 
@@ -37,3 +38,8 @@ it("sends no nonce where no ID token is due, and no challenge where the vendor h
   const plain = flowSecrets(KEY, "flow", vendor({ pkce: "plain" }), []);
   expect(plain.codeChallenge).toBe(plain.codeVerifier);
 });
+
+/** The broker has one key for both. */
+function keysOf(byte: number): FlowKeys {
+  return { pkce: Buffer.alloc(32, byte), nonce: Buffer.alloc(32, byte) };
+}

@@ -1,0 +1,167 @@
+/**
+ * Leg 2, /v1/authorize. GET: the user's browser arrives with the request_uri and leaves for the vendor; where clients of several
+ * owners share the credentials it is first shown a page that names client and owner. POST: what the user decided there. The
+ * request_uri is spent when the browser leaves and not when the page is shown, so that a reload, a second tab or a link preview
+ * costs nothing. Before it: par.ts. After it: the vendor sends the browser to the callback.
+ */
+import {
+  type BindingCookie,
+  clearBindingCookie,
+  createBindingCookie,
+  OAuthError,
+  type Parameters,
+  setBindingCookie,
+  toOAuthError,
+  verifyRedirectUri,
+} from "@oauth-broker/oauth-core";
+import type { PushedFlow } from "@oauth-broker/oauth-core/brokered-code";
+import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/hono";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { ClientConfig } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import { ownerPage } from "../pages/owner-page.ts";
+import { asData, type Flow, flowKey, FORGOTTEN } from "./flow-record.ts";
+import { csrfToken, isCsrfToken, needsOwnerPage } from "./owner-consent.ts";
+import { type LegDeps, sameVendor } from "./policy.ts";
+import { refusePage } from "./refusal.ts";
+import type { VendorChoice } from "./vendor-choice.ts";
+
+/** A browser with a request_uri that is this client's, unexpired, and still of use to it. */
+interface PendingRequest extends PushedFlow<Flow> {
+  readonly client: ClientConfig;
+  /** Where failures go from here. */
+  readonly to: ClientReturn;
+}
+
+/** @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures are redirects */
+export async function authorize(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  deps: LegDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const pending = await findPending(parameters, cookieHeader, deps, trace); // 1  unused and this client's, or a reload here
+  const cookie = pending.cookie ?? createBindingCookie();
+  const choice = await chooseAgain(pending, deps, trace); //                   2  from here failures go to the client
+  if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
+  if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps)) {
+    return askUser(pending, choice, cookie, parameters, deps); //              3  spends nothing
+  }
+  return leave(pending, choice, cookie, deps, trace); //                       4
+}
+
+/** @throws OAuthError for the 400 page; it changes nothing, so that no stranger can burn the flow */
+export async function takeDecision(
+  form: Parameters,
+  cookieHeader: string | undefined,
+  deps: LegDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const pending = await findPending(form, cookieHeader, deps, trace); //    1  this client's, and no stranger's reload
+  if (pending.stage !== "pushed") throw refusePage(trace, "request_uri_used");
+  const choice = await chooseAgain(pending, deps, trace); //                 2  the vendor as pushed; a failure waits
+  const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps);
+  if (!isAsked) throw refusePage(trace, "page_not_needed");
+  const cookie = requireShownHere(form, pending, trace); //                  3  by the page this very browser was shown
+  if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
+  if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
+  return leave(pending, choice, cookie, deps, trace); //                     4  as without the page
+}
+
+async function findPending(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  { flows, clients, issuer }: Pick<LegDeps, "flows" | "clients" | "issuer">,
+  trace: Trace,
+): Promise<PendingRequest> {
+  const request = { requestUri: parameters.require("request_uri"), clientId: parameters.require("client_id") };
+  const pushed = await flows.findPushed(request, cookieHeader, trace);
+  const { flow, handle } = pushed;
+  trace.credentialsId = flow.credentialsId;
+  const client = await clients.find(flow.clientId);
+  if (client === undefined) throw refusePage(trace, "client_unknown");
+  const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
+  return { ...pushed, client, to: { redirect, state: flow.state, issuer, flowId: handle.flowId } };
+}
+
+/**
+ * Vendor, endpoints and credentials as pushed; nothing is spent yet.
+ *
+ * @returns the error where it must go to the client
+ */
+async function chooseAgain(
+  { handle: { flowId }, flow }: PendingRequest,
+  deps: Deps,
+  trace: Trace,
+): Promise<VendorChoice | OAuthError> {
+  return sameVendor({ leg: "authorize", flowId, flow }, deps, trace).catch((error: unknown) => toOAuthError(error));
+}
+
+function askUser(
+  { handle, flow, client }: PendingRequest,
+  { vendor }: VendorChoice,
+  cookie: BindingCookie,
+  parameters: Parameters,
+  { issuer }: Pick<Deps, "issuer">,
+): Answer {
+  const shown = {
+    client,
+    vendorName: vendor.name,
+    scope: flow.scope,
+    redirectUri: flow.redirectUri,
+    requestUri: parameters.require("request_uri"),
+    csrf: csrfToken(handle.flowId, cookie),
+    flowId: handle.flowId,
+  };
+  return ownerPage(shown, setBindingCookie(issuer, handle.flowId, cookie.value));
+}
+
+//= bar#XA-9
+function requireShownHere(form: Parameters, { cookie, handle }: PendingRequest, trace: Trace): BindingCookie {
+  if (cookie === undefined) throw refusePage(trace, "browser_mismatch");
+  if (!isCsrfToken(form.get("csrf"), handle.flowId, cookie)) throw refusePage(trace, "csrf_mismatch");
+  return cookie;
+}
+
+function readDecision(form: Parameters, trace: Trace): "approve" | "deny" {
+  const decision = form.get("decision");
+  if (decision === "approve" || decision === "deny") return decision;
+  throw refusePage(trace, "decision_missing");
+}
+
+async function deny(
+  { handle, flow, to }: PendingRequest,
+  { records, issuer, now }: Pick<Deps, "records" | "issuer" | "now">,
+  trace: Trace,
+): Promise<Answer> {
+  const failed = { at: now(), leg: "authorize", reason: "access_denied" } as const;
+  const { outcome } = await records.advance(
+    flowKey(handle.flowId),
+    { stage: "pushed", expect: { requestHash: handle.hash, clientId: flow.clientId } },
+    { stage: "failed", set: asData({ failed }), remove: FORGOTTEN.atEnd },
+  );
+  if (outcome !== "moved") throw refusePage(trace, "request_uri_used");
+  const answer = refuseToClient(
+    new OAuthError("access_denied", "The user declined before leaving for the vendor"),
+    to,
+    trace,
+  );
+  return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, handle.flowId) } };
+}
+
+/** Single use; PKCE #2 and the nonce are derived from the key generation that is active now. */
+async function leave(
+  { handle, flow }: PendingRequest,
+  choice: VendorChoice,
+  cookie: BindingCookie,
+  { flows, keyset }: Pick<LegDeps, "flows" | "keyset">,
+  trace: Trace,
+): Promise<Answer> {
+  const { kid } = keyset.active("flow");
+  return flows.start({ flowId: handle.flowId, flow, handle }, choice, cookie, trace, { kid });
+}
+
+function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
+  trace.failure = error;
+  return errorRedirect(error, to);
+}

@@ -1,0 +1,141 @@
+/**
+ * What the broker decides for its flows. Codes belong to confidential clients, vendors to the operator's file or to the caller,
+ * and nothing is kept: the vendor's tokens go to whom brings the code.
+ */
+import { isSameText, OAuthError, type StateCodec, toOAuthError, verifyRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type BrokeredCode,
+  createBrokeredCode,
+  type FlowPolicy,
+  type FlowState,
+  flowSecrets,
+  type Parked,
+  type VendorQuestion,
+} from "@oauth-broker/oauth-core/brokered-code";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import type { Deps } from "../deps.ts";
+import { asFlow, type Flow, FORGOTTEN } from "./flow-record.ts";
+import { refusePage } from "./refusal.ts";
+import { rechooseVendor, type VendorChoice } from "./vendor-choice.ts";
+import { openVendorSecret } from "./vendor-secret.ts";
+
+export type Flows = BrokeredCode<Flow, VendorChoice>;
+
+/** What a leg needs: everything, and the flows. */
+export interface LegDeps extends Deps {
+  readonly flows: Flows;
+}
+
+export function createFlows(deps: Deps): Flows {
+  return createBrokeredCode(deps, flowPolicy(deps));
+}
+
+function flowPolicy(deps: Deps): FlowPolicy<Flow, VendorChoice> {
+  const { keyset, clients } = deps;
+  return {
+    kind: "flow",
+    parse: asFlow,
+    state: signedState(deps.state),
+    secrets: async (flowId, { kid = "", scope }, vendor) => {
+      const key = await keyset.find("flow", kid);
+      if (key === undefined) throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet");
+      return flowSecrets({ pkce: key, nonce: key }, flowId, vendor, scope);
+    },
+    ...parkedUnder(deps),
+    redirectOf: async ({ clientId, redirectUri }) => {
+      const client = await clients.find(clientId);
+      return client === undefined ? undefined : verifyRedirectUri(redirectUri, client.redirectUris);
+    },
+    vendorOf: (question, trace) => sameVendor(question, deps, trace),
+    bindsBrowser: ({ binding }) => binding === "browser",
+    keep: ({ credentials: { source, clientSecret } }) =>
+      source === "byoc" && clientSecret !== undefined ? { vendorSecret: clientSecret.reveal() } : undefined,
+    forgotten: FORGOTTEN,
+    //= bar#XA-7
+    burnsOnWrongVerifier: true,
+    // Nothing left us. An outage with `retry` means that the vendor may have seen the code.
+    releases: ({ code, extras }) => code === "temporarily_unavailable" && extras.retry === undefined,
+    refuse: refusePage,
+  };
+}
+
+function signedState(codec: StateCodec): FlowState<Flow> {
+  return {
+    issue: (flowId, { contextHash }, times) => ({ value: codec.sign({ jti: flowId, contextHash, ...times }) }),
+    read: async (value) => {
+      try {
+        const { jti, contextHash } = await codec.verify(value);
+        //= bar#XA-5
+        return { flowId: jti, isOf: (flow) => isSameText(flow.contextHash, contextHash) };
+      } catch (error) {
+        if (toOAuthError(error).code === "invalid_request") return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Tokens parked for a vendor with `redeem_at: callback` need a server key besides our code. */
+const PARKED_TOKENS = "parked-tokens";
+
+function parkedUnder({ keyset }: Pick<Deps, "keyset">): Pick<FlowPolicy<Flow, VendorChoice>, "seal" | "open"> {
+  return {
+    seal: (parked, code) => {
+      const text = JSON.stringify(toStored(parked));
+      if (parked.kind === "code")
+        return seal(deriveKey(code.value, "parked-code"), text, ["flow", code.flowId, "code"]);
+      const { kid, key } = keyset.active(PARKED_TOKENS);
+      return `${kid}.${seal(tokenKey(key, code.value), text, ["flow", code.flowId, "tokens"])}`;
+    },
+    open: async ({ sealed = "" }, code) => {
+      const dot = sealed.indexOf(".");
+      if (dot < 0) return fromStored(open(deriveKey(code.value, "parked-code"), sealed, ["flow", code.flowId, "code"]));
+      const key = await keyset.find(PARKED_TOKENS, sealed.slice(0, dot));
+      if (key === undefined) throw new Error("the key of these tokens is gone");
+      return fromStored(open(tokenKey(key, code.value), sealed.slice(dot + 1), ["flow", code.flowId, "tokens"]));
+    },
+  };
+}
+
+function tokenKey(key: Buffer, code: string): Buffer {
+  return deriveKey(Buffer.concat([key, Buffer.from(code)]), PARKED_TOKENS);
+}
+
+/** The secret of BYOC lies beside the rest, as 0.1.0 wrote it. */
+function toStored({ kept, ...parked }: Parked): object {
+  return { ...parked, ...kept };
+}
+
+function fromStored(plaintext: Buffer): Parked {
+  const { vendorSecret, ...parked } = JSON.parse(plaintext.toString("utf8")) as Parked & { vendorSecret?: string };
+  return vendorSecret === undefined ? parked : { ...parked, kept: { vendorSecret } };
+}
+
+/** Vendor, endpoints and credentials as pushed, from today's configuration. */
+//= bar#XA-5
+export async function sameVendor(question: VendorQuestion<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
+  const { leg, flowId, flow } = question;
+  const client = await deps.clients.find(flow.clientId);
+  if (client === undefined) throw refusePage(trace, "client_unknown");
+  const secret = leg === "token" ? question.kept?.["vendorSecret"] : await openVendorSecret(flowId, flow, deps);
+  const choice = await rechooseVendor(flow, client, secret, deps);
+  if (choice.contextHash === flow.contextHash) return choice;
+  throw CHANGED[leg](trace);
+}
+
+const CHANGED = {
+  authorize: () => changed("temporarily_unavailable", { retry: "restart" }),
+  callback: (trace: Trace) => refusePage(trace, "context_mismatch"),
+  token: () => changed("invalid_grant", {}),
+} as const;
+
+function changed(
+  code: "temporarily_unavailable" | "invalid_grant",
+  extras: { readonly retry?: "restart" },
+): OAuthError {
+  return new OAuthError(code, "The vendor's configuration changed: start again", {
+    reason: "context_changed",
+    ...extras,
+  });
+}

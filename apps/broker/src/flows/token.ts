@@ -1,0 +1,26 @@
+/**
+ * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1 verifier brings the broker's code;
+ * only now is the vendor's code redeemed, and nothing is kept. The client is authenticated.
+ */
+import type { Parameters } from "@oauth-broker/oauth-core";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { ClientConfig } from "../config.ts";
+import { accountOf } from "./account.ts";
+import { connectionOf, sealConnection } from "./connection.ts";
+import type { LegDeps } from "./policy.ts";
+import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
+
+/** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+export async function redeemBrokerCode(
+  parameters: Parameters,
+  { clientId }: ClientConfig,
+  deps: LegDeps,
+  trace: Trace,
+): Promise<TokenAnswer> {
+  const redeemed = await deps.flows.redeem(parameters, clientId, trace); //             1  the vendor's tokens, once
+  const { tokens, vendor: choice, callbackData } = redeemed;
+  trace.credentialsId = choice.credentials.id;
+  const account = await accountOf(tokens, choice, trace); //                            2  whose they are, where it can be known
+  const connection = sealConnection(connectionOf(choice, account), clientId, deps); //  3  names what minted them
+  return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import type { Session } from "../session.ts";
+import { readVendorCallback } from "./finish.ts";
+import { defineVendor } from "./index.ts";
+
+const vendor: ResolvedVendor = {
+  ...defineVendor({ id: "own", name: "Own", issuer: "https://vendor.example" }),
+  authorizationEndpoint: "https://vendor.example/authorize",
+  tokenEndpoint: "https://vendor.example/token",
+  issExpected: false,
+};
+const session: Session = {
+  v: 1,
+  context: "context",
+  clientId: "deployment",
+  redirectUri: "https://platform.example/oauth/callback",
+  state: "state",
+  expiresAt: 0,
+};
+
+function read(parameters: Record<string, string>) {
+  const query = new URLSearchParams({ state: "state", ...parameters });
+  return readVendorCallback(`${session.redirectUri}?${query.toString()}`, session, vendor);
+}
+
+describe("bar#CB-11 a callback is one code or one error", () => {
+  it.each([
+    ["neither", {}],
+    ["both", { code: "c", error: "access_denied" }],
+    ["a code and an access token", { code: "c", access_token: "smuggled" }],
+    ["a code and an ID token", { code: "c", id_token: "smuggled" }],
+    ["an error and an access token", { error: "access_denied", access_token: "smuggled" }],
+    ["a code without end", { code: "c".repeat(4097) }],
+  ])("and %s is refused", (_what, parameters) => {
+    const refused = expect.objectContaining({ code: "callback_refused", details: { reason: "malformed" } });
+    expect(() => read(parameters as Record<string, string>)).toThrow(refused);
+  });
+
+  it("with the issuer of this vendor, where it names one", () => {
+    expect(read({ code: "c", iss: "https://vendor.example" })).toEqual({
+      code: "c",
+      iss: "https://vendor.example",
+      callbackData: {},
+    });
+    expect(() => read({ code: "c", iss: "https://evil.example" })).toThrow(
+      expect.objectContaining({ code: "callback_refused" }),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+/**
+ * What a server with its own callback decides for its flows. Its clients are public, its vendor is one, and the vendor's tokens
+ * stay here: the client gets tokens of ours.
+ */
+import { createHandle, isSameText, parseHandle, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type BrokeredCode,
+  createBrokeredCode,
+  type FlowPolicy,
+  type FlowState,
+  type FlowVendor,
+  type Parked,
+} from "@oauth-broker/oauth-core/brokered-code";
+import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import { identitySource, isSameSource } from "../identity-source.ts";
+import { vendorSecrets } from "../vendor-secrets.ts";
+import { asAuthorization, type Authorization, REMEMBERED_SECONDS } from "./authorization-record.ts";
+import { refusePage, type ServerCallbackDeps } from "./deps.ts";
+
+export type Flows = BrokeredCode<Authorization, FlowVendor>;
+
+export interface LegDeps extends ServerCallbackDeps {
+  readonly flows: Flows;
+}
+
+export function createFlows(deps: ServerCallbackDeps): Flows {
+  const { records, now, settings } = deps;
+  return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, flowPolicy(deps));
+}
+
+export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, FlowVendor> {
+  const { settings, findClient, sessions } = deps;
+  return {
+    kind: "authorization",
+    // The operator may have changed the vendor: a flow of before is unknown here, and its codes are another's.
+    parse: (record) => {
+      const authorization = asAuthorization(record);
+      return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;
+    },
+    state: HANDLE_STATE,
+    secrets: (flowId, _flow, vendor) => vendorSecrets(flowId, vendor, deps),
+    ...parkedUnder(deps),
+    redirectOf: async ({ clientId, redirectUri }) => {
+      const client = await findClient(clientId);
+      return client === undefined ? undefined : verifyNativeRedirectUri(redirectUri, client.redirectUris);
+    },
+    vendorOf: () => flowVendor(deps),
+    //= bar#AS-8
+    bindsBrowser: () => true,
+    forgotten: { whenParked: ["state"], atEnd: ["sealed", "sealedCode", "state"] },
+    // The clients are public: whoever saw a code could end it.
+    burnsOnWrongVerifier: false,
+    // A lost answer gave no session to anyone, so that a second try can do no harm.
+    releases: () => true,
+    rememberSeconds: REMEMBERED_SECONDS,
+    replayed: async ({ sessionId }) => {
+      if (sessionId !== undefined) await sessions.end(sessionId);
+    },
+    refuse: refusePage,
+  };
+}
+
+/** The one vendor of this server, as it is now. */
+export async function flowVendor({
+  vendorClient,
+  settings: { vendor },
+  callback: { redirectUri },
+}: Pick<ServerCallbackDeps, "vendorClient" | "settings" | "callback">): Promise<FlowVendor> {
+  return {
+    vendor: await vendorClient.resolve(vendor.vendor),
+    credentials: vendor.credentials,
+    vendorClient,
+    redirectUri,
+  };
+}
+
+const HANDLE_STATE: FlowState<Authorization> = {
+  issue: (flowId) => {
+    const { value, hash } = createHandle(flowId);
+    return { value, kept: { stateHash: hash } };
+  },
+  read: async (value) => {
+    const state = parseHandle(value);
+    if (state === undefined) return undefined;
+    return { flowId: state.flowId, isOf: ({ stateHash }) => isSameText(stateHash, state.hash) };
+  },
+};
+
+/** Tokens that wait for a vendor with `redeem_at: callback` need a server key besides our code. */
+const TOKENS = "tokens.";
+
+function parkedUnder({
+  serverKey,
+}: Pick<ServerCallbackDeps, "serverKey">): Pick<FlowPolicy<Authorization, FlowVendor>, "seal" | "open"> {
+  const tokenKey = async (code: string): Promise<Buffer> =>
+    deriveKey(Buffer.concat([await serverKey.derive("parked-tokens"), Buffer.from(code)]), "parked-tokens");
+  return {
+    seal: async (parked, { value, flowId }) => {
+      const text = JSON.stringify(parked);
+      if (parked.kind === "code") return seal(deriveKey(value, "vendor-code"), text, ["authorization", flowId]);
+      return TOKENS + seal(await tokenKey(value), text, ["authorization", flowId, "tokens"]);
+    },
+    open: async ({ sealed, sealedCode = "" }, { value, flowId }) => {
+      if (sealed?.startsWith(TOKENS) === true) {
+        return parse(open(await tokenKey(value), sealed.slice(TOKENS.length), ["authorization", flowId, "tokens"]));
+      }
+      const plaintext = open(deriveKey(value, "vendor-code"), sealed ?? sealedCode, ["authorization", flowId]);
+      return sealed === undefined
+        ? { kind: "code", code: plaintext.toString("utf8"), callbackData: {} }
+        : parse(plaintext);
+    },
+  };
+}
+
+function parse(plaintext: Buffer): Parked {
+  return JSON.parse(plaintext.toString("utf8")) as Parked;
+}

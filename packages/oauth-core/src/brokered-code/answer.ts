@@ -1,0 +1,57 @@
+/**
+ * What the vendor's redirect says, read before anything in it is believed. Pure: the app knows by then whose flow it answers.
+ */
+import { OAuthError } from "../protocol/errors.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import { requireIssuer } from "../vendor-client/receive-callback.ts";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
+
+/** The code of a vendor's redirect and what came with it. */
+export interface VendorAnswer {
+  readonly code: string;
+  readonly iss?: string;
+  /** The callback parameters that the vendor's entry declares. */
+  readonly callbackData: Readonly<Record<string, string>>;
+}
+
+/** Tokens and profiles of the front channel are never read; where one comes, the answer is not one to a code request. */
+const NEVER_IN_A_CODE_RESPONSE = ["access_token", "id_token", "profile", "user"];
+const MAX_CODE_LENGTH = 4096;
+
+/**
+ * @param flow what was known when it began: the stricter of then and now counts
+ * @returns the code, or the vendor's `error` as received
+ * @throws OAuthError invalid_request, reason `missing_issuer`, `issuer_mismatch` or `malformed_response`
+ */
+//= rfc9207#2.4
+//= bar#CB-16
+export function readVendorAnswer(
+  parameters: Parameters,
+  vendor: ResolvedVendor,
+  { issExpected = false }: { readonly issExpected?: boolean | undefined },
+): VendorAnswer | { readonly error: string } {
+  requireIssuer({ ...vendor, issExpected: vendor.issExpected || issExpected }, parameters.sent("iss"));
+  const code = parameters.get("code");
+  const error = parameters.get("error");
+  //= bar#CB-11
+  const isSmuggled = NEVER_IN_A_CODE_RESPONSE.some(
+    (name) => parameters.has(name) && !vendor.callbackParams.includes(name),
+  );
+  if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code === undefined) === (error === undefined)) {
+    throw new OAuthError("invalid_request", "The answer is not one to an authorization request", {
+      reason: "malformed_response",
+    });
+  }
+  if (error !== undefined) return { error };
+  const iss = parameters.get("iss");
+  return {
+    code: parameters.require("code"),
+    ...(iss === undefined ? {} : { iss }),
+    callbackData: declared(parameters, vendor),
+  };
+}
+
+function declared(parameters: Parameters, { callbackParams }: ResolvedVendor): Record<string, string> {
+  const sent = callbackParams.map((name) => [name, parameters.get(name)] as const);
+  return Object.fromEntries(sent.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
+}

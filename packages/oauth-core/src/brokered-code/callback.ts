@@ -1,0 +1,240 @@
+/**
+ * The vendor sends the browser back. Everything is verified before anything is stored or sent. The vendor's code is parked under
+ * a code of ours that the client will bring (redeem.ts), or the flow ends here. Before it: start.ts.
+ */
+import { clearBindingCookie, readBindingCookie } from "../authorization-server/browser-binding.ts";
+import { createHandle } from "../authorization-server/handle.ts";
+import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../hono/answers.ts";
+import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
+import { isSameText } from "../protocol/mac.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import type { Trace } from "../service/rim.ts";
+import { relayedError } from "../vendor-client/relayed-error.ts";
+import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
+import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
+import type { Engine, FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
+import { flowData, type FlowRecord } from "./record.ts";
+
+export interface CallbackRequest {
+  readonly parameters: Parameters;
+  readonly cookieHeader: string | undefined;
+  /** The path of ours that the answer came to. */
+  readonly path: string;
+}
+
+interface StartedFlow {
+  readonly flowId: string;
+  readonly flow: FlowRecord;
+  /** What the record must still hold for us to move it. */
+  readonly expect: Readonly<Record<string, string>>;
+}
+
+/** A flow that this very browser started, at the vendor it was sent to, and what the vendor says. */
+interface OpenFlow extends StartedFlow {
+  readonly vendor: FlowVendor;
+  readonly answer: VendorAnswer | { readonly error: string };
+  /** Absent where the flow ends here. */
+  readonly to: ClientReturn | undefined;
+}
+
+/** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
+export async function answerCallback(request: CallbackRequest, engine: Engine, trace: Trace): Promise<Answer> {
+  const started = await findStarted(request, engine, trace); //                 1  our state and path, unanswered, this browser
+  const to = await returnOf(started, engine, trace); //                          2  still a client of ours, still its URI
+  const open = await burnOnRefusal(started, engine, trace, async () => {
+    const vendor = await vendorOf(started, engine, trace); //                    3  same vendor, endpoints, credentials
+    const answer = readAnswer(request.parameters, started, vendor, engine, trace); // 4  iss, then one code or one error
+    return { ...started, to, vendor, answer };
+  });
+  const { answer } = open;
+  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine, trace); // 5a
+  return endWith(answer, open, engine, trace); //                                                     5b
+}
+
+/** A foreign browser is turned away before it can change anything, so that it cannot end a victim's flow. */
+//= bar#CB-7
+async function findStarted(
+  { parameters, cookieHeader, path }: CallbackRequest,
+  { deps: { records, issuer, now }, policy }: Engine,
+  trace: Trace,
+): Promise<StartedFlow> {
+  //= bar#CB-1
+  const value = parameters.get("state");
+  if (value === undefined) throw policy.refuse(trace, "state_missing");
+  const state = await policy.state.read(value);
+  if (state === undefined) throw policy.refuse(trace, "state_invalid");
+  const { flowId } = state;
+  trace.flowId = flowId;
+  // The expired ones too: the page can then lead back to the client they belonged to.
+  const record = await records.get({ kind: policy.kind, id: flowId }, { includeExpired: true });
+  const flow = record === undefined ? undefined : policy.parse(record);
+  if (record === undefined || flow === undefined) throw policy.refuse(trace, "flow_unknown");
+  if (!state.isOf(flow)) throw policy.refuse(trace, "state_invalid");
+  if (flow.clientId !== undefined) trace.clientId = flow.clientId;
+  trace.vendor = flow.vendor;
+  //= bar#XA-1
+  //= bar#XA-4
+  if (flow.path !== path) throw policy.refuse(trace, "path_mismatch");
+  if (record.expiresAt <= now() && record.stage === "started") throw policy.refuse(trace, "flow_unknown");
+  //= bar#CB-3
+  if (record.stage !== "started") throw policy.refuse(trace, "state_replayed");
+  const cookie = readBindingCookie(cookieHeader, issuer, flowId);
+  const isSameBrowser = isSameText(cookie?.hash, flow.cookieHash);
+  if (policy.bindsBrowser(flow) && !isSameBrowser) throw policy.refuse(trace, "browser_mismatch");
+  return { flowId, flow, expect: { cookieHash: flow.cookieHash ?? "" } };
+}
+
+async function returnOf(
+  { flowId, flow }: StartedFlow,
+  { deps: { issuer }, policy }: Engine,
+  trace: Trace,
+): Promise<ClientReturn | undefined> {
+  if (flow.purpose !== "client") return undefined;
+  const redirect = await policy.redirectOf(flow);
+  if (redirect === undefined) throw policy.refuse(trace, "client_unknown");
+  return { redirect, state: flow.state, issuer, flowId };
+}
+
+//= bar#XA-5
+async function vendorOf({ flowId, flow }: StartedFlow, { policy }: Engine, trace: Trace): Promise<FlowVendor> {
+  const vendor = await policy.vendorOf({ leg: "callback", flowId, flow }, trace);
+  trace.credentialsId = vendor.credentials.id;
+  return vendor;
+}
+
+function readAnswer(
+  parameters: Parameters,
+  { flow }: StartedFlow,
+  { vendor }: FlowVendor,
+  { policy }: Engine,
+  trace: Trace,
+): VendorAnswer | { readonly error: string } {
+  try {
+    return readVendorAnswer(parameters, vendor, flow);
+  } catch (error) {
+    throw policy.refuse(trace, refusalOf(error), error);
+  }
+}
+
+function refusalOf(error: unknown): FlowRefusal {
+  const { reason } = toOAuthError(error).extras;
+  return reason === "missing_issuer" || reason === "issuer_mismatch" ? reason : "malformed_response";
+}
+
+/** Not this flow's doing: the same answer may be tried again. */
+const OUTAGES: ReadonlySet<string> = new Set(["temporarily_unavailable", "vendor_response_invalid", "server_error"]);
+
+/** An answer that is refused ends the flow of the browser that brought it: whatever sent it must not get a second try. */
+async function burnOnRefusal<Result>(
+  started: StartedFlow,
+  engine: Engine,
+  trace: Trace,
+  checks: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await checks();
+  } catch (error) {
+    const known = toOAuthError(error);
+    if (!OUTAGES.has(known.code)) await fail("started", started, known.extras.reason ?? known.code, engine);
+    trace.reason ??= known.code;
+    throw known;
+  }
+}
+
+/** @returns false where another answer was faster */
+async function fail(
+  stage: "started" | "redeeming",
+  { flowId, expect }: StartedFlow,
+  reason: string,
+  { deps: { records, now }, policy }: Engine,
+): Promise<boolean> {
+  const failed = { at: now(), leg: "callback", reason } as const;
+  const { outcome } = await records.advance(
+    { kind: policy.kind, id: flowId },
+    { stage, expect },
+    { stage: "failed", set: flowData({ failed }), remove: policy.forgotten.atEnd },
+  );
+  return outcome === "moved";
+}
+
+async function relayError(
+  vendorError: string,
+  parameters: Parameters,
+  open: OpenFlow,
+  engine: Engine,
+  trace: Trace,
+): Promise<Answer> {
+  const { vendor, credentials } = open.vendor;
+  const error = relayedError(vendorError, parameters, vendor, credentials.source);
+  if (!(await fail("started", open, error.code, engine))) throw engine.policy.refuse(trace, "state_replayed");
+  return refuseToClient(error, open, engine, trace);
+}
+
+/** @throws the error itself where there is no client to hear it: then the app's page says it */
+function refuseToClient(
+  error: OAuthError,
+  { flowId, to }: OpenFlow,
+  { deps: { issuer } }: Engine,
+  trace: Trace,
+): Answer {
+  if (to === undefined) throw error;
+  trace.failure = error;
+  const answer = errorRedirect(error, to);
+  return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
+}
+
+async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, trace: Trace): Promise<Answer> {
+  const { flowId, vendor, to } = open;
+  if (to !== undefined && vendor.vendor.redeemAt !== "callback") {
+    const code = createHandle(flowId);
+    await parkCode({ ...open, answer, code }, engine, trace);
+    return codeRedirect(code.value, to, clearBindingCookie(engine.deps.issuer, flowId));
+  }
+  await spendState(open, engine, trace);
+  try {
+    const tokens = await redeemAtVendor({ ...open, answer }, engine.policy);
+    const redeemed = { ...open, tokens, callbackData: answer.callbackData };
+    if (to === undefined) return await finishHere(redeemed, engine, trace);
+    const code = createHandle(flowId);
+    await parkTokens({ ...open, answer, code, tokens }, engine);
+    return codeRedirect(code.value, to, clearBindingCookie(engine.deps.issuer, flowId));
+  } catch (error) {
+    const known = withRestart(toOAuthError(error));
+    await fail("redeeming", open, known.code, engine).catch(() => false);
+    return refuseToClient(known, open, engine, trace);
+  }
+}
+
+/** The state is spent before the vendor's code leaves us: a crash in between loses the flow and never uses the code twice. */
+//= bar#CB-17
+async function spendState(
+  { flowId, expect }: OpenFlow,
+  { deps: { records }, policy }: Engine,
+  trace: Trace,
+): Promise<void> {
+  const spent = await records.advance(
+    { kind: policy.kind, id: flowId },
+    { stage: "started", expect },
+    { stage: "redeeming", set: {} },
+  );
+  if (spent.outcome !== "moved") throw policy.refuse(trace, "state_replayed");
+}
+
+async function finishHere(
+  redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>,
+  { deps: { records, now, issuer }, policy }: Engine,
+  trace: Trace,
+): Promise<Answer> {
+  const { flowId, expect } = redeemed;
+  if (policy.finishAtCallback === undefined)
+    throw new OAuthError("server_error", "Flows end at the token endpoint here");
+  const answer = await policy.finishAtCallback(redeemed, trace);
+  await records
+    .advance(
+      { kind: policy.kind, id: flowId },
+      { stage: "redeeming", expect },
+      { stage: "spent", set: flowData({ spentAt: now() }), remove: policy.forgotten.atEnd },
+    )
+    .catch(() => undefined);
+  return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
+}

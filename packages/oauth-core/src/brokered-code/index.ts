@@ -1,0 +1,86 @@
+/**
+ * Our authorization request → the vendor's → its callback → our code → the vendor's tokens: the machine that a broker and an MCP
+ * server's own authorization server both are. An app brings its policy (policy.ts) and its routes.
+ */
+import type { BindingCookie } from "../authorization-server/browser-binding.ts";
+import type { Answer } from "../hono/answers.ts";
+import type { EpochSeconds } from "../ports.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import type { Trace } from "../service/rim.ts";
+import { answerCallback, type CallbackRequest } from "./callback.ts";
+import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed } from "./policy.ts";
+import type { FlowRecord } from "./record.ts";
+import { redeemCode, rememberSpent } from "./redeem.ts";
+import { findPushed, type Leaving, type PushedFlow, pushFlow, startFlow } from "./start.ts";
+
+export { readVendorAnswer } from "./answer.ts";
+export type { VendorAnswer } from "./answer.ts";
+export type { CallbackRequest } from "./callback.ts";
+export { codeLifetimeSeconds } from "./park.ts";
+export type {
+  FlowDeps,
+  FlowPolicy,
+  FlowRefusal,
+  FlowState,
+  FlowVendor,
+  Parked,
+  Redeemed,
+  StateTimes,
+  VendorQuestion,
+} from "./policy.ts";
+export { CODE_SECONDS, FLOW_SECONDS, flowData, REQUEST_URI_SECONDS } from "./record.ts";
+export type { FlowRecord, FlowStage, Purpose } from "./record.ts";
+export { challengeFor, flowSecrets, isIdTokenDue } from "./secrets.ts";
+export type { FlowKeys, FlowSecrets } from "./secrets.ts";
+export type { Leaving, PushedFlow } from "./start.ts";
+
+export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
+  /**
+   * Keeps a request until its browser comes.
+   *
+   * @param keepUntil how long the row stays readable for the operator
+   */
+  push(
+    flowId: string,
+    flow: Omit<Flow, "requestHash">,
+    keepUntil: EpochSeconds,
+  ): Promise<{ readonly requestUri: string; readonly lifetimeSeconds: number }>;
+  /** @throws OAuthError for the 400 page */
+  findPushed(
+    request: { readonly requestUri: string; readonly clientId: string },
+    cookieHeader: string | undefined,
+    trace: Trace,
+  ): Promise<PushedFlow<Flow>>;
+  /** Sends the browser to the vendor. @param set what else the record keeps from now on @throws OAuthError for the 400 page */
+  start(
+    leaving: Leaving<Flow>,
+    vendor: Vendor,
+    cookie: BindingCookie,
+    trace: Trace,
+    set?: Partial<Flow>,
+  ): Promise<Answer>;
+  /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
+  callback(request: CallbackRequest, trace: Trace): Promise<Answer>;
+  /** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+  redeem(parameters: Parameters, clientId: string, trace: Trace): Promise<Redeemed<Flow, Vendor>>;
+  /** What the record of a redeemed code keeps, for `policy.replayed`. Best effort. */
+  remember(redeemed: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>): Promise<void>;
+}
+
+export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor>(
+  deps: FlowDeps,
+  policy: FlowPolicy<Flow, Vendor>,
+): BrokeredCode<Flow, Vendor> {
+  // The legs know what all flows have; what they get from the app's policy they hand back to it.
+  const engine = { deps, policy: policy as unknown as FlowPolicy<FlowRecord, FlowVendor> };
+  return {
+    push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),
+    findPushed: (request, cookieHeader, trace) =>
+      findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
+    start: (leaving, vendor, cookie, trace, set = {}) => startFlow(leaving, vendor, cookie, set, engine, trace),
+    callback: (request, trace) => answerCallback(request, engine, trace),
+    redeem: (parameters, clientId, trace) =>
+      redeemCode(parameters, clientId, engine, trace) as unknown as Promise<Redeemed<Flow, Vendor>>,
+    remember: ({ flowId, flow }, set) => rememberSpent(flowId, flow, set, engine),
+  };
+}

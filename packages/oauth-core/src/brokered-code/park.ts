@@ -1,0 +1,124 @@
+/**
+ * Between the callback and the client's token request the vendor's code waits in the record, sealed under a key that only our
+ * code gives. Of that code only the hash is stored: store and server keys together do not open it.
+ */
+import type { Handle } from "../authorization-server/handle.ts";
+import { OAuthError } from "../protocol/errors.ts";
+import type { Trace } from "../service/rim.ts";
+import { grantRevocation } from "../vendor-client/revoke-tokens.ts";
+import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
+import type { VendorAnswer } from "./answer.ts";
+import type { Engine, FlowVendor, Parked } from "./policy.ts";
+import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
+
+interface ToPark {
+  readonly flowId: string;
+  readonly expect: Readonly<Record<string, string>>;
+  readonly vendor: FlowVendor;
+  readonly answer: VendorAnswer;
+  /** Ours. */
+  readonly code: Handle;
+}
+
+/** Room for our own call before the vendor's code dies. */
+const MARGIN_SECONDS = 5;
+
+/** @returns at least 1 */
+//= bar#AS-5
+export function codeLifetimeSeconds({
+  authorizationCodeLifetimeSeconds: life = Infinity,
+}: Pick<ResolvedVendor, "authorizationCodeLifetimeSeconds">): number {
+  return Math.max(1, Math.min(CODE_SECONDS, life - MARGIN_SECONDS));
+}
+
+/** started → parked. @throws OAuthError for the 400 page when another answer was faster */
+export async function parkCode(
+  { flowId, expect, vendor, answer, code }: ToPark,
+  { deps: { records, now }, policy }: Engine,
+  trace: Trace,
+): Promise<void> {
+  const sealed = await policy.seal({ kind: "code", ...answer, ...keptOf(vendor, policy) }, code);
+  const at = now();
+  const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
+  const { outcome } = await records.advance(
+    { kind: policy.kind, id: flowId },
+    { stage: "started", expect },
+    {
+      stage: "parked",
+      set: flowData(set),
+      remove: policy.forgotten.whenParked,
+      expiresAt: at + codeLifetimeSeconds(vendor.vendor),
+    },
+  );
+  //= bar#CB-3
+  if (outcome !== "moved") throw policy.refuse(trace, "state_replayed");
+}
+
+/**
+ * redeeming → parked, for vendors whose codes die before a client can come back: the tokens wait instead.
+ *
+ * @throws OAuthError temporarily_unavailable where the record could not be written: the tokens are revoked
+ */
+//= bar#CB-17
+export async function parkTokens(
+  { flowId, expect, vendor, answer, code, tokens }: ToPark & { readonly tokens: VendorTokens },
+  { deps: { records, now }, policy }: Engine,
+): Promise<void> {
+  const { callbackData } = answer;
+  const at = now();
+  const stored = await write().catch(() => undefined);
+  if (stored?.outcome === "moved") return;
+  await discardTokens(tokens, vendor);
+  throw new OAuthError("temporarily_unavailable", "The tokens could not be kept: start again", { retry: "restart" });
+
+  async function write() {
+    const sealed = await policy.seal({ kind: "tokens", tokens, callbackData, ...keptOf(vendor, policy) }, code);
+    const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
+    return records.advance(
+      { kind: policy.kind, id: flowId },
+      { stage: "redeeming", expect },
+      { stage: "parked", set: flowData(set), remove: policy.forgotten.whenParked, expiresAt: at + CODE_SECONDS },
+    );
+  }
+}
+
+function keptOf(vendor: FlowVendor, { keep }: Engine["policy"]): Pick<Parked, "kept"> {
+  const kept = keep?.(vendor);
+  return kept === undefined ? {} : { kept };
+}
+
+/** Tokens that come to no client are revoked at the vendor, best effort. */
+//= bar#XA-7
+export async function discardTokens(
+  tokens: VendorTokens,
+  { vendor, credentials, vendorClient }: FlowVendor,
+): Promise<void> {
+  await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens)).catch(() => undefined);
+}
+
+/** The one place where a vendor's code is spent. @throws OAuthError as VendorClient.redeemCode */
+export async function redeemAtVendor(
+  {
+    flowId,
+    flow,
+    vendor: { vendor, credentials, vendorClient, redirectUri },
+    answer,
+  }: {
+    readonly flowId: string;
+    readonly flow: FlowRecord;
+    readonly vendor: FlowVendor;
+    readonly answer: VendorAnswer;
+  },
+  policy: Engine["policy"],
+): Promise<VendorTokens> {
+  const { codeVerifier, nonce } = await policy.secrets(flowId, flow, vendor);
+  return vendorClient.redeemCode(vendor, credentials, {
+    code: answer.code,
+    redirectUri,
+    scope: flow.scope,
+    ...(flow.resource === undefined ? {} : { resource: flow.resource }),
+    ...(answer.iss === undefined ? {} : { iss: answer.iss }),
+    ...(codeVerifier === undefined ? {} : { codeVerifier }),
+    ...(nonce === undefined ? {} : { nonce }),
+  });
+}

@@ -1,0 +1,233 @@
+/**
+ * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed. The client is authenticated, or
+ * named where it is public. Before it: callback.ts.
+ */
+import { type Handle, parseHandle } from "../authorization-server/handle.ts";
+import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
+import { isSameText } from "../protocol/mac.ts";
+import type { Parameters } from "../protocol/parameters.ts";
+import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
+import type { StoredRecord } from "../ports.ts";
+import type { Trace } from "../service/rim.ts";
+import type { VendorTokens } from "../vendors/vendor.ts";
+import { discardTokens, redeemAtVendor } from "./park.ts";
+import type { Engine, FlowVendor, Parked, Redeemed } from "./policy.ts";
+import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
+
+interface ParkedFlow {
+  readonly code: Handle;
+  readonly record: StoredRecord;
+  readonly flow: FlowRecord;
+}
+
+/** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+export async function redeemCode(
+  parameters: Parameters,
+  clientId: string,
+  engine: Engine,
+  trace: Trace,
+): Promise<Redeemed<FlowRecord, FlowVendor>> {
+  const own = await findParked(parameters, clientId, engine, trace); //     1  one of ours, this client's, this very code
+  requireSameRedirectUri(own, parameters); //                               2  wrong: the code stays usable
+  await requireCodeVerifier(own, parameters, engine, trace); //             3  malformed: stays usable; wrong: the policy says
+  await requireUnused(own, engine); //                                      4  a second use is told to the app
+  await requireInTime(own, engine, trace); //                               5  the vendor's code may be dead by now
+  const parked = await open(own, engine); //                                6  sealed under the code just presented
+  const vendor = await vendorOf(own, parked, engine, trace); //                    7  same vendor, endpoints, credentials
+  await spend(own, engine); //                                              8  of any number of tries one goes on
+  const tokens = await redeem(own, parked, vendor, engine); //              9  the vendor's tokens, verified
+  return { flowId: own.code.flowId, flow: own.flow, vendor, tokens, callbackData: parked.callbackData };
+}
+
+/** For who holds the result: what the record of a spent code keeps from now on. Best effort. */
+export async function rememberSpent(
+  flowId: string,
+  { codeHash = "" }: FlowRecord,
+  set: object,
+  { deps: { records, now }, policy }: Engine,
+): Promise<void> {
+  await records
+    .advance(
+      { kind: policy.kind, id: flowId },
+      { stage: "spent", expect: { codeHash } },
+      { stage: "redeemed", set: flowData(set), ...rememberedUntil(now(), policy) },
+    )
+    .catch(() => undefined);
+}
+
+//= rfc6749#4.1.3
+//= bar#XA-8
+async function findParked(
+  parameters: Parameters,
+  clientId: string,
+  { deps: { records }, policy }: Engine,
+  trace: Trace,
+): Promise<ParkedFlow> {
+  const code = parseHandle(parameters.require("code"));
+  if (code === undefined) throw codeRefused("not one of ours");
+  trace.flowId = code.flowId;
+  const record = await records.get({ kind: policy.kind, id: code.flowId }, { includeExpired: true });
+  const flow = record === undefined ? undefined : policy.parse(record);
+  if (record === undefined || flow === undefined) throw codeRefused("no such flow");
+  if (flow.clientId !== clientId) throw codeRefused("issued to another client");
+  if (!isSameText(flow.codeHash, code.hash)) throw codeRefused("no such code");
+  trace.vendor = flow.vendor;
+  return { code, record, flow };
+}
+
+//= bar#AS-6
+function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters): void {
+  if (parameters.require("redirect_uri") !== flow.redirectUri) throw codeRefused("redirect_uri differs");
+}
+
+//= bar#AS-3
+//= bar#XA-7
+async function requireCodeVerifier(
+  own: ParkedFlow,
+  parameters: Parameters,
+  engine: Engine,
+  trace: Trace,
+): Promise<void> {
+  const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
+  try {
+    verifyCodeVerifier(codeVerifier, own.flow.codeChallenge ?? "");
+  } catch (error) {
+    if (engine.policy.burnsOnWrongVerifier) await burn(own, "wrong code_verifier", engine, trace);
+    throw error;
+  }
+}
+
+async function burn(own: ParkedFlow, reason: string, engine: Engine, trace: Trace): Promise<void> {
+  const { records, now } = engine.deps;
+  const failed = { at: now(), leg: "token", reason } as const;
+  const burned = await records.advance(
+    keyOf(own, engine),
+    { stage: "parked", expect: expected(own) },
+    { stage: "failed", set: flowData({ failed }), remove: engine.policy.forgotten.atEnd },
+  );
+  if (burned.outcome === "moved") await discardParked(own, engine, trace);
+}
+
+//= bar#AS-4
+async function requireUnused({ record, flow }: ParkedFlow, { policy }: Engine): Promise<void> {
+  if (record.stage === "parked") return;
+  await policy.replayed?.(flow);
+  throw codeRefused(`flow is ${record.stage}`);
+}
+
+async function requireInTime(own: ParkedFlow, engine: Engine, trace: Trace): Promise<void> {
+  if (own.record.expiresAt > engine.deps.now()) return;
+  await discardParked(own, engine, trace);
+  throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
+}
+
+/** Where the tokens were fetched at the callback already, a code that ends unredeemed must not leave them alive. */
+async function discardParked(own: ParkedFlow, engine: Engine, trace: Trace): Promise<void> {
+  try {
+    const parked = await open(own, engine);
+    if (parked.kind === "tokens") await discardTokens(parked.tokens, await vendorOf(own, parked, engine, trace));
+  } catch {
+    // Best effort: what the caller must hear is why the code ended.
+  }
+}
+
+/** @throws OAuthError invalid_grant when it was sealed under another code: the record was tampered with */
+async function open({ code, flow }: ParkedFlow, { policy }: Engine): Promise<Parked> {
+  return policy.open(flow, code).catch((cause: unknown) => {
+    throw new OAuthError("invalid_grant", "The code cannot be redeemed", {
+      cause,
+      detail: "parked value does not open",
+    });
+  });
+}
+
+//= bar#XA-5
+async function vendorOf(
+  { code: { flowId }, flow }: ParkedFlow,
+  { kept }: Parked,
+  { policy }: Engine,
+  trace: Trace,
+): Promise<FlowVendor> {
+  return policy.vendorOf({ leg: "token", flowId, flow, kept }, trace);
+}
+
+//= bar#AS-4
+async function spend(own: ParkedFlow, { deps: { records, now }, policy }: Engine): Promise<void> {
+  const at = now();
+  const spent = await records.advance(
+    { kind: policy.kind, id: own.code.flowId },
+    { stage: "parked", expect: expected(own) },
+    // A process that dies here leaves a code that is used up.
+    {
+      stage: "spent",
+      set: flowData({ spentAt: at }),
+      remove: policy.forgotten.atEnd,
+      ...rememberedUntil(at, policy),
+    },
+  );
+  if (spent.outcome === "moved") return;
+  const flow = spent.outcome === "replayed" ? policy.parse(spent.record) : undefined;
+  if (flow !== undefined) await policy.replayed?.(flow);
+  throw codeRefused("spent by another request");
+}
+
+async function redeem(own: ParkedFlow, parked: Parked, vendor: FlowVendor, engine: Engine): Promise<VendorTokens> {
+  if (parked.kind === "tokens") return parked.tokens;
+  const { flow, code } = own;
+  try {
+    return await redeemAtVendor({ flowId: code.flowId, flow, vendor, answer: parked }, engine.policy);
+  } catch (thrown) {
+    const error = toOAuthError(thrown);
+    const isReleasable = engine.policy.releases(error);
+    if (isReleasable && (await unspend(own, engine))) throw error;
+    await recordFailure(own, error, engine);
+    // The caller must not wait for this code: our own record could not be put back.
+    throw isReleasable ? withRestart(error) : error;
+  }
+}
+
+/** The vendor's code still lives, as far as we know: the client may try again until ours expires. */
+//= bar#VR-5
+async function unspend(own: ParkedFlow, engine: Engine): Promise<boolean> {
+  const { record, flow } = own;
+  const set = flow.sealed === undefined ? {} : { sealed: flow.sealed };
+  const restored = await engine.deps.records
+    .advance(
+      keyOf(own, engine),
+      { stage: "spent", expect: { codeHash: own.code.hash } },
+      { stage: "parked", set: flowData(set), remove: ["spentAt"], expiresAt: record.expiresAt },
+    )
+    .catch(() => undefined);
+  return restored?.outcome === "moved";
+}
+
+/** For the operator only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
+async function recordFailure(own: ParkedFlow, error: OAuthError, engine: Engine): Promise<void> {
+  const { records, now } = engine.deps;
+  const failed = { at: now(), leg: "token", reason: error.code } as const;
+  const { policy } = engine;
+  await records
+    .advance(
+      keyOf(own, engine),
+      { stage: "spent", expect: { codeHash: own.code.hash } },
+      { stage: "failed", set: flowData({ failed }), expiresAt: now() + (policy.rememberSeconds ?? CODE_SECONDS) },
+    )
+    .catch(() => undefined);
+}
+
+function keyOf({ code }: ParkedFlow, { policy }: Engine): { kind: string; id: string } {
+  return { kind: policy.kind, id: code.flowId };
+}
+
+function expected({ code, flow }: ParkedFlow): Record<string, string> {
+  return { codeHash: code.hash, clientId: flow.clientId ?? "" };
+}
+
+function rememberedUntil(at: number, { rememberSeconds }: Engine["policy"]): { readonly expiresAt?: number } {
+  return rememberSeconds === undefined ? {} : { expiresAt: at + rememberSeconds };
+}
+
+/** One answer for unknown, foreign, used and malformed codes; the log knows which. */
+function codeRefused(detail: string): OAuthError {
+  return new OAuthError("invalid_grant", "The code is unknown, used or not yours", { detail });
+}

@@ -1,0 +1,156 @@
+/**
+ * The browser leaves for the vendor: with a record of now, or with one that waited for it (a pushed request). Single use; state,
+ * PKCE #2 and nonce are made here. After it: callback.ts.
+ */
+import { type BindingCookie, readBindingCookie, setBindingCookie } from "../authorization-server/browser-binding.ts";
+import type { Handle } from "../authorization-server/handle.ts";
+import { createRequestUri, parseRequestUri } from "../authorization-server/pushed-request.ts";
+import { type Answer, redirectAnswer } from "../hono/answers.ts";
+import type { EpochSeconds, StoredRecord } from "../ports.ts";
+import { isSameText } from "../protocol/mac.ts";
+import type { Trace } from "../service/rim.ts";
+import type { Engine, FlowVendor } from "./policy.ts";
+import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
+
+/** A flow that waits for a browser with its request_uri. */
+export interface PushedFlow<Flow = FlowRecord> {
+  readonly handle: Handle;
+  readonly stage: string;
+  readonly flow: Flow;
+  /** Absent where the browser brought none of this flow's name. */
+  readonly cookie: BindingCookie | undefined;
+}
+
+/** @param keepUntil how long the row stays readable for the operator */
+//= rfc9126#2.2
+export async function pushFlow(
+  flowId: string,
+  flow: FlowRecord,
+  keepUntil: EpochSeconds,
+  { deps: { records, now }, policy: { kind } }: Engine,
+): Promise<{ readonly requestUri: string; readonly lifetimeSeconds: number }> {
+  const { requestUri, hash } = createRequestUri(flowId);
+  await records.create({
+    key: { kind, id: flowId },
+    stage: "pushed",
+    expiresAt: now() + REQUEST_URI_SECONDS,
+    keepUntil,
+    data: flowData({ ...flow, requestHash: hash }),
+  });
+  return { requestUri, lifetimeSeconds: REQUEST_URI_SECONDS };
+}
+
+/** @throws OAuthError for the 400 page: not one of ours, another client's, or used by another browser */
+export async function findPushed(
+  { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
+  cookieHeader: string | undefined,
+  { deps: { records, issuer, now }, policy }: Engine,
+  trace: Trace,
+): Promise<PushedFlow> {
+  const handle = parseRequestUri(requestUri);
+  if (handle === undefined) throw policy.refuse(trace, "request_uri_unknown");
+  trace.flowId = handle.flowId;
+  // The expired ones too: the page can then lead back to the client they belonged to.
+  const record = await records.get({ kind: policy.kind, id: handle.flowId }, { includeExpired: true });
+  const flow = record === undefined ? undefined : policy.parse(record);
+  if (
+    record === undefined ||
+    flow === undefined ||
+    !isSameText(flow.requestHash, handle.hash) ||
+    flow.clientId !== clientId
+  ) {
+    throw policy.refuse(trace, "request_uri_unknown");
+  }
+  trace.clientId = flow.clientId;
+  trace.vendor = flow.vendor;
+  if (record.expiresAt <= now()) throw policy.refuse(trace, "request_uri_unknown");
+  const cookie = readBindingCookie(cookieHeader, issuer, handle.flowId);
+  if (!isUnusedOrSameBrowser(record, flow, cookie)) throw policy.refuse(trace, "request_uri_used");
+  return { handle, stage: record.stage, flow, cookie };
+}
+
+/** Back and reload in the browser that started may repeat the redirect; everyone else finds the request_uri spent. */
+function isUnusedOrSameBrowser(
+  { stage }: StoredRecord,
+  flow: FlowRecord | undefined,
+  cookie: BindingCookie | undefined,
+): boolean {
+  return stage === "pushed" || (stage === "started" && isSameText(flow?.cookieHash, cookie?.hash));
+}
+
+export interface Leaving<Flow = FlowRecord> {
+  readonly flowId: string;
+  readonly flow: Flow;
+  /** Of the request_uri; absent where the record is made now. */
+  readonly handle?: Handle;
+}
+
+/**
+ * @param set what else the record keeps from now on
+ * @returns the redirect to the vendor, with the cookie that ties the flow to this browser
+ * @throws OAuthError for the 400 page where the request_uri was used; temporarily_unavailable
+ */
+export async function startFlow(
+  leaving: Leaving,
+  vendor: FlowVendor,
+  cookie: BindingCookie,
+  set: Partial<FlowRecord>,
+  engine: Engine,
+  trace: Trace,
+): Promise<Answer> {
+  const { deps, policy } = engine;
+  const { flowId } = leaving;
+  const issuedAt = deps.now();
+  const times = { issuedAt, expiresAt: issuedAt + FLOW_SECONDS };
+  const state = policy.state.issue(flowId, leaving.flow, times);
+  const started = { ...set, ...state.kept, cookieHash: cookie.hash, startedAt: issuedAt };
+  const record = await writeStarted(leaving, started, times.expiresAt, cookie, engine, trace);
+  const flow = policy.parse(record) ?? leaving.flow;
+  // A reload gets the state of then, so that both tabs are at the same flow.
+  const isReload = flow.startedAt !== issuedAt;
+  const { value } = isReload
+    ? policy.state.issue(flowId, flow, { issuedAt: flow.startedAt ?? 0, expiresAt: record.expiresAt })
+    : state;
+  const { codeChallenge, nonce } = await policy.secrets(flowId, flow, vendor.vendor);
+  const url = vendor.vendorClient.authorizationUrl(vendor.vendor, {
+    clientId: vendor.credentials.clientId,
+    redirectUri: vendor.redirectUri,
+    state: value,
+    scope: flow.scope,
+    ...(codeChallenge === undefined ? {} : { codeChallenge }),
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(flow.loginHint === undefined ? {} : { loginHint: flow.loginHint }),
+    ...(flow.prompt === undefined ? {} : { prompt: flow.prompt }),
+    ...(flow.resource === undefined ? {} : { resource: flow.resource }),
+    ...(flow.vendorParams === undefined ? {} : { extra: flow.vendorParams }),
+  });
+  return redirectAnswer(url, setBindingCookie(deps.issuer, flowId, cookie.value));
+}
+
+async function writeStarted(
+  { flowId, flow, handle }: Leaving,
+  started: object,
+  expiresAt: EpochSeconds,
+  cookie: BindingCookie,
+  { deps: { records }, policy }: Engine,
+  trace: Trace,
+): Promise<StoredRecord> {
+  const key = { kind: policy.kind, id: flowId };
+  if (handle === undefined) {
+    const data = flowData({ ...flow, ...started });
+    await records.create({ key, stage: "started", data, expiresAt });
+    return { key, stage: "started", data, expiresAt, keepUntil: expiresAt };
+  }
+  const advanced = await records.advance(
+    key,
+    {
+      stage: "pushed",
+      expect: { requestHash: handle.hash, ...(flow.clientId === undefined ? {} : { clientId: flow.clientId }) },
+    },
+    { stage: "started", set: flowData(started), expiresAt },
+  );
+  if (advanced.outcome === "moved") return advanced.record;
+  if (advanced.outcome === "absent") throw policy.refuse(trace, "request_uri_unknown");
+  if (isUnusedOrSameBrowser(advanced.record, policy.parse(advanced.record), cookie)) return advanced.record;
+  throw policy.refuse(trace, "request_uri_used");
+}
