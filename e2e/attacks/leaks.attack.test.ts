@@ -19,8 +19,8 @@ import { createWorld, type World } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/token-store/src/envelope.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/envelope.ts")>();
+vi.mock("../../packages/token-store/src/crypto/envelope.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/crypto/envelope.ts")>();
   const seal: typeof actual.seal = (key, plaintext, context) =>
     off.has("seal") ? String(plaintext) : actual.seal(key, plaintext, context);
   const deriveKey: typeof actual.deriveKey = (secret, info) =>

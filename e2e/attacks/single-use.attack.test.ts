@@ -12,8 +12,8 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/token-store/src/records/memory.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/records/memory.ts")>();
+vi.mock("../../packages/token-store/src/storage/memory/record-store.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/storage/memory/record-store.ts")>();
   const memoryRecordStore: typeof actual.memoryRecordStore = (deps) => {
     const store = actual.memoryRecordStore(deps);
     const advance: typeof store.advance = async (...call) => {

@@ -35,7 +35,7 @@ export interface Bare {
 /** DynamoDB takes no more at once. */
 const BATCH = 25;
 
-/** As records/dynamodb.ts has it, but for its retry strategy: the SDK's own here. */
+/** As token-store/src/storage/dynamodb/table.ts has it, but for its retry strategy: the SDK's own here. */
 export function openBare({ endpoint, region, table }: Pick<Engines, "endpoint" | "region" | "table">): Bare {
   const agent = { keepAlive: true, maxSockets: 100 };
   const client = new DynamoDBClient({

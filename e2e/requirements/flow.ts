@@ -92,8 +92,8 @@ export const CALLBACK: readonly Requirement[] = [
   twin(
     "CB-4",
     "The store's answer to a write is lost and we write again. The store recognises its own write, and the user succeeds.",
-    `${STORE}/records/dynamodb-lost-answers.twin.test.ts`,
-    `${STORE}/records/dynamodb-lost-answers.test.ts`,
+    `${STORE}/storage/dynamodb/lost-answers.twin.test.ts`,
+    `${STORE}/storage/dynamodb/lost-answers.test.ts`,
     `${SCENARIOS}/lost-answers-dynamodb.test.ts`,
   ),
   row(

@@ -1,23 +1,23 @@
 /** How a token is refreshed once, whatever dies meanwhile: the steps, and the matrix of crashes. Part of list.ts. */
 import { type Requirement, row, STORE, twin } from "./requirement.ts";
 
-const LEASE = `${STORE}/refresh-lease.test.ts`;
-const ATTEMPT = `${STORE}/refresh-attempt.test.ts`;
-const COMMIT = `${STORE}/refresh-commit.test.ts`;
-const CRASH = `${STORE}/refresh-crash.test.ts`;
-const TWIN = `${STORE}/refresh-lease.twin.test.ts`;
+const LEASE = `${STORE}/refresh/refresh.test.ts`;
+const ATTEMPT = `${STORE}/refresh/attempt.test.ts`;
+const COMMIT = `${STORE}/refresh/commit.test.ts`;
+const CRASH = `${STORE}/refresh/crash.test.ts`;
+const TWIN = `${STORE}/refresh/refresh.twin.test.ts`;
 
 export const REFRESH_PROTOCOL: readonly Requirement[] = [
   row(
     "8.2",
     "Many tokens are due at once. So many refreshes at a time go to one vendor, in order, and all get through.",
-    `${STORE}/refresh-gate.test.ts`,
+    `${STORE}/refresh/gate.test.ts`,
     LEASE,
   ),
   row(
     "8.2-1",
     "A token is read. While it has life it goes out as it is; in the last tenth of its life one caller refreshes ahead, at a second that is spread over tokens.",
-    `${STORE}/refresh-due.test.ts`,
+    `${STORE}/refresh/due.test.ts`,
     LEASE,
   ),
   twin(
@@ -46,7 +46,7 @@ export const REFRESH_PROTOCOL: readonly Requirement[] = [
     "8.2-7",
     "A process wakes up after its lease has ended. Its result is dropped, nothing is revoked, and the row never goes backwards.",
     TWIN,
-    `${STORE}/refresh-fence.test.ts`,
+    `${STORE}/refresh/fence.test.ts`,
   ),
   row("8.2-F1", "The process dies after it read the token. Nothing is lost, and no caller waits.", CRASH),
   row("8.2-F2", "It dies with the lease, before it asks. The next caller succeeds when the lease has ended.", CRASH),

@@ -5,15 +5,15 @@ export const AT_REST: readonly Requirement[] = [
   twin(
     "TS-1",
     "A ciphertext is cut, lengthened, or of another version, with a shorter tag or IV. It does not open.",
-    `${STORE}/envelope.twin.test.ts`,
-    `${STORE}/envelope.test.ts`,
+    `${STORE}/crypto/envelope.twin.test.ts`,
+    `${STORE}/crypto/envelope.test.ts`,
   ),
-  row("TS-2", "Any one bit of a ciphertext is flipped. It does not open.", `${STORE}/envelope.test.ts`),
+  row("TS-2", "Any one bit of a ciphertext is flipped. It does not open.", `${STORE}/crypto/envelope.test.ts`),
   twin(
     "TS-3",
     "A ciphertext is moved to another row, user, attribute, table or issuer. It does not open there.",
-    `${STORE}/envelope.twin.test.ts`,
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/crypto/envelope.twin.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
   twin(
     "TS-4",
@@ -24,15 +24,15 @@ export const AT_REST: readonly Requirement[] = [
   twin(
     "TS-5",
     "A ciphertext is made to open under two keys. It opens under the one key it names.",
-    `${STORE}/envelope.twin.test.ts`,
-    `${STORE}/sealing/key-commitment.test.ts`,
+    `${STORE}/crypto/envelope.twin.test.ts`,
+    `${STORE}/crypto/key-commitment.test.ts`,
   ),
-  row("TS-6", "An IV comes twice under one key. None does.", `${STORE}/sealing/aes-gcm.test.ts`),
+  row("TS-6", "An IV comes twice under one key. None does.", `${STORE}/crypto/aes-gcm.test.ts`),
   row(
     "TS-7",
     "In mode `encrypted` a row has plaintext and no ciphertext, or one that does not open. Plaintext is never used.",
     `${STORE}/modes/encrypted.test.ts`,
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
   row(
     "TS-8",
@@ -42,7 +42,7 @@ export const AT_REST: readonly Requirement[] = [
   row(
     "TS-9",
     "Keys cannot be had when a token is written. Nothing is written, least of all plaintext.",
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
   row(
     "TS-10",
@@ -63,14 +63,14 @@ export const AT_REST: readonly Requirement[] = [
   row(
     "TS-13",
     "A data key stays in memory. It lives five minutes and 2^20 uses at most, and is overwritten.",
-    `${STORE}/data-keys.test.ts`,
+    `${STORE}/keys/data-keys.test.ts`,
   ),
   row(
     "TS-14",
     "A KMS key is rotated, moved or replaced. Old rows still open, and no request fails.",
     `${STORE}/keys/kms.test.ts`,
-    `${STORE}/data-keys-kms.test.ts`,
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/keys/data-keys-kms.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
   row(
     "TS-15",
@@ -81,24 +81,28 @@ export const AT_REST: readonly Requirement[] = [
   row(
     "TS-16",
     "A token is too large, empty or odd. It is stored whole, or refused before anything is written.",
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
-  row("TS-17", "A record or an error is printed or inspected. No secret shows.", `${STORE}/token-records.test.ts`),
+  row(
+    "TS-17",
+    "A record or an error is printed or inspected. No secret shows.",
+    `${STORE}/tokens/token-records.test.ts`,
+  ),
   row(
     "TS-18",
     "A read is stale where it decides something. Such reads are consistent, and use no index.",
-    `${STORE}/records/dynamodb-requests.test.ts`,
+    `${STORE}/storage/dynamodb/requests.test.ts`,
   ),
   row(
     "TS-19",
     "Who can write the table puts an old row back. A process that has seen a newer one notices; others cannot.",
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
   row(
     "TS-20",
     "A release changes how things are sealed. Published vectors and golden files of every format agree, for ever.",
-    `${STORE}/sealing/aes-gcm.test.ts`,
-    `${STORE}/envelope.vectors.test.ts`,
+    `${STORE}/crypto/aes-gcm.test.ts`,
+    `${STORE}/crypto/envelope.vectors.test.ts`,
   ),
 ];
 
@@ -106,26 +110,26 @@ export const REFRESH: readonly Requirement[] = [
   twin(
     "RF-1",
     "A thousand callers in several processes want one expired token. The vendor is called once, and all get its answer.",
-    `${STORE}/refresh-lease.twin.test.ts`,
-    `${STORE}/refresh-storm.test.ts`,
-    `${STORE}/refresh-lease.test.ts`,
+    `${STORE}/refresh/refresh.twin.test.ts`,
+    `${STORE}/refresh/storm.test.ts`,
+    `${STORE}/refresh/refresh.test.ts`,
   ),
-  row("RF-2", "A refresh answer has no refresh token. The old one stays.", `${STORE}/refresh-attempt.test.ts`),
+  row("RF-2", "A refresh answer has no refresh token. The old one stays.", `${STORE}/refresh/attempt.test.ts`),
   row(
     "RF-3",
     "A refresh answer has a new refresh token. It is stored before it is handed out, the old one kept a while.",
-    `${STORE}/refresh-attempt.test.ts`,
+    `${STORE}/refresh/attempt.test.ts`,
   ),
   row(
     "RF-4",
     "A vendor refuses a refresh while another process has just made one. The row is read again, and the refusal believed only if nobody else refreshed.",
-    `${STORE}/refresh-failure.test.ts`,
+    `${STORE}/refresh/failure.test.ts`,
   ),
   row(
     "RF-5",
     "We die between the vendor's answer and the store. The refresh token before it is tried once; if that fails, the loss is told.",
-    `${STORE}/refresh-failure.test.ts`,
-    `${STORE}/refresh-crash.test.ts`,
+    `${STORE}/refresh/failure.test.ts`,
+    `${STORE}/refresh/crash.test.ts`,
   ),
   row(
     "RF-6",
@@ -145,7 +149,7 @@ export const REFRESH: readonly Requirement[] = [
     "packages/mcp-auth/src/hosted/session-attacks.test.ts",
     "packages/mcp-auth/src/hosted/issued-token.test.ts",
   ),
-  row("RF-9", "The vendor is down during a refresh. No grant is believed dead.", `${STORE}/refresh-outage.test.ts`),
+  row("RF-9", "The vendor is down during a refresh. No grant is believed dead.", `${STORE}/refresh/outage.test.ts`),
   row(
     "RV-1",
     "A user disconnects while the vendor is slow. The record ends here first, then the vendor is told.",
@@ -165,8 +169,8 @@ export const REFRESH: readonly Requirement[] = [
   twin(
     "RV-4",
     "A revocation comes during a refresh. The revocation wins, and the fresh tokens are kept nowhere.",
-    `${STORE}/refresh-lease.twin.test.ts`,
-    `${STORE}/refresh-fence.test.ts`,
-    `${STORE}/token-records.test.ts`,
+    `${STORE}/refresh/refresh.twin.test.ts`,
+    `${STORE}/refresh/fence.test.ts`,
+    `${STORE}/tokens/token-records.test.ts`,
   ),
 ];

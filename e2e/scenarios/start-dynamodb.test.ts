@@ -91,8 +91,8 @@ describe("the AWS SDK", () => {
     const broker = await startBrokerProcess({ entry: "src", folder: own, env });
     await broker.stop();
     const urls = coverageIn(env.NODE_V8_COVERAGE).result.map(({ url }) => url);
-    expect(urls.some((url) => url.endsWith("/records/sqlite.ts"))).toBe(true);
-    expect(urls.filter((url) => /@aws-sdk|@smithy|dynalite|\/dynamodb\.ts$|\/kms\.ts$/.test(url))).toEqual([]);
+    expect(urls.some((url) => url.endsWith("/storage/sqlite/record-store.ts"))).toBe(true);
+    expect(urls.filter((url) => /@aws-sdk|@smithy|dynalite|\/storage\/dynamodb\/|\/kms\.ts$/.test(url))).toEqual([]);
   });
 
   it("runs with a table", async () => {

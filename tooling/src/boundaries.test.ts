@@ -74,11 +74,7 @@ describe("what touches the world stands in one place", () => {
       "packages/token-store/src/a.ts",
       `import { KMSClient } from "@aws-sdk/client-kms";`,
     ],
-    [
-      "only records/sqlite.ts imports node:sqlite",
-      `${BROKER}/stores.ts`,
-      `import { DatabaseSync } from "node:sqlite";`,
-    ],
+    ["only storage/sqlite imports node:sqlite", `${BROKER}/stores.ts`, `import { DatabaseSync } from "node:sqlite";`],
     ["only config.ts reads process.env", `${BROKER}/main.ts`, `start(process.env);`],
     ["only config.ts reads process.env", `${BROKER}/main.ts`, `const { env } = process;`],
     ["only config.ts reads process.env", `${BROKER}/main.ts`, `globalThis.process.env.HOME;`],

@@ -165,13 +165,13 @@ export const CONFINED_MODULES: readonly Confined[] = [
   {
     rule: "only the adapters import the AWS SDK",
     what: /^@aws-sdk\//,
-    allowed: [/\/records\/dynamodb\.ts$/, /\/keys\/kms\.ts$/],
+    allowed: [/\/storage\/dynamodb\/table\.ts$/, /\/keys\/kms\.ts$/],
     instead: "use RecordStore or KeyWrapper",
   },
   {
-    rule: "only records/sqlite.ts imports node:sqlite",
+    rule: "only storage/sqlite imports node:sqlite",
     what: /^node:sqlite$/,
-    allowed: [/\/(records|rows)\/sqlite(-[a-z]+)?\.ts$/],
+    allowed: [/\/storage\/sqlite\/[a-z-]+\.ts$/],
     instead: "use RecordStore",
   },
   {

@@ -31,13 +31,13 @@ const ALLOWED: readonly { readonly file: RegExp; readonly text: string }[] = [
     file: /\/vendor-client\/refresh-tokens\.ts$/,
     text: "(answer.refreshToken ?? request.refreshToken) !== request.refreshToken",
   },
-  { file: /^packages\/token-store\/src\/refresh-commit\.ts$/, text: "refreshToken?.reveal() !== sent.reveal()" },
+  { file: /^packages\/token-store\/src\/refresh\/commit\.ts$/, text: "refreshToken?.reveal() !== sent.reveal()" },
   {
-    file: /^packages\/token-store\/src\/refresh-failure\.ts$/,
+    file: /^packages\/token-store\/src\/refresh\/failure\.ts$/,
     text: "previous.refreshToken.reveal() === stored.tokens.refreshToken?.reveal()",
   },
   // Against a constant: whether the key was overwritten.
-  { file: /\/sealing\/aes-gcm\.ts$/, text: "key.equals(NO_KEY)" },
+  { file: /\/crypto\/aes-gcm\.ts$/, text: "key.equals(NO_KEY)" },
 ];
 
 //= bar#HT-9

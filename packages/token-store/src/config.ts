@@ -8,9 +8,9 @@ import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
 import { systemClock } from "./clock.ts";
 import { TokenStoreError } from "./errors.ts";
 import { parseKeyReference } from "./keys/kms-key-id.ts";
-import { chooseMode, modeNamed } from "./mode-choice.ts";
-import type { TokenRows } from "./rows/token-rows.ts";
-import type { ModeName } from "./token-attributes.ts";
+import { chooseMode, modeNamed } from "./modes/mode-choice.ts";
+import type { TokenRows } from "./storage/token-rows.ts";
+import type { ModeName } from "./tokens/token-attributes.ts";
 import { createTokenStore, dataKeyContext, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
 
 export interface TokenStoreSettings {
@@ -122,10 +122,10 @@ export async function openTokens(
 
 export async function openTokenRows({ rows }: Pick<TokenStoreSettings, "rows">): Promise<TokenRows> {
   if (rows.kind === "sqlite") {
-    const { sqliteTokenRows } = await import("./rows/sqlite.ts");
+    const { sqliteTokenRows } = await import("./storage/sqlite/token-rows.ts");
     return sqliteTokenRows({ path: rows.path });
   }
-  const { dynamodbTokenRows } = await import("./rows/dynamodb.ts");
+  const { dynamodbTokenRows } = await import("./storage/dynamodb/token-rows.ts");
   return dynamodbTokenRows({ table: rows.table, region: rows.region });
 }
 

@@ -47,9 +47,9 @@ export async function openServerStorage(options: OpenTokenStoreOptions = {}): Pr
 
 async function openRecords({ rows }: TokenStoreSettings, now: Clock): Promise<RecordStore> {
   if (rows.kind === "sqlite") {
-    const { sqliteRecordStore } = await import("./records/sqlite.ts");
+    const { sqliteRecordStore } = await import("./storage/sqlite/record-store.ts");
     return sqliteRecordStore({ path: rows.path, now });
   }
-  const { dynamodbRecordStore } = await import("./records/dynamodb.ts");
+  const { dynamodbRecordStore } = await import("./storage/dynamodb/table.ts");
   return dynamodbRecordStore({ table: rows.table, region: rows.region, now });
 }

@@ -7,10 +7,10 @@ import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@o
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTokenStore } from "./config.ts";
 import { localKeyWrapper } from "./keys/local.ts";
-import { memoryTokenRows } from "./rows/memory.ts";
-import { rowKeyOf } from "./token-attributes.ts";
+import { memoryTokenRows } from "./storage/memory/token-rows.ts";
+import { rowKeyOf } from "./tokens/token-attributes.ts";
 import { createTokenStore, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
-import type { TokenKey, TokenSet } from "./tokens.ts";
+import type { TokenKey, TokenSet } from "./tokens/tokens.ts";
 
 const NOW = 1_700_000_000;
 const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };

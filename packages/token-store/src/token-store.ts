@@ -3,17 +3,17 @@
  * bound here, once; config.ts makes it from the environment.
  */
 import { type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
-import { createDataKeys } from "./data-keys.ts";
-import { modeNamed } from "./mode-choice.ts";
-import { declareOlderReaders } from "./older-readers.ts";
-import type { JournalEvent } from "./journal.ts";
-import type { Refresh, RefreshEvent } from "./refresh-context.ts";
-import { createRefreshLeases, type RefreshLeasesOptions, type RefreshOptions } from "./refresh-lease.ts";
-import { createTokenRecords } from "./row-records.ts";
-import type { Row, TokenRows } from "./rows/token-rows.ts";
-import { type ModeName, namesOf, rowKeyOf, statusOf } from "./token-attributes.ts";
-import type { RecordEvent, TokenRecords } from "./token-records.ts";
-import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+import { createDataKeys } from "./keys/data-keys.ts";
+import { modeNamed } from "./modes/mode-choice.ts";
+import { declareOlderReaders } from "./modes/older-readers.ts";
+import type { JournalEvent } from "./refresh/journal.ts";
+import type { Refresh, RefreshEvent } from "./refresh/context.ts";
+import { createRefreshLeases, type RefreshLeasesOptions, type RefreshOptions } from "./refresh/refresh.ts";
+import { createTokenRecords } from "./tokens/row-records.ts";
+import type { Row, TokenRows } from "./storage/token-rows.ts";
+import { type ModeName, namesOf, rowKeyOf, statusOf } from "./tokens/token-attributes.ts";
+import type { RecordEvent, TokenRecords } from "./tokens/token-records.ts";
+import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
 
 export interface TokenStoreOptions {
   readonly rows: TokenRows;

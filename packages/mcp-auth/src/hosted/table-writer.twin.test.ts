@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type * as RecordMac from "../../../token-store/src/sealing/record-mac.ts";
+import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
 
-const MAC = "../../../token-store/src/sealing/record-mac.ts";
+const MAC = "../../../token-store/src/crypto/record-mac.ts";
 const SOURCE_CHECK = "./identity-source.ts";
 const UNSEALED = "./unsealed-server-key.ts";
 

@@ -3,11 +3,11 @@
  * has to change is then done by TokenRecords, over the row as it is by then.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { DataKeys } from "../data-keys.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
 import { TokenStoreError } from "../errors.ts";
-import type { Row } from "../rows/token-rows.ts";
-import { copyOf, isSameCopy, sealedHalfOf } from "../token-attributes.ts";
-import { openHalf } from "../token-sealing.ts";
+import type { Row } from "../storage/token-rows.ts";
+import { copyOf, isSameCopy, sealedHalfOf } from "../tokens/token-attributes.ts";
+import { openHalf } from "../tokens/token-sealing.ts";
 
 export interface InspectDeps {
   readonly dataKeys: DataKeys;

@@ -2,7 +2,7 @@
  * Whether the issuers on the command line are those the servers seal with. Sealing under another one would make a row that
  * no server opens, so a row that a server has sealed must open first.
  */
-import type { Row } from "../rows/token-rows.ts";
+import type { Row } from "../storage/token-rows.ts";
 import { inspect, type InspectDeps } from "./inspect.ts";
 import type { Patiently } from "./patience.ts";
 import type { KnownRow } from "./row-kinds.ts";

@@ -1,9 +1,9 @@
 /** Records with an ear: which of their findings belong to the row in hand. One for each row that is worked on at a time. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
-import type { Row, TokenRows } from "../rows/token-rows.ts";
-import type { CurrentRecord, RecordEvent, TokenRecords } from "../token-records.ts";
-import type { TokenKey } from "../tokens.ts";
+import type { Row, TokenRows } from "../storage/token-rows.ts";
+import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-records.ts";
+import type { TokenKey } from "../tokens/tokens.ts";
 import { isUnreadable } from "./inspect.ts";
 import type { Patiently } from "./patience.ts";
 import { type CommandDeps, LANES } from "./walk.ts";

@@ -1,6 +1,6 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
-import { memoryTokenRows } from "../rows/memory.ts";
+import { memoryTokenRows } from "../storage/memory/token-rows.ts";
 import { cliBench, type CliBench, ENVIRONMENT, ISSUER, memoryCheckpoint, VENDOR } from "../testing/cli-bench.ts";
 import { audit } from "./audit.ts";
 import { migrate } from "./migrate.ts";

@@ -1,6 +1,6 @@
 /** What migrate does with a row. Every write is TokenRecords' own: conditional on the row as it was read, `updated_at` untouched. */
-import type { DataKeys } from "../data-keys.ts";
-import type { Row } from "../rows/token-rows.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
+import type { Row } from "../storage/token-rows.ts";
 import { inspect } from "./inspect.ts";
 import { lanesOf } from "./lanes.ts";
 import type { Outcome, Visitor } from "./passes.ts";

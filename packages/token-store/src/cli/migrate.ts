@@ -2,7 +2,7 @@
  * `token-store migrate`: seals what is plaintext only, in mode `bridge`, so that builds of before go on reading their copy.
  * Counts first, checks the issuers on rows that are sealed already, then goes over the table until a pass finds none left.
  */
-import type { DataKeys } from "../data-keys.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
 import { migrateAdvice } from "./advice.ts";
 import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";

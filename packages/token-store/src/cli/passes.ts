@@ -3,7 +3,7 @@
  * walked over, and a scan may miss one that was written meanwhile. Resumable after every page. migrate.ts and strip.ts say
  * what is done with a row.
  */
-import type { Row } from "../rows/token-rows.ts";
+import type { Row } from "../storage/token-rows.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isOutage } from "./patience.ts";
 import { type KnownRow, knownRow } from "./row-kinds.ts";

@@ -3,9 +3,9 @@
  * inside. Every command of the line counts by these kinds.
  */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import { isExpired, markOf } from "../row-conditions.ts";
-import type { Attributes, Row } from "../rows/token-rows.ts";
-import { COPY_ATTRIBUTES, copyOf, namesOf, sealedHalfOf } from "../token-attributes.ts";
+import { isExpired, markOf } from "../tokens/row-conditions.ts";
+import type { Attributes, Row } from "../storage/token-rows.ts";
+import { COPY_ATTRIBUTES, copyOf, namesOf, sealedHalfOf } from "../tokens/token-attributes.ts";
 
 /**
  * - `plaintext_only`: an older build wrote it and nothing has sealed it since

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTokenStore } from "../config.ts";
-import { sqliteTokenRows } from "../rows/sqlite.ts";
+import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
 import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
-import { rowKeyOf } from "../token-attributes.ts";
+import { rowKeyOf } from "../tokens/token-attributes.ts";
 import { HELP } from "./help.ts";
 import { runCommandLine } from "./run.ts";
 

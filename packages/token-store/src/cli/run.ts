@@ -12,12 +12,12 @@ import {
   requireStoreFile,
   type TokenStoreSettings,
 } from "../config.ts";
-import { createDataKeys } from "../data-keys.ts";
+import { createDataKeys } from "../keys/data-keys.ts";
 import { TokenStoreError } from "../errors.ts";
 import { bridge } from "../modes/bridge.ts";
-import { olderReadersUntil } from "../older-readers.ts";
-import { createTokenRecords } from "../row-records.ts";
-import type { TokenRows } from "../rows/token-rows.ts";
+import { olderReadersUntil } from "../modes/older-readers.ts";
+import { createTokenRecords } from "../tokens/row-records.ts";
+import type { TokenRows } from "../storage/token-rows.ts";
 import { dataKeyContext } from "../token-store.ts";
 import { type Command, parseCommand, VERSION } from "./arguments.ts";
 import { audit } from "./audit.ts";

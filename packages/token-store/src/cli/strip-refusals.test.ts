@@ -1,6 +1,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
-import { declareOlderReaders, DECLARED_SECONDS } from "../older-readers.ts";
+import { declareOlderReaders, DECLARED_SECONDS } from "../modes/older-readers.ts";
 import { cliBench, type CliBench, ISSUER, keyOf, memoryCheckpoint, olderRow, VENDOR } from "../testing/cli-bench.ts";
 import { strip } from "./strip.ts";
 

@@ -3,13 +3,13 @@
  * does not open keeps its copy. A lease is somebody's refresh on its way to the vendor: such a row is put off.
  */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import type { DataKeys } from "../data-keys.ts";
-import { olderReadersUntil } from "../older-readers.ts";
-import { expectAsRead, markOf } from "../row-conditions.ts";
-import type { Row } from "../rows/token-rows.ts";
-import { COPY_ATTRIBUTES } from "../token-attributes.ts";
-import type { CurrentRecord, TokenRecords } from "../token-records.ts";
-import type { TokenKey } from "../tokens.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
+import { olderReadersUntil } from "../modes/older-readers.ts";
+import { expectAsRead, markOf } from "../tokens/row-conditions.ts";
+import type { Row } from "../storage/token-rows.ts";
+import { COPY_ATTRIBUTES } from "../tokens/token-attributes.ts";
+import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
+import type { TokenKey } from "../tokens/tokens.ts";
 import { inspect } from "./inspect.ts";
 import { type Lane, lanesOf } from "./lanes.ts";
 import type { Outcome, Visitor } from "./passes.ts";

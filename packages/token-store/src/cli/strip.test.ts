@@ -10,7 +10,7 @@ import {
   olderRow,
   VENDOR,
 } from "../testing/cli-bench.ts";
-import { copyAttributes, rowKeyOf } from "../token-attributes.ts";
+import { copyAttributes, rowKeyOf } from "../tokens/token-attributes.ts";
 import { strip } from "./strip.ts";
 
 const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;

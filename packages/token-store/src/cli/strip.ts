@@ -3,10 +3,10 @@
  * plaintext find nothing afterwards. So it refuses while anything says that such a build may still be about.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
-import type { DataKeys } from "../data-keys.ts";
-import { olderReadersUntil } from "../older-readers.ts";
-import type { TokenRows } from "../rows/token-rows.ts";
-import type { ModeName } from "../token-attributes.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
+import { olderReadersUntil } from "../modes/older-readers.ts";
+import type { TokenRows } from "../storage/token-rows.ts";
+import type { ModeName } from "../tokens/token-attributes.ts";
 import { rows as countOf, stripAdvice } from "./advice.ts";
 import type { WriteOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";

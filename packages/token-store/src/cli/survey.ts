@@ -1,5 +1,5 @@
 /** One walk that counts and changes nothing: all of audit, and the first step of migrate and strip. */
-import type { Row } from "../rows/token-rows.ts";
+import type { Row } from "../storage/token-rows.ts";
 import { type KnownRow, knownRow } from "./row-kinds.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { type CommandDeps, type Pace, SURVEY_PAGE, walk } from "./walk.ts";

@@ -1,8 +1,8 @@
 /** Walks the table page by page, no faster than permitted, over outages, until its end or until told to stop. */
-import type { DataKeys } from "../data-keys.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
 import type { Clock } from "@oauth-broker/oauth-core";
-import type { Row, TokenRows } from "../rows/token-rows.ts";
-import type { RecordEvent, TokenRecords } from "../token-records.ts";
+import type { Row, TokenRows } from "../storage/token-rows.ts";
+import type { RecordEvent, TokenRecords } from "../tokens/token-records.ts";
 import { type Patiently, patience, type Sleep } from "./patience.ts";
 import type { Report } from "./report.ts";
 import { type Throttle, throttle } from "./throttle.ts";

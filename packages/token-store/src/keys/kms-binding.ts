@@ -4,9 +4,9 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { KeyContext } from "@oauth-broker/oauth-core";
-import { deriveKey } from "../envelope.ts";
+import { deriveKey } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
-import { associatedData } from "../sealing/associated-data.ts";
+import { associatedData } from "../crypto/associated-data.ts";
 
 export const BINDING_BYTES = 32;
 

@@ -1,6 +1,6 @@
 /**
  * How a KMS key is named: by the operator (key ARN, alias ARN, key id, alias) and by KMS itself (always the key ARN).
- * Pure; keys/kms.ts asks, keys/kms-trust.ts judges.
+ * Pure; kms.ts asks, kms-trust.ts judges.
  */
 import { TokenStoreError } from "../errors.ts";
 

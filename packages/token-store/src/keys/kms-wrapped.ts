@@ -3,10 +3,10 @@
  *
  * Format 1, base64url of: format (1 byte, 0x01) | length of the ARN (1) | ARN of the KMS key | binding (32) |
  * CiphertextBlob. About 400 characters. The ARN is there so that KMS is asked for that key and no other
- * (keys/kms-trust.ts says which are acceptable), the binding is checked by keys/kms-binding.ts.
+ * (kms-trust.ts says which are acceptable), the binding is checked by kms-binding.ts.
  */
 import { TokenStoreError } from "../errors.ts";
-import { decodeCanonical } from "../sealing/canonical-base64.ts";
+import { decodeCanonical } from "../crypto/canonical-base64.ts";
 import { BINDING_BYTES } from "./kms-binding.ts";
 import { type KeyArn, parseKeyArn } from "./kms-key-id.ts";
 

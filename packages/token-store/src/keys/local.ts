@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open as openFile, readFile, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
-import { open, seal } from "../envelope.ts";
+import { open, seal } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
 
 /** Line 1 of every key file; line 2 is the key, 32 bytes as base64url. */

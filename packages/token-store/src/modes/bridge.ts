@@ -10,7 +10,7 @@
  *
  * A ciphertext that does not open fails, copy or no copy: falling back would let whoever can write the table choose.
  */
-import { isSameCopy } from "../token-attributes.ts";
+import { isSameCopy } from "../tokens/token-attributes.ts";
 import type { Mode } from "./mode.ts";
 
 export const bridge: Mode = {

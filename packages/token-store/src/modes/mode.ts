@@ -1,6 +1,6 @@
-/** What a mode decides. Each mode is one file that opens with who can read what; token-records.ts asks it. */
-import type { ModeName } from "../token-attributes.ts";
-import type { TokenSet } from "../tokens.ts";
+/** What a mode decides. Each mode is one file that opens with who can read what; tokens/token-records.ts asks it. */
+import type { ModeName } from "../tokens/token-attributes.ts";
+import type { TokenSet } from "../tokens/tokens.ts";
 
 /** The two halves of a row, at least one of which is there. A sealed half that does not open fails before a mode is asked. */
 export type Halves =

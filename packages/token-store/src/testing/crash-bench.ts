@@ -9,10 +9,10 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
 import { type RefreshModel, type RefreshVendor, startRefreshVendor } from "@oauth-broker/simulators/refresh-models";
 import { expect } from "vitest";
-import type { JournalEvent } from "../journal.ts";
-import type { RefreshEvent } from "../refresh-context.ts";
-import { createRefreshLeases } from "../refresh-lease.ts";
-import type { RefreshTimes } from "../refresh-times.ts";
+import type { JournalEvent } from "../refresh/journal.ts";
+import type { RefreshEvent } from "../refresh/context.ts";
+import { createRefreshLeases } from "../refresh/refresh.ts";
+import type { RefreshTimes } from "../refresh/times.ts";
 import { answerOf, compose, keyOf, type RefreshSettings } from "./refresh-child.ts";
 import { killRefreshChildren, type RefreshChild, startRefreshChild } from "./refresh-children.ts";
 

@@ -1,4 +1,4 @@
-/** What happens in many rounds of the crash matrix, refresh-crash.test.ts: a kill at a point, and who comes after it. */
+/** What happens in many rounds of the crash matrix, refresh/crash.test.ts: a kill at a point, and who comes after it. */
 import { get } from "node:http";
 import { expect } from "vitest";
 import { LEASE_MS, type Round, SLOW_MS } from "./crash-bench.ts";

@@ -6,9 +6,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoDbOptions } from "../records/dynamodb.ts";
-import { dynamodbRecordStore } from "../records/dynamodb.ts";
-import { dynamodbTokenRows } from "../rows/dynamodb.ts";
+import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
 
 const NOW = 1_700_000_000;
 const ROUNDS = 10;

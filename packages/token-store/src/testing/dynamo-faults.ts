@@ -1,7 +1,7 @@
 /** An engine with a fault proxy before it, and a table in it: for the tests of what DynamoDB's bad days do to the stores. */
 import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
 import type { FaultProxy } from "@oauth-broker/simulators/aws";
-import type { DynamoDbOptions } from "../records/dynamodb.ts";
+import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
 
 export interface FaultyTable {
   readonly proxy: FaultProxy;

@@ -1,12 +1,12 @@
 /**
  * Thousands of uses of single-use objects while every conditional write loses its answer once. Run by
- * dynamodb-lost-answers.test.ts, and by its twin without the attempt id.
+ * storage/dynamodb/lost-answers.test.ts, and by its twin without the attempt id.
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "../records/dynamodb.ts";
-import type { DynamoDbOptions } from "../records/dynamodb.ts";
-import { dynamodbTokenRows } from "../rows/dynamodb.ts";
-import type { TokenRows } from "../rows/token-rows.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
+import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
+import type { TokenRows } from "../storage/token-rows.ts";
 import { runCalls } from "./dynamo-faults.ts";
 
 const NOW = 1_700_000_000;

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { deriveKey, open, seal } from "../envelope.ts";
-import { memoryRecordStore } from "../records/memory.ts";
-import { sqliteRecordStore } from "../records/sqlite.ts";
+import { deriveKey, open, seal } from "../crypto/envelope.ts";
+import { memoryRecordStore } from "../storage/memory/record-store.ts";
+import { sqliteRecordStore } from "../storage/sqlite/record-store.ts";
 
 const NOW = 1_700_000_000;
 const OPERATIONS_PER_FLOW = 6;

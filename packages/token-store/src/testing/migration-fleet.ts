@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@oauth-broker/oauth-core";
-import type { TokenKey, TokenSet } from "../tokens.ts";
+import type { TokenKey, TokenSet } from "../tokens/tokens.ts";
 
 export const VENDOR = "example";
 export const ISSUER = "https://issuer.example";

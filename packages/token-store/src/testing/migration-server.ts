@@ -4,7 +4,7 @@
  */
 import { kmsKeyWrapper } from "../keys/kms.ts";
 import { systemClock } from "../clock.ts";
-import { dynamodbTokenRows } from "../rows/dynamodb.ts";
+import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
 import { createTokenStore } from "../token-store.ts";
 import {
   CONTENDED_USERS,

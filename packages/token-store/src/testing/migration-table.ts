@@ -1,8 +1,8 @@
 /** The table of the migration test: filled as older builds leave it, with some rows of every other kind, and looked into. */
 import { BatchWriteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { knownRow, type RowKind } from "../cli/row-kinds.ts";
-import { memoryTokenRows } from "../rows/memory.ts";
-import type { TokenRows } from "../rows/token-rows.ts";
+import { memoryTokenRows } from "../storage/memory/token-rows.ts";
+import type { TokenRows } from "../storage/token-rows.ts";
 import type { TokenStore } from "../token-store.ts";
 import { CANARY, keyOf, olderItem, tokensOf, userOf, type Write, writeIn } from "./migration-fleet.ts";
 

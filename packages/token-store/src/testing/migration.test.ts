@@ -10,8 +10,8 @@ import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@o
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { kmsKeyWrapper } from "../keys/kms.ts";
-import { dynamodbTokenRows } from "../rows/dynamodb.ts";
-import type { TokenRows } from "../rows/token-rows.ts";
+import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
+import type { TokenRows } from "../storage/token-rows.ts";
 import { createTokenStore, type TokenStore } from "../token-store.ts";
 import { type Ended, type Kill, runToEnd } from "./migration-command.ts";
 import {

@@ -1,11 +1,11 @@
 /**
- * One of several processes on one store. Started by records/sqlite-processes.test.ts with the file's path, and by
- * records/dynamodb-processes.test.ts with its table as JSON; does what each message says and answers with what happened.
+ * One of several processes on one store. Started by storage/sqlite/processes.test.ts with the file's path, and by
+ * storage/dynamodb/processes.test.ts with its table as JSON; does what each message says and answers with what happened.
  */
 import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "../records/dynamodb.ts";
-import type { DynamoDbOptions } from "../records/dynamodb.ts";
-import { sqliteRecordStore } from "../records/sqlite.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
+import { sqliteRecordStore } from "../storage/sqlite/record-store.ts";
 
 export const RACE_NOW = 1_700_000_000;
 

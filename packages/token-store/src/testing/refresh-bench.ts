@@ -1,22 +1,22 @@
 /**
  * Refreshing on a table: rows in memory that can fail, a vendor of a chosen model in this process, virtual time, and as
- * many "processes" (createRefreshLeases) as a test wants. Tests of refresh-lease.ts and what it is made of use it.
+ * many "processes" (createRefreshLeases) as a test wants. Tests of refresh/refresh.ts and what it is made of use it.
  */
 import { randomBytes } from "node:crypto";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/simulators/refresh-models";
-import type { DataKeys } from "../data-keys.ts";
-import type { JournalEvent } from "../journal.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
+import type { JournalEvent } from "../refresh/journal.ts";
 import { encrypted } from "../modes/encrypted.ts";
 import type { Mode } from "../modes/mode.ts";
-import type { Refresh, RefreshEvent } from "../refresh-context.ts";
-import { createRefreshLeases, type RefreshLeases, type RefreshLeasesOptions } from "../refresh-lease.ts";
-import { createTokenRecords } from "../row-records.ts";
-import { memoryTokenRows } from "../rows/memory.ts";
-import type { Attributes, RowChange, TokenRows } from "../rows/token-rows.ts";
-import { rowKeyOf } from "../token-attributes.ts";
-import type { TokenRecords } from "../token-records.ts";
-import type { StoredTokens, TokenKey, TokenSet } from "../tokens.ts";
+import type { Refresh, RefreshEvent } from "../refresh/context.ts";
+import { createRefreshLeases, type RefreshLeases, type RefreshLeasesOptions } from "../refresh/refresh.ts";
+import { createTokenRecords } from "../tokens/row-records.ts";
+import { memoryTokenRows } from "../storage/memory/token-rows.ts";
+import type { Attributes, RowChange, TokenRows } from "../storage/token-rows.ts";
+import { rowKeyOf } from "../tokens/token-attributes.ts";
+import type { TokenRecords } from "../tokens/token-records.ts";
+import type { StoredTokens, TokenKey, TokenSet } from "../tokens/tokens.ts";
 import { type VirtualTime, virtualTime } from "./refresh-time.ts";
 
 export const START = 1_700_000_000;

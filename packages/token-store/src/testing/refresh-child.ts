@@ -7,18 +7,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { systemClock } from "../clock.ts";
-import { createDataKeys } from "../data-keys.ts";
-import type { JournalEvent } from "../journal.ts";
+import { createDataKeys } from "../keys/data-keys.ts";
+import type { JournalEvent } from "../refresh/journal.ts";
 import { localKeyWrapper } from "../keys/local.ts";
 import { encrypted } from "../modes/encrypted.ts";
-import type { Refresh, RefreshEvent } from "../refresh-context.ts";
-import { createRefreshLeases } from "../refresh-lease.ts";
-import type { RefreshTimes } from "../refresh-times.ts";
-import { createTokenRecords } from "../row-records.ts";
-import { dynamodbTokenRows } from "../rows/dynamodb.ts";
-import type { TokenRecords } from "../token-records.ts";
+import type { Refresh, RefreshEvent } from "../refresh/context.ts";
+import { createRefreshLeases } from "../refresh/refresh.ts";
+import type { RefreshTimes } from "../refresh/times.ts";
+import { createTokenRecords } from "../tokens/row-records.ts";
+import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
+import type { TokenRecords } from "../tokens/token-records.ts";
 import { dataKeyContext } from "../token-store.ts";
-import type { StoredTokens, TokenKey } from "../tokens.ts";
+import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";
 
 export interface RefreshSettings {
   readonly endpoint: string;

@@ -2,8 +2,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { JournalEvent } from "../journal.ts";
-import type { RefreshEvent } from "../refresh-context.ts";
+import type { JournalEvent } from "../refresh/journal.ts";
+import type { RefreshEvent } from "../refresh/context.ts";
 import { stopProcess } from "./processes.ts";
 import type { Answers, ChildMessage, ChildOrder, Point, RefreshSettings } from "./refresh-child.ts";
 

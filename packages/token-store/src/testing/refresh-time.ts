@@ -4,7 +4,7 @@
  */
 import { createHook } from "node:async_hooks";
 import type { Clock } from "@oauth-broker/oauth-core";
-import type { Timer } from "../refresh-times.ts";
+import type { Timer } from "../refresh/times.ts";
 
 export interface VirtualTime {
   readonly timer: Timer;

@@ -1,4 +1,4 @@
-/** Processes that refresh the same records at the same moment: one table, one strict vendor. refresh-storm.test.ts. */
+/** Processes that refresh the same records at the same moment: one table, one strict vendor. refresh/storm.test.ts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

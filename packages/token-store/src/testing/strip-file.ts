@@ -48,7 +48,7 @@ export function stripFile(): StripFile {
 export async function benchOn(file: StripFile): Promise<CliBench & { readonly strip: () => Promise<Result> }> {
   const [{ cliBench, keyOf, olderRow, VENDOR, ISSUER }, { sqliteTokenRows }, { strip }] = await Promise.all([
     import("./cli-bench.ts"),
-    import("../rows/sqlite.ts"),
+    import("../storage/sqlite/token-rows.ts"),
     import("../cli/strip.ts"),
   ]);
   const rows = sqliteTokenRows({ path: file.path });
@@ -77,7 +77,7 @@ export async function benchOn(file: StripFile): Promise<CliBench & { readonly st
 
 /** Rows that were deleted or replaced. @returns which files hold tokens then */
 export async function filesAfterDeletion(file: StripFile): Promise<string[]> {
-  const { sqliteTokenRows } = await import("../rows/sqlite.ts");
+  const { sqliteTokenRows } = await import("../storage/sqlite/token-rows.ts");
   const rows = sqliteTokenRows({ path: file.path });
   file.closeLater(rows.close);
   const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `USER#${at}`, sk: "VENDOR#example" }));

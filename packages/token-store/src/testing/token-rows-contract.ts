@@ -3,7 +3,7 @@
  * is green on an adapter, no two processes there commit over the same version.
  */
 import { describe, expect, it } from "vitest";
-import type { Attributes, Expected, Row, RowKey, TokenRows } from "../rows/token-rows.ts";
+import type { Attributes, Expected, Row, RowKey, TokenRows } from "../storage/token-rows.ts";
 import { describeRowPages } from "./token-rows-pages.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };

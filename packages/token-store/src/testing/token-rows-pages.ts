@@ -1,6 +1,6 @@
 /** The part of the TokenRows contract about many rows: partitions and scans. Called by token-rows-contract.ts. */
 import { describe, expect, it } from "vitest";
-import type { Row, RowKey, TokenRows } from "../rows/token-rows.ts";
+import type { Row, RowKey, TokenRows } from "../storage/token-rows.ts";
 import type { WithRows } from "./token-rows-contract.ts";
 
 // In the order of UTF-8: U+FFEE stands before U+1F511, though not in UTF-16; the shorter before the longer.

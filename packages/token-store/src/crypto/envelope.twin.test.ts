@@ -1,0 +1,72 @@
+/**
+ * The twins of envelope.test.ts and key-commitment.test.ts: one defence taken out each, and the attack works.
+ */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type * as AssociatedData from "./associated-data.ts";
+import { twoKeyCiphertext } from "../testing/two-key-ciphertext.ts";
+
+const KEY = Buffer.alloc(32, 1);
+
+beforeEach(() => {
+  vi.resetModules();
+});
+
+describe("with a defence off", () => {
+  it("without the commitment one envelope opens under two keys (twin of bar#TS-5)", async () => {
+    vi.doMock("./key-commitment.ts", async (original) => ({
+      ...(await original<object>()),
+      requireCommitment: () => {},
+    }));
+    const { open } = await import("./envelope.ts");
+    const { deriveSubkeys } = await import("./key-commitment.ts");
+    const { associatedData } = await import("./associated-data.ts");
+    vi.doUnmock("./key-commitment.ts");
+    const keys = [KEY, Buffer.alloc(32, 2)] as const;
+    const subkeys = keys.map((key) => deriveSubkeys(key));
+    const iv = Buffer.alloc(12, 3);
+    const ciphertext = twoKeyCiphertext(
+      [subkeys[0]!.encryption, subkeys[1]!.encryption],
+      iv,
+      associatedData(1, ["a place"]),
+    );
+    const sealed = Buffer.concat([Buffer.of(1), subkeys[0]!.commitment, iv, ciphertext]).toString("base64url");
+    const texts = keys.map((key) => open(key, sealed, ["a place"]).toString("hex"));
+    expect(new Set(texts).size).toBe(2);
+  });
+
+  it.each([
+    ["without associated data a value opens at any place", () => Buffer.alloc(0), ["USER#u1"], ["USER#u2"]],
+    [
+      "without lengths in front a place can be cut differently",
+      (_version: number, context: readonly string[]) => Buffer.from(context.join("")),
+      ["tenant1", "1"],
+      ["tenant", "11"],
+    ],
+    [
+      "with a separator instead of lengths, too",
+      (_version: number, context: readonly string[]) => Buffer.from(context.join("/")),
+      ["tenant", "user/1"],
+      ["tenant/user", "1"],
+    ],
+  ])("%s (twin of bar#TS-3)", async (_what, associatedData, from, to) => {
+    vi.doMock("./associated-data.ts", async (original) => ({
+      ...(await original<typeof AssociatedData>()),
+      associatedData,
+    }));
+    const { open, seal } = await import("./envelope.ts");
+    vi.doUnmock("./associated-data.ts");
+    expect(open(KEY, seal(KEY, "moved", from), to).toString()).toBe("moved");
+  });
+
+  it("with Node's own decoder one envelope has many spellings (twin of bar#TS-1)", async () => {
+    vi.doMock("./canonical-base64.ts", () => ({
+      decodeCanonical: (text: string) => Buffer.from(text, "base64url"),
+    }));
+    const { open, seal } = await import("./envelope.ts");
+    vi.doUnmock("./canonical-base64.ts");
+    const sealed = seal(KEY, "text", ["a place"]);
+    for (const respelled of [`${sealed}=`, `${sealed}\n`, `!${sealed}`]) {
+      expect(open(KEY, respelled, ["a place"]).toString()).toBe("text");
+    }
+  });
+});

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
+import { type CountingWrapper, countingWrapper } from "../testing/counting-wrapper.ts";
+
+const CONTEXT = { purpose: "tokens" };
+const START = 1_700_000_000;
+const DOWN = new OAuthError("temporarily_unavailable", "down", { reason: "kms_unavailable" });
+
+let clock: ReturnType<typeof fixedClock>;
+let service: CountingWrapper;
+let dataKeys: DataKeys;
+
+function start(limits: Partial<DataKeyLimits> = {}): void {
+  dataKeys = createDataKeys({ keys: service.keys, context: CONTEXT, now: clock, limits });
+}
+
+beforeEach(() => {
+  clock = fixedClock(START);
+  service = countingWrapper();
+  start();
+});
+
+afterEach(() => dataKeys.close());
+
+const times = <T>(count: number, run: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => run(at));
+
+describe("sealing", () => {
+  it("uses one key for all that come, made once also where they come at once", async () => {
+    const keys = await Promise.all(times(100, () => dataKeys.toSeal(4)));
+    keys.push(await dataKeys.toSeal(4));
+    expect(new Set(keys.map(({ wrapped }) => wrapped))).toEqual(new Set(["a/1"]));
+    expect(service.state.made).toBe(1);
+  });
+
+  it("bar#TS-13 changes the key when it is as old as may be, to the second", async () => {
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/1");
+    clock.advance(299);
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/1");
+    clock.advance(1);
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/2");
+    clock.advance(-1);
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/3");
+  });
+
+  it("bar#TS-13 changes the key when it was used as often as may be, sealing and opening together", async () => {
+    start({ maxUses: 10 });
+    expect((await dataKeys.toSeal(4)).wrapped).toBe("a/1");
+    await dataKeys.toOpen("a/1", 4);
+    expect(service.state.opened).toBe(0);
+    expect((await dataKeys.toSeal(2)).wrapped).toBe("a/1");
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/2");
+    await dataKeys.toOpen("a/1", 1);
+    expect(service.state.opened).toBe(1);
+  });
+
+  it("bar#TS-13 gives callers at once no more uses than a key has", async () => {
+    start({ maxUses: 10 });
+    const keys = await Promise.all(times(20, () => dataKeys.toSeal(3)));
+    const uses = Map.groupBy(keys, ({ wrapped }) => wrapped);
+    expect(Math.max(...Array.from(uses.values(), (all) => all.length))).toBe(3);
+    expect(service.state.made).toBe(7);
+  });
+
+  it("does not remember a failure", async () => {
+    service.state.failure = DOWN;
+    const refused = await Promise.allSettled(times(5, () => dataKeys.toSeal(1)));
+    expect(refused.map((result) => result.status === "rejected" && result.reason)).toEqual([
+      DOWN,
+      DOWN,
+      DOWN,
+      DOWN,
+      DOWN,
+    ]);
+    expect(service.state.made).toBe(1);
+    service.state.failure = undefined;
+    expect((await dataKeys.toSeal(1)).wrapped).toBe("a/2");
+  });
+
+  it.each([-1, Number.NaN, 2 ** 20 + 1])("of %d fields at once is refused", async (uses) => {
+    await expect(dataKeys.toSeal(uses)).rejects.toThrow(TypeError);
+    await expect(dataKeys.toOpen("a/1", uses)).rejects.toThrow(TypeError);
+    expect(service.state).toMatchObject({ made: 0, opened: 0 });
+  });
+});
+
+describe("opening", () => {
+  it("asks once for each key, also where many want it at once", async () => {
+    const opened = await Promise.all(times(1000, (at) => dataKeys.toOpen(`a/${at % 30}`, 4)));
+    expect(opened.map((key) => key[0])).toEqual(times(1000, (at) => at % 30));
+    expect(service.state.opened).toBe(30);
+    for (const at of times(10_000, (at) => at)) await dataKeys.toOpen(`a/${at % 30}`, 1);
+    expect(service.state.opened).toBe(30);
+  });
+
+  it("takes a row without fields, cold and warm", async () => {
+    for (const uses of [0, 0]) expect((await dataKeys.toOpen("a/1", uses))[0]).toBe(1);
+  });
+
+  it("does not ask for what was just sealed with", async () => {
+    const { dataKey, wrapped } = await dataKeys.toSeal(1);
+    expect(await dataKeys.toOpen(wrapped, 1)).toBe(dataKey);
+    expect(service.state.opened).toBe(0);
+  });
+
+  it("bar#TS-12 uses no key past its five minutes, whatever the service does", async () => {
+    await dataKeys.toOpen("a/1", 1);
+    service.state.failure = DOWN;
+    clock.advance(299);
+    await dataKeys.toOpen("a/1", 1);
+    clock.advance(1);
+    await expect(dataKeys.toOpen("a/1", 1)).rejects.toBe(DOWN);
+    service.state.failure = undefined;
+    await dataKeys.toOpen("a/1", 1);
+  });
+
+  it("bar#TS-13 keeps as many keys as it may, and lets go of the one used longest ago", async () => {
+    start({ maxEntries: 3 });
+    for (const at of [1, 2, 3]) await dataKeys.toOpen(`a/${at}`, 1);
+    await dataKeys.toOpen("a/1", 1);
+    await dataKeys.toOpen("a/4", 1);
+    expect(service.state.opened).toBe(4);
+    for (const at of [1, 3, 4]) await dataKeys.toOpen(`a/${at}`, 1);
+    expect(service.state.opened).toBe(4);
+    await dataKeys.toOpen("a/2", 1);
+    expect(service.state.opened).toBe(5);
+  });
+
+  it("works with room for one key, for many at once", async () => {
+    start({ maxEntries: 1, maxUses: 3 });
+    const opened = await Promise.all(times(100, (at) => dataKeys.toOpen(`a/${at % 10}`, 1)));
+    expect(opened).toHaveLength(100);
+    expect(service.state.opened).toBeGreaterThanOrEqual(34);
+  });
+
+  it("remembers neither a refusal nor an outage", async () => {
+    await expect(dataKeys.toOpen("forged", 1)).rejects.toThrow(expect.objectContaining({ code: "unreadable" }));
+    await expect(dataKeys.toOpen("forged", 1)).rejects.toThrow(expect.objectContaining({ code: "unreadable" }));
+    expect(service.state.opened).toBe(2);
+    service.state.failure = DOWN;
+    await expect(Promise.all(times(3, () => dataKeys.toOpen("a/1", 1)))).rejects.toBe(DOWN);
+    service.state.failure = undefined;
+    expect((await dataKeys.toOpen("a/1", 1))[0]).toBe(1);
+  });
+
+  it("one key that is refused does not disturb another", async () => {
+    const results = await Promise.allSettled(["a/1", "forged", "a/2"].map((wrapped) => dataKeys.toOpen(wrapped, 1)));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+});
+
+describe("limits", () => {
+  it.each([
+    { maxAgeSeconds: 301 },
+    { maxAgeSeconds: 0 },
+    { maxAgeSeconds: Number.NaN },
+    { maxUses: 2 ** 20 + 1 },
+    { maxUses: 0 },
+    { maxEntries: 0 },
+    { maxConcurrency: 0 },
+    { maxConcurrency: 1.5 },
+  ])("bar#TS-13 of %j are refused", (limits) => {
+    expect(() => start(limits)).toThrow(TypeError);
+  });
+});
+
+describe("a root that moves", () => {
+  it("bar#TS-14 is used for new rows five minutes later at most; older keys are stale then", async () => {
+    const before = await dataKeys.toSeal(1);
+    service.state.root = "b";
+    expect(dataKeys.isStale(before.wrapped)).toBe(true);
+    clock.advance(300);
+    const after = await dataKeys.toSeal(1);
+    expect(after.wrapped).toBe("b/2");
+    expect(dataKeys.isStale(after.wrapped)).toBe(false);
+    expect((await dataKeys.toOpen(before.wrapped, 1))[0]).toBe(1);
+  });
+
+  it("is unknown to a wrapper with one root", () => {
+    const { isStale: _, ...keys } = service.keys;
+    expect(createDataKeys({ keys, context: CONTEXT, now: clock }).isStale("b/1")).toBe(false);
+  });
+});

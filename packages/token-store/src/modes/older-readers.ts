@@ -1,0 +1,38 @@
+/**
+ * Says in the table itself that builds which read plaintext are still about: every store in mode `bridge` declares it at
+ * start and while it runs. `token-store strip` removes what those builds read, and refuses while the declaration stands.
+ */
+import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import type { TokenRows } from "../storage/token-rows.ts";
+
+const ROW = { pk: "TOKEN_STORE", sk: "OLDER_READERS" };
+/** A declaration outlives two missed renewals. */
+export const DECLARED_SECONDS = 1800;
+const RENEW_SECONDS = 600;
+
+export interface Declaration {
+  /** Resolves when the first declaration is written, or could not be: a store that is down does not stop the process. */
+  readonly declared: Promise<void>;
+  stop(): void;
+}
+
+export function declareOlderReaders({ rows, now }: { readonly rows: TokenRows; readonly now: Clock }): Declaration {
+  const declare = async (): Promise<void> => {
+    const until = now() + DECLARED_SECONDS;
+    await rows.change(ROW, { set: { until, ttl: until } }, {}).catch(() => undefined);
+  };
+  const timer = setInterval(() => void declare(), RENEW_SECONDS * 1000).unref();
+  return { declared: declare(), stop: () => clearInterval(timer) };
+}
+
+/** @returns until when, if somebody has declared older readers and may not have stopped */
+export async function olderReadersUntil({
+  rows,
+  now,
+}: {
+  readonly rows: TokenRows;
+  readonly now: Clock;
+}): Promise<EpochSeconds | undefined> {
+  const until = (await rows.get(ROW))?.attributes["until"];
+  return typeof until === "number" && until > now() ? until : undefined;
+}

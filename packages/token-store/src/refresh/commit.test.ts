@@ -1,0 +1,175 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bridge } from "../modes/bridge.ts";
+import { dueBench, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh-bench.ts";
+import type { StoredTokens } from "../tokens/tokens.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "journal-")), "journal");
+});
+afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
+
+describe("a commit whose answer is lost", () => {
+  it("bar#8.2-5 is repeated and recognised: one vendor call, no false fence", async () => {
+    const bench = await dueBench();
+    let commits = 0;
+    bench.faults.write = (change) => {
+      if (!isCommit(change)) return undefined;
+      commits += 1;
+      return commits === 1 ? "lose" : undefined;
+    };
+    const stored = await fresh(bench, bench.process({ journalFolder: folder }));
+    expect(tokenOf(stored)).toBe(newest(bench));
+    expect([commits, bench.asked.length]).toEqual([2, 1]);
+    expect((await bench.records.read(KEY))?.stored).toEqual(stored);
+    expect(bench.names()).toEqual(["refreshed"]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("a store that is down", () => {
+  it.each([
+    [19, "stored"],
+    [20, "503"],
+    [21, "503"],
+  ])("bar#8.2-6 for %i s: the caller is answered %s, and the answer is not lost", async (seconds, what) => {
+    const bench = await dueBench();
+    const leases = bench.process({ journalFolder: folder });
+    const since = bench.time.now();
+    bench.faults.write = (change) => {
+      if (isCommit(change) && bench.time.now() <= since + seconds) throw outage();
+    };
+    const answer = await fresh(bench, leases).catch((error: { extras: object }) => error.extras);
+    if (what === "503") expect(answer).toEqual({ reason: "store_unavailable" });
+    else expect(tokenOf(answer as StoredTokens)).toBe(newest(bench));
+    expect(await leases.drain(60_000)).toBe(0);
+    expect((await bench.records.read(KEY))?.stored.version).toBe(2);
+    expect(bench.asked).toHaveLength(1);
+    expect(bench.names()).toEqual(what === "503" ? ["refresh_orphaned", "orphan_settled"] : ["refreshed"]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("bar#8.2-6 meanwhile this process does not ask with the used-up refresh token", async () => {
+    const bench = await dueBench();
+    const leases = bench.process();
+    const up = storeDown(bench);
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    bench.time.advance(60);
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
+    expect(bench.asked).toHaveLength(1);
+    up();
+    expect(tokenOf(await fresh(bench, leases))).toBe(newest(bench));
+    expect(bench.asked).toHaveLength(1);
+    expect(bench.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: false }));
+  });
+
+  it("bar#8.2-6 the journal holds nothing in the clear, for this user alone, from the first failure on", async () => {
+    const bench = await dueBench();
+    storeDown(bench);
+    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const [name] = readdirSync(folder);
+    const text = readFileSync(join(folder, name!), "utf8");
+    expect(text).not.toContain(newest(bench));
+    expect(text).not.toContain(bench.vendor.live(KEY.user).refreshTokens[0]);
+    expect(bench.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: true }));
+    expect(await leases.drain(1000)).toBe(1);
+  });
+
+  it("bar#8.2-6 nor does it in mode bridge, where the row has a plaintext copy", async () => {
+    const bench = await dueBench({}, bridge);
+    expect(await bench.attributes()).toHaveProperty("access_token");
+    storeDown(bench);
+    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const [name] = readdirSync(folder);
+    expect(readFileSync(join(folder, name!), "utf8")).not.toMatch(/(at|rt)-[\w-]{16}/);
+    await leases.drain(0);
+  });
+
+  it("bar#8.2-6 a process that dies: the next one replays its journal and asks nobody", async () => {
+    const bench = await dueBench();
+    const up = storeDown(bench);
+    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(bench, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await dying.drain(0);
+    up();
+    bench.time.advance(3);
+    const next = bench.process({ journalFolder: folder });
+    await next.replayJournal();
+    expect(tokenOf(await fresh(bench, next))).toBe(newest(bench));
+    expect(bench.asked).toHaveLength(1);
+    expect(bench.names()).toEqual(["refresh_orphaned", "orphan_settled"]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("bar#8.2-6 after drain it does not try again: what is left is in the journal", async () => {
+    const bench = await dueBench();
+    const up = storeDown(bench);
+    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(bench, leases).catch(() => undefined);
+    expect(await leases.drain(1000)).toBe(1);
+    up();
+    await bench.time.timer.sleep(60_000);
+    expect((await bench.records.read(KEY))?.stored.version).toBe(1);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it("bar#8.2-6 a replay that comes too late changes nothing and is dropped", async () => {
+    const bench = await dueBench();
+    const up = storeDown(bench);
+    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(bench, dying).catch(() => undefined);
+    await dying.drain(0);
+    up();
+    const { accessToken } = await bench.link();
+    const next = bench.process({ journalFolder: folder });
+    await next.replayJournal();
+    expect(tokenOf(await fresh(bench, next))).toBe(accessToken.reveal());
+    expect(bench.events.at(-1)).toMatchObject({ name: "orphan_settled", result: "superseded" });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("bar#8.2-6 a store that is down at start does not hold it up; the row is left alone until it is written", async () => {
+    const bench = await dueBench();
+    const up = storeDown(bench);
+    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(bench, dying).catch(() => undefined);
+    await dying.drain(0);
+    bench.time.advance(60);
+    const next = bench.process({ journalFolder: folder, times: { waitMs: 0 } });
+    await next.replayJournal();
+    await expect(fresh(bench, next)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
+    up();
+    expect(await next.drain(5000)).toBe(0);
+    expect((await bench.records.read(KEY))?.stored.version).toBe(2);
+    expect(bench.asked).toHaveLength(1);
+  });
+
+  it("keys that go away after the vendor rotated are waited for, too", async () => {
+    const bench = await dueBench();
+    bench.at.after = () => {
+      bench.keys.down = true;
+    };
+    const leases = bench.process({ journalFolder: folder });
+    const answer = fresh(bench, leases);
+    await bench.time.timer.sleep(5000);
+    bench.keys.down = false;
+    expect(tokenOf(await answer)).toBe(newest(bench));
+    // There was nothing sealed to be kept.
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it("a folder that cannot be written costs the journal, not the refresh", async () => {
+    const bench = await dueBench();
+    storeDown(bench);
+    const leases = bench.process({ journalFolder: "/dev/null/journal", times: { commitMs: 1000 } });
+    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    expect(bench.names()).toContain("journal_failed");
+    expect(bench.events.at(-1)).toMatchObject({ name: "refresh_orphaned", journaled: false });
+    await leases.drain(0);
+  });
+});

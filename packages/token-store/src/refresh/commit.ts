@@ -1,0 +1,138 @@
+/**
+ * The vendor's answer becomes the next version of the record: sealed, then written on condition that version, status and
+ * lease are as they were. Sees to it that an answer survives a store that is away, and is dropped when the row moved on.
+ */
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { TokenStoreError } from "../errors.ts";
+import { type Attempt, isOutage, type Outcome, type RefreshCall, type RefreshContext, standing } from "./context.ts";
+import type { Orphans } from "./orphans.ts";
+import { type PendingCommit, type PendingDeps, writePending } from "./pending.ts";
+import { giveBack, isStolen } from "./lease.ts";
+import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
+import type { StoredTokens, TokenSet } from "../tokens/tokens.ts";
+
+export interface CommitDeps extends RefreshContext, PendingDeps {
+  readonly orphans: Orphans;
+}
+
+/** @param sent the refresh token the vendor was asked with */
+export async function commitAnswer(
+  attempt: Attempt,
+  { sent, answer }: { readonly sent: Secret; readonly answer: TokenSet },
+  call: RefreshCall,
+  deps: CommitDeps,
+): Promise<Outcome> {
+  const { records, now, timer, times, onEvent, orphans } = deps;
+  const { over, lease } = attempt;
+  const { vendor } = call.key;
+  const { attemptId } = lease;
+  const tokens = carriedOver(over.stored.tokens, sent, answer);
+  const stored: StoredTokens = { tokens, status: "active", version: over.stored.version + 1, writtenAt: now() };
+  const pending: PendingCommit = {
+    key: over.row.key,
+    vendor,
+    attemptId,
+    seal: () => records.seal(over, tokens, previousOf(sent, tokens, deps)),
+  };
+
+  const giveUpAt = timer.elapsedMs() + times.commitMs;
+  const result = await writePending(pending, () => timer.elapsedMs() >= giveUpAt, deps).catch(
+    async (error: unknown) => {
+      await giveBack(attempt, { spent: true }, deps);
+      throw cannotBeStored(error);
+    },
+  );
+  const done = (): Outcome => {
+    onEvent({ name: "refreshed", vendor, attemptId, version: stored.version });
+    return { kind: "stored", stored };
+  };
+  switch (result) {
+    case "written":
+      return done();
+    case "conflict": {
+      const outcome = await afterConflict({ attempt, tokens, change: pending.change }, call, deps);
+      return outcome === "own" ? done() : outcome;
+    }
+    case "unavailable":
+      //= bar#8.2-6
+      void orphans.adopt(pending, async () => {
+        const outcome = await afterConflict({ attempt, tokens, change: pending.change }, call, deps);
+        return outcome === "own" ? "written" : "superseded";
+      });
+      onEvent({ name: "refresh_orphaned", vendor, attemptId, journaled: pending.journaled === true });
+      throw new OAuthError("temporarily_unavailable", "The refreshed tokens could not be stored yet", {
+        reason: "store_unavailable",
+      });
+  }
+}
+
+/** What the answer leaves out goes on as it was. */
+//= rfc6749#6
+function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
+  const { idToken, scope, vendorData } = old;
+  return {
+    ...(idToken === undefined ? {} : { idToken }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(vendorData === undefined ? {} : { vendorData }),
+    ...answer,
+    //= bar#RF-2
+    refreshToken: answer.refreshToken ?? sent,
+  };
+}
+
+/** The refresh token that was replaced, for as long as a vendor might still take it. */
+//= bar#RF-3
+function previousOf(
+  sent: Secret,
+  { refreshToken }: TokenSet,
+  { now, times }: Pick<CommitDeps, "now" | "times">,
+): { readonly refreshToken: Secret; readonly until: number } | undefined {
+  const isReplaced = refreshToken?.reveal() !== sent.reveal();
+  return isReplaced ? { refreshToken: sent, until: now() + times.previousSeconds } : undefined;
+}
+
+/**
+ * The row is not as it was when the lease was taken.
+ *
+ * @returns `own`: because this very change is in it, written by a try whose answer was lost
+ */
+async function afterConflict(
+  {
+    attempt,
+    tokens,
+    change,
+  }: { readonly attempt: Attempt; readonly tokens: TokenSet; readonly change: SealedChange | undefined },
+  call: RefreshCall,
+  { records, now, onEvent, orphans }: CommitDeps,
+): Promise<Outcome | "own"> {
+  const { vendor } = call.key;
+  const { lease } = attempt;
+  const current = standing(await records.read(call.key));
+  if (current === undefined) {
+    // Revocation wins. Its own call to the vendor knew nothing of these tokens.
+    //= bar#RV-4
+    orphans.discard(tokens, call);
+    return { kind: "gone" };
+  }
+  if (change !== undefined && isWritten(change, current)) return "own";
+  onEvent({ name: "refresh_fenced", vendor, attemptId: lease.attemptId });
+  if (isStolen(attempt, current, { now })) onEvent({ name: "clock_skew", vendor });
+  // Not discarded: ending these tokens at the vendor could end the grant that the row's tokens live on.
+  return { kind: "fenced" };
+}
+
+/** Sealed values are never the same twice, so equal ones are ours. */
+//= bar#8.2-5
+export function isWritten({ change }: SealedChange, { row }: CurrentRecord): boolean {
+  return Object.entries(change.set).every(([name, value]) => row.attributes[name] === value);
+}
+
+/** A token that is too large, say. The old refresh token may have been rotated away. */
+function cannotBeStored(error: unknown): unknown {
+  if (isOutage(error) || !(error instanceof TokenStoreError)) return error;
+  return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {
+    reason: error.code,
+    cause: error,
+    detail: error.message,
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * The vendor did not answer with tokens. A refusal is believed only when nobody else has refreshed meanwhile and no
+ * attempt of ours died half-way; an outage says nothing about the grant. Called by refresh.ts.
+ */
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { askVendor } from "./ask.ts";
+import { commitAnswer, type CommitDeps } from "./commit.ts";
+import {
+  type Attempt,
+  type Outcome,
+  reauthorizationRequired,
+  type ReauthorizeReason,
+  type RefreshCall,
+  type RefreshContext,
+  standing,
+} from "./context.ts";
+import { giveBack, isStolen, takeLease } from "./lease.ts";
+import type { CurrentRecord } from "../tokens/token-records.ts";
+
+/** @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the caller is to see it */
+export async function afterFailure(
+  error: unknown,
+  attempt: Attempt,
+  call: RefreshCall,
+  deps: CommitDeps,
+): Promise<Outcome> {
+  if (isRefusal(error)) return afterRefusal(attempt, call, deps);
+  return afterOutage(error, attempt, call, deps);
+}
+
+/** Refused: by a vendor that is right, or because another process or a crash of ours has used the refresh token up. */
+async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
+  const { records, onEvent } = deps;
+  const { over, lease, afterCrash } = attempt;
+  //= bar#RF-4
+  const current = standing(await records.read(call.key));
+  if (current === undefined) return { kind: "gone" };
+  if (!isStillOurs(current, attempt)) {
+    if (isStolen(attempt, current, deps)) onEvent({ name: "clock_skew", vendor: call.key.vendor });
+    return { kind: "fenced" };
+  }
+  const previous = previousOf(over, deps);
+  if (afterCrash && previous !== undefined) {
+    // A try of its own, under a lease of its own.
+    const again = await takeLease({ ...current, lease: { ...lease, until: 0 } }, deps);
+    if (typeof again === "string") return { kind: "fenced" };
+    return tryPrevious(again, previous, call, deps);
+  }
+  return endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps);
+}
+
+/** Once: an attempt before this one may have died between the vendor's answer and its commit. */
+//= bar#RF-5
+async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
+  const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
+  try {
+    const answer = await askVendor(tokens, attempt, call, deps);
+    return await commitAnswer(attempt, { sent, answer }, call, deps);
+  } catch (error) {
+    if (!isRefusal(error)) return afterOutage(error, attempt, call, deps);
+  }
+  return endGrant(attempt.over, "refresh_lost", call, deps);
+}
+
+/** No more automatic tries: only a new authorization makes the record active again. */
+export async function endGrant(
+  over: CurrentRecord,
+  reason: ReauthorizeReason,
+  { key }: Pick<RefreshCall, "key">,
+  { records, onEvent }: Pick<RefreshContext, "records" | "onEvent">,
+): Promise<Outcome> {
+  const ended = await records.note(over, { status: "reauthorize", lease: null });
+  if (ended === undefined) return { kind: "fenced" };
+  // Only whose write it was reports it, hence once.
+  onEvent({ name: "reauthorize", vendor: key.vendor, reason });
+  throw reauthorizationRequired();
+}
+
+/** Says nothing about the grant: the record stays active, the next caller tries again. */
+//= bar#RF-9
+async function afterOutage(
+  error: unknown,
+  attempt: Attempt,
+  { key }: RefreshCall,
+  deps: RefreshContext,
+): Promise<never> {
+  const spent = mayHaveRotated(error);
+  await giveBack(attempt, { spent }, deps);
+  const code = error instanceof OAuthError ? error.code : "server_error";
+  deps.onEvent({ name: "refresh_failed", vendor: key.vendor, attemptId: attempt.lease.attemptId, code, spent });
+  throw withoutRestart(error);
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof OAuthError && error.code === "invalid_grant";
+}
+
+/** What is no answer of refreshTokens may have happened anywhere: before the vendor was asked, or after. */
+function mayHaveRotated(error: unknown): boolean {
+  return error instanceof OAuthError ? error.extras.retry === "restart" : true;
+}
+
+/** Whether a flow must be started again is for the next attempt to find out, and not for this caller. */
+function withoutRestart(error: unknown): unknown {
+  if (!(error instanceof OAuthError)) return error;
+  const { code, description, detail, retryAfterSeconds, extras } = error;
+  const {
+    retry: _,
+    reason = code === "temporarily_unavailable" ? "vendor_unavailable" : undefined,
+    ...others
+  } = extras;
+  return new OAuthError(code, description, {
+    ...others,
+    cause: error,
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+function isStillOurs({ stored, lease }: CurrentRecord, { over, lease: ours }: Attempt): boolean {
+  const isSame = stored.version === over.stored.version && stored.status === over.stored.status;
+  return isSame && lease?.owner === ours.owner;
+}
+
+/** Where it lives and is another than the one just refused. */
+function previousOf({ previous, stored }: CurrentRecord, { now }: Pick<RefreshContext, "now">): Secret | undefined {
+  if (previous === undefined || now() >= previous.until) return undefined;
+  return previous.refreshToken.reveal() === stored.tokens.refreshToken?.reveal() ? undefined : previous.refreshToken;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { createGate, type Gate } from "./gate.ts";
+import { virtualTime } from "../testing/refresh-time.ts";
+
+interface Bench {
+  readonly gate: Gate;
+  readonly started: string[];
+  /** Starts work of that name; it ends when told to. */
+  begin(name: string, options?: { readonly vendor?: string; readonly patienceMs?: number }): Promise<string>;
+  end(name: string): Promise<void>;
+  advance(seconds: number): void;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function bench(most: number): Bench {
+  const time = virtualTime(0);
+  const gate = createGate(most, time);
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    gate,
+    started,
+    begin: (name, { vendor = "a", patienceMs = 15_000 } = {}) =>
+      gate
+        .run(vendor, patienceMs, async () => {
+          started.push(name);
+          await new Promise<void>((resolve) => ends.set(name, resolve));
+          return "done";
+        })
+        .catch((error: { extras: { reason: string } }) => error.extras.reason),
+    end: async (name) => {
+      await turn();
+      ends.get(name)?.();
+      await turn();
+    },
+    advance: time.advance,
+  };
+}
+
+describe("places at a vendor", () => {
+  it("bar#8.2 no more than so many at once, in the order they came", async () => {
+    const { started, begin, end } = bench(2);
+    const all = ["1", "2", "3", "4"].map((name) => begin(name));
+    await turn();
+    expect(started).toEqual(["1", "2"]);
+    await end("2");
+    expect(started).toEqual(["1", "2", "3"]);
+    await end("1");
+    await end("3");
+    await end("4");
+    expect(await Promise.all(all)).toEqual(["done", "done", "done", "done"]);
+    const fifth = begin("5");
+    await end("5");
+    expect(await fifth).toBe("done");
+  });
+
+  it("a vendor that hangs holds up no other", async () => {
+    const { started, begin } = bench(1);
+    void begin("1");
+    void begin("2");
+    void begin("3", { vendor: "b" });
+    await turn();
+    expect(started).toEqual(["1", "3"]);
+  });
+
+  it("without patience there is a free place or none", async () => {
+    const { begin, end } = bench(1);
+    const first = begin("1");
+    expect(await begin("2", { patienceMs: 0 })).toBe("refresh_in_progress");
+    await end("1");
+    expect(await first).toBe("done");
+    const third = begin("3", { patienceMs: 0 });
+    await end("3");
+    expect(await third).toBe("done");
+  });
+
+  it.each([
+    [14, "done"],
+    [15, "done"],
+    [16, "refresh_in_progress"],
+  ])("who waited %i s for a place: %s", async (seconds, answer) => {
+    const { begin, end, advance } = bench(1);
+    void begin("1");
+    const waiting = begin("2");
+    advance(seconds);
+    await end("1");
+    await end("2");
+    expect(await waiting).toBe(answer);
+  });
+
+  it("a place is free again after work that failed", async () => {
+    const { gate, begin, end } = bench(1);
+    await expect(gate.run("a", 0, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+    const next = begin("1", { patienceMs: 0 });
+    await end("1");
+    expect(await next).toBe("done");
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * Commits that could not be written yet, as files: one for each, so that the answer of a vendor that rotates survives the
+ * process that got it. What a file holds is sealed already; the plaintext copy of mode `bridge` is left out of it.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { SealedChange } from "../tokens/token-records.ts";
+
+const FORMAT = 1;
+const NAME = /^([\w-]{16,64})\.json$/;
+
+export interface JournalEntry {
+  readonly attemptId: string;
+  readonly change: SealedChange;
+}
+
+export interface JournalEvent {
+  /** `journal_failed`: nothing could be written. `journal_unreadable`: a file was left alone. Neither holds a secret. */
+  readonly name: "journal_failed" | "journal_unreadable";
+  /** The file's or the folder's path. */
+  readonly path: string;
+}
+
+export interface Journal {
+  /** @returns false when it could not be written, which is also reported */
+  write(attemptId: string, change: SealedChange): Promise<boolean>;
+  remove(attemptId: string): Promise<void>;
+  /** All that can be read, whoever wrote it. */
+  entries(): Promise<readonly JournalEntry[]>;
+  /**
+   * @returns undefined where there is none, or a file that is no entry: its answer is lost for good
+   * @throws Error when the file is there and cannot be read; both are reported
+   */
+  find(attemptId: string): Promise<JournalEntry | undefined>;
+}
+
+/** @param options.folder is made when first needed, for this user alone */
+export function createJournal({
+  folder,
+  onEvent,
+}: {
+  readonly folder: string;
+  readonly onEvent: (event: JournalEvent) => void;
+}): Journal {
+  const path = resolve(folder);
+  const find: Journal["find"] = async (attemptId) => {
+    const name = `${attemptId}.json`;
+    // The id may come out of a row.
+    if (!NAME.test(name)) return undefined;
+    const file = join(path, name);
+    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      // Never written, or settled by another process on this folder.
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+      onEvent({ name: "journal_unreadable", path: file });
+      throw error;
+    });
+    if (text === undefined) return undefined;
+    try {
+      return { attemptId, change: fromText(text) };
+    } catch {
+      onEvent({ name: "journal_unreadable", path: file });
+      return undefined;
+    }
+  };
+  return {
+    write: async (attemptId, change) => {
+      try {
+        await mkdir(path, { recursive: true, mode: 0o700 });
+        await writeWhole(join(path, `${attemptId}.json`), toText(change));
+        return true;
+      } catch {
+        onEvent({ name: "journal_failed", path });
+        return false;
+      }
+    },
+    remove: async (attemptId) => {
+      // A file that stays does no harm: its conditions no longer hold.
+      const file = join(path, `${attemptId}.json`);
+      await rm(file, { force: true }).catch(() => onEvent({ name: "journal_failed", path: file }));
+    },
+    entries: async () => {
+      const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") onEvent({ name: "journal_unreadable", path });
+        return [];
+      });
+      const read = names.map(async (name): Promise<readonly JournalEntry[]> => {
+        const attemptId = NAME.exec(name)?.[1];
+        const entry = attemptId === undefined ? undefined : await find(attemptId).catch(() => undefined);
+        return entry === undefined ? [] : [entry];
+      });
+      return (await Promise.all(read)).flat();
+    },
+    find,
+  };
+}
+
+/** Under another name first: the file is there whole or not at all. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.draft`;
+  const handle = await open(draft, "w", 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}
+
+/** JSON has no `undefined`, and an attribute that must be absent is a condition: it travels as `null`. */
+function toText({ key, change, expected }: SealedChange): string {
+  const conditions = Object.entries(expected).map(([name, value]) => [name, value ?? null] as const);
+  return JSON.stringify({ format: FORMAT, key, change, expected: Object.fromEntries(conditions) });
+}
+
+/** @throws Error for anything `toText` did not make */
+function fromText(text: string): SealedChange {
+  const { format, key, change, expected } = JSON.parse(text) as Record<string, unknown>;
+  const { pk, sk } = fields(key);
+  const { set, remove = [] } = fields(change);
+  const isKey = typeof pk === "string" && typeof sk === "string";
+  const isList = Array.isArray(remove) && remove.every((name) => typeof name === "string");
+  if (format !== FORMAT || !isKey || !isList) throw new Error("not a journal file");
+  const conditions = Object.entries(fields(expected)).map(
+    ([name, value]) => [name, value === null ? undefined : attribute(value)] as const,
+  );
+  const attributes = Object.entries(fields(set)).map(([name, value]) => [name, attribute(value)] as const);
+  return {
+    key: { pk, sk },
+    change: { set: Object.fromEntries(attributes), remove },
+    expected: Object.fromEntries(conditions),
+  };
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("not a journal file");
+  return value as Record<string, unknown>;
+}
+
+function attribute(value: unknown): string | number {
+  if (typeof value !== "string" && typeof value !== "number") throw new Error("not a journal file");
+  return value;
+}

@@ -1,0 +1,136 @@
+/**
+ * Work of a refresh that nobody waits for: commits of answers the store would not take in time, and tokens the vendor is
+ * to be told about. A process that ends waits for it as long as it can.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Journal, JournalEntry } from "./journal.ts";
+import type { RefreshCall, RefreshContext } from "./context.ts";
+import { type PendingCommit, type PendingDeps, writePending } from "./pending.ts";
+import type { RowKey } from "../storage/token-rows.ts";
+import { namesOf } from "../tokens/token-attributes.ts";
+import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
+import type { TokenSet } from "../tokens/tokens.ts";
+
+type OnConflict = () => Promise<"written" | "superseded">;
+
+export interface Orphans {
+  /** Goes on with a commit; resolves when it was tried once. @param onConflict the row is not as it was: by this very commit, or by somebody else */
+  adopt(pending: PendingCommit, onConflict: OnConflict): Promise<void>;
+  /** Whether an answer for this row is still to be written: its refresh token is then worth nothing. */
+  has(row: RowKey): boolean;
+  /** Best effort. */
+  discard(tokens: TokenSet, call: Pick<RefreshCall, "discard" | "key">): void;
+  /** Takes up what an earlier process left in the journal. Tries each once before it returns. */
+  replay(): Promise<void>;
+  /** The same for one attempt, without waiting for its try. @throws Error when its file cannot be read */
+  replayOne(attemptId: string): Promise<void>;
+  /** How much is left. */
+  count(): number;
+  /** Stops trying. What is journaled stays there. */
+  stop(): void;
+}
+
+export function createOrphans(
+  deps: PendingDeps & Pick<RefreshContext, "onEvent"> & { readonly journal: Journal | undefined },
+): Orphans {
+  const { journal, onEvent } = deps;
+  const rows = new Map<string, number>();
+  const discards = new Set<Promise<void>>();
+  /** Entries of the journal, each adopted once: the listing and a caller may find the same. */
+  const takenUp = new Set<string>();
+  let isStopped = false;
+
+  const finish = async (pending: PendingCommit, onFailure: () => void, onConflict: OnConflict): Promise<void> => {
+    const { vendor, attemptId } = pending;
+    const isEnough = (): boolean => {
+      onFailure();
+      return isStopped;
+    };
+    const written = await writePending(pending, isEnough, { ...deps, background: true });
+    if (written === "unavailable") return;
+    const result = written === "conflict" ? await onConflict() : written;
+    onEvent({ name: "orphan_settled", vendor, attemptId, result });
+  };
+  /** @returns when it was tried once */
+  const adopt = async (pending: PendingCommit, onConflict: OnConflict): Promise<void> => {
+    const id = idOf(pending.key);
+    rows.set(id, (rows.get(id) ?? 0) + 1);
+    const tried = Promise.withResolvers<void>();
+    const done = (): void => {
+      const left = (rows.get(id) ?? 1) - 1;
+      if (left === 0) rows.delete(id);
+      else rows.set(id, left);
+      tried.resolve();
+    };
+    // What is thrown here was no outage: nothing that another try could mend.
+    finish(pending, tried.resolve, onConflict).then(done, done);
+    return tried.promise;
+  };
+  const takeUp = async ({ attemptId, change }: JournalEntry): Promise<void> => {
+    if (takenUp.has(attemptId)) return;
+    takenUp.add(attemptId);
+    const vendor = namesOf(change.key)?.vendor ?? "";
+    const seal = async (): Promise<SealedChange> => change;
+    await adopt({ key: change.key, vendor, attemptId, seal, change, journaled: true }, superseded);
+  };
+
+  return {
+    adopt,
+    has: (row) => rows.has(idOf(row)),
+    discard: (tokens, { discard, key }) => {
+      if (discard === undefined) return;
+      const work = (async () => discard(tokens))()
+        .catch(() => onEvent({ name: "discard_failed", vendor: key.vendor }))
+        .finally(() => discards.delete(work));
+      discards.add(work);
+    },
+    replay: async () => {
+      const entries = (await journal?.entries()) ?? [];
+      await Promise.all(entries.map(takeUp));
+    },
+    replayOne: async (attemptId) => {
+      const entry = await journal?.find(attemptId);
+      if (entry !== undefined) void takeUp(entry);
+    },
+    count: () => rows.size + discards.size,
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
+
+/** How long a disk may take to say whether there is an entry. */
+const LOOK_UP_MS = 2000;
+
+/**
+ * An attempt died in this row: the vendor's answer to it may lie in the journal. The listing of the start may not be
+ * through, and a sister process may have written the entry after it. Once this returns, an answer that is there counts as
+ * an orphan of this process. Without this look the used-up refresh token is sent again, and the vendor ends the grant.
+ *
+ * @throws OAuthError temporarily_unavailable when the journal does not say: better late than without a grant
+ */
+//= bar#8.2-6
+export async function settleDeadAttempt(
+  { lease }: Pick<CurrentRecord, "lease">,
+  { orphans, timer }: { readonly orphans: Orphans } & Pick<RefreshContext, "timer">,
+): Promise<void> {
+  if (lease === undefined) return;
+  const tooLong = timer.sleep(LOOK_UP_MS, { background: true }).then(() => Promise.reject(new Error("no answer")));
+  await Promise.race([orphans.replayOne(lease.attemptId), tooLong]).catch((cause: unknown) => {
+    const detail = "the journal of refreshed tokens cannot be read";
+    throw new OAuthError("temporarily_unavailable", "The tokens cannot be refreshed now", {
+      reason: "store_unavailable",
+      detail,
+      cause,
+    });
+  });
+}
+
+/** Of a change read from a file it cannot be said whose the row's tokens are, and it makes no difference. */
+async function superseded(): Promise<"superseded"> {
+  return "superseded";
+}
+
+function idOf({ pk, sk }: RowKey): string {
+  return `${pk.length}:${pk}${sk}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * A RecordStore over another, for records that decide who somebody is: each carries a MAC, so that write access to the table
+ * without the key changes nothing but to take records away. A row without a valid MAC is no record here: `get` and `advance` find
+ * nothing, and `create` leaves it as it is. An older copy of a record, put back in its place, is valid.
+ *
+ * The MAC is over the whole record, so an advance reads first; then one conditional write on the MAC that was read decides. A
+ * read that loses to another write begins again.
+ */
+import { OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
+import { type Authenticated, isRecordMac, recordMac } from "../crypto/record-mac.ts";
+import { isAsExpected, patchedData, requireAdvance } from "./record-rules.ts";
+
+/** The field that holds it. Callers cannot name it. */
+const MAC = "mac";
+/** Each time round another writer has moved the record from one state that was asked for to another such. */
+const TRIES = 50;
+
+export interface AuthenticatedRecordsOptions {
+  readonly records: RecordStore;
+  /** 32 bytes, for this alone. Asked for at every record: keep it. @throws OAuthError temporarily_unavailable */
+  readonly key: () => Promise<Buffer>;
+  /** Told of the kind of every row that is refused. */
+  readonly onRefused?: (kind: string) => void;
+}
+
+export function authenticatedRecords({
+  records,
+  key,
+  onRefused = () => undefined,
+}: AuthenticatedRecordsOptions): RecordStore {
+  /** @returns the record without its MAC; undefined for a row that is none of ours */
+  const open = async (
+    row: StoredRecord,
+  ): Promise<{ readonly record: StoredRecord; readonly mac: string } | undefined> => {
+    const { [MAC]: mac, ...data } = row.data;
+    const record = { ...row, data };
+    if (isRecordMac(mac, record, await key())) return { record, mac };
+    onRefused(row.key.kind);
+    return undefined;
+  };
+  return {
+    get: async (name, options) => {
+      const row = await records.get(name, options);
+      return row === undefined ? undefined : (await open(row))?.record;
+    },
+    create: async (record) => {
+      requireNotReserved(Object.keys(record.data));
+      return records.create({ ...record, data: { ...record.data, [MAC]: recordMac(record, await key()) } });
+    },
+    advance: async (name, from, patch) => {
+      requireAdvance(from, patch);
+      requireNotReserved([...Object.keys(from.expect), ...Object.keys(patch.set), ...(patch.remove ?? [])]);
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const row = await records.get(name);
+        const opened = row === undefined ? undefined : await open(row);
+        if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
+        const { record, mac } = opened;
+        if (record.stage !== from.stage) return { outcome: "replayed", record };
+        const set = { ...patch.set, [MAC]: recordMac(patched(record, patch), await key()) };
+        const expect = { ...from.expect, [MAC]: mac };
+        const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
+        // Opened again: who writes the table may have changed the row and not its MAC since it was read.
+        const moved = advanced.outcome === "moved" ? await open(advanced.record) : undefined;
+        if (moved !== undefined) return { outcome: "moved", record: moved.record };
+      }
+      throw new OAuthError("temporarily_unavailable", "The record is being changed", { detail: "it kept changing" });
+    },
+    delete: (name) => records.delete(name),
+    ping: () => records.ping(),
+    close: () => records.close(),
+  };
+}
+
+function patched({ key, expiresAt, data }: StoredRecord, patch: Patch): Authenticated {
+  const next = { key, stage: patch.stage, expiresAt: patch.expiresAt ?? expiresAt };
+  return { ...next, data: patchedData(data, patch) };
+}
+
+/** A mistake in the calling code. @throws TypeError */
+function requireNotReserved(names: readonly string[]): void {
+  if (names.includes(MAC)) throw new TypeError(`the field ${MAC} is this store's own`);
+}

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import { runCalls, startFaultyTable, tally } from "../../testing/dynamo-faults.ts";
+import type { FaultyTable, Outcome } from "../../testing/dynamo-faults.ts";
+import { dynamodbTokenRows } from "./token-rows.ts";
+import { dynamodbRecordStore } from "./table.ts";
+
+const NOW = 1_700_000_000;
+/** The store's own deadline is 2.5 s, and callers are answered in 3; here there is room for a busy machine. */
+const ANSWERED_WITHIN_MS = 6000;
+const UNAVAILABLE = expect.objectContaining({
+  name: "OAuthError",
+  code: "temporarily_unavailable",
+  status: 503,
+  retryAfterSeconds: 5,
+});
+
+let faulty: FaultyTable;
+let store: RecordStore;
+beforeAll(async () => {
+  faulty = await startFaultyTable();
+  store = dynamodbRecordStore({ ...faulty.options, now: () => NOW });
+});
+afterEach(() => faulty.proxy.set({}));
+afterAll(async () => {
+  await store.close();
+  await faulty.close();
+});
+
+const keyOf = (id: string) => ({ kind: "code", id });
+const create = (id: string): Promise<string> =>
+  store.create({ key: keyOf(id), stage: "issued", data: { code: id }, expiresAt: NOW + 60 });
+const spend = async (id: string): Promise<string> =>
+  (await store.advance(keyOf(id), { stage: "issued", expect: { code: id } }, { stage: "spent", set: {} })).outcome;
+const read = async (id: string): Promise<string> => (await store.get(keyOf(id)))?.stage ?? "none";
+
+/** From the call to its answer, whatever that is. */
+async function timed<T>(call: Promise<T>): Promise<{ readonly answer: unknown; readonly milliseconds: number }> {
+  const start = performance.now();
+  const answer = await call.catch((error: unknown) => error);
+  return { answer, milliseconds: performance.now() - start };
+}
+
+describe("a throttled table", () => {
+  it("three in ten requests: no wrong answer, and 99 in 100 succeed", async () => {
+    faulty.proxy.set({ throttleRate: 0.3 });
+    const phases: [string, (id: string) => Promise<string>][] = [
+      ["created", create],
+      ["moved", spend],
+      ["replayed", spend],
+      ["spent", read],
+    ];
+    const all: Outcome[] = [];
+    let ids = Array.from({ length: 600 }, (_, at) => `throttled${at}`);
+    for (const [right, call] of phases) {
+      // Ten at once: the engine and its proxy are in this process too, and their time is part of the deadline.
+      const outcomes = await runCalls(ids.length, 10, (at) => call(ids[at]!));
+      const { [right]: succeeded = 0, temporarily_unavailable: refused = 0 } = tally(outcomes);
+      expect(succeeded + refused, JSON.stringify(tally(outcomes))).toBe(ids.length);
+      // A throttled write was not done, so the next phase is for those whose was.
+      ids = outcomes.flatMap(({ at, outcome }) => (outcome === right ? [ids[at]!] : []));
+      all.push(...outcomes);
+    }
+    expect(
+      all.filter(({ outcome }) => outcome !== "temporarily_unavailable").length / all.length,
+    ).toBeGreaterThanOrEqual(0.99);
+    expect(faulty.proxy.counts().throttled).toBeGreaterThan(500);
+  });
+
+  it("all the time: refused in time, and the operator reads why", async () => {
+    faulty.proxy.set({ throttleRate: 1 });
+    const { answer, milliseconds } = await timed(create("throttled"));
+    expect(answer).toEqual(UNAVAILABLE);
+    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    // Its own deadline may come before the last try.
+    expect(String((answer as { detail?: string }).detail)).toMatch(/is throttled: use on-demand|no answer within/);
+  });
+});
+
+describe("a table that is away", () => {
+  it("refuses every call within three seconds and works again at once", async () => {
+    const rows = dynamodbTokenRows(faulty.options);
+    const rowKey = { pk: "USER#u1", sk: "VENDOR#v" };
+    expect(await create("before")).toBe("created");
+    faulty.proxy.set({ down: true });
+    const calls = [
+      store.get(keyOf("before")),
+      create("other"),
+      spend("before"),
+      store.delete(keyOf("before")),
+      store.ping(),
+      rows.get(rowKey),
+      rows.change(rowKey, { set: { a: 1 } }, {}),
+      rows.delete(rowKey, { a: 1 }),
+      rows.partition("USER#u1"),
+      rows.scan({ limit: 1 }),
+      rows.ping(),
+    ];
+    for (const { answer, milliseconds } of await Promise.all(calls.map((call) => timed<unknown>(call)))) {
+      expect(answer).toEqual(UNAVAILABLE);
+      expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    }
+    faulty.proxy.set({});
+    expect(await spend("before")).toBe("moved");
+    await rows.close();
+  });
+
+  it("does not gather calls: beyond the thousand that wait, one is refused at once", async () => {
+    // The engine and its proxy are in this process too, and a thousand and a half of their answers take time.
+    const hasty = dynamodbRecordStore({ ...faulty.options, now: () => NOW, deadlineMs: 1500 });
+    faulty.proxy.set({ down: true });
+    const calls = Array.from({ length: 1500 }, (_, at) => timed(hasty.get(keyOf(`${at}`))));
+    const outcomes = await Promise.all(calls);
+    for (const { answer, milliseconds } of outcomes) {
+      expect(answer).toEqual(UNAVAILABLE);
+      expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    }
+    const atOnce = outcomes.filter(({ answer }) =>
+      String((answer as Error & { detail?: string }).detail).includes("waiting"),
+    );
+    expect(atOnce).toHaveLength(400);
+    faulty.proxy.set({});
+    expect(await hasty.get(keyOf("after the storm"))).toBeUndefined();
+    await hasty.close();
+  });
+});
+
+describe("a table that hangs", () => {
+  it("is given up on in time", async () => {
+    faulty.proxy.set({ hangMs: 60_000 });
+    const { answer, milliseconds } = await timed(create("hangs"));
+    expect(answer).toEqual(UNAVAILABLE);
+    expect(answer).toMatchObject({ detail: "no answer within 2500 ms" });
+    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+  });
+
+  it("is asked again on another connection when a request hangs", async () => {
+    await store.ping();
+    faulty.proxy.set({ hangMs: 60_000 });
+    const created = timed(create("hung once"));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    faulty.proxy.set({});
+    expect(await created).toMatchObject({ answer: "created" });
+  });
+});
+
+describe("a table whose every answer is lost", () => {
+  it("is given up on in time, and what it did is there", async () => {
+    faulty.proxy.set({ loseAnswers: "all" });
+    const { answer, milliseconds } = await timed(create("lost for good"));
+    expect(answer).toEqual(UNAVAILABLE);
+    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    faulty.proxy.set({});
+    // The work was done, and nobody was told that it was: the next one finds the record.
+    expect(await read("lost for good")).toBe("issued");
+  });
+});

@@ -1,0 +1,70 @@
+/** Items as DynamoDB speaks of them, without its SDK: what the mapping in this folder is written in. */
+
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** One member of the many there are; the others belong to nobody here. */
+export interface ItemValue {
+  readonly S?: string;
+  readonly N?: string;
+  readonly M?: Item;
+}
+
+export type Item = Readonly<Record<string, ItemValue>>;
+
+/** What one conditional write needs, in the words of its request. */
+export interface Expressions {
+  readonly update?: string;
+  readonly condition?: string;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Item;
+}
+
+export interface ExpressionBuilder {
+  /** Stands for the attribute in an expression: DynamoDB reserves some 570 words, `data` and `ttl` among them. */
+  name(attribute: string): string;
+  /** Stands for the value. */
+  value(value: ItemValue): string;
+  build(parts: {
+    readonly set?: readonly string[];
+    readonly remove?: readonly string[];
+    readonly conditions: readonly string[];
+  }): Expressions;
+}
+
+export function createExpressionBuilder(): ExpressionBuilder {
+  const names: Record<string, string> = {};
+  const values: Record<string, ItemValue> = {};
+  const known = new Map<string, string>();
+  let count = 0;
+  return {
+    name: (attribute) => {
+      let placeholder = known.get(attribute);
+      if (placeholder === undefined) {
+        placeholder = `#n${known.size}`;
+        known.set(attribute, placeholder);
+        names[placeholder] = attribute;
+      }
+      return placeholder;
+    },
+    value: (value) => {
+      const placeholder = `:v${count}`;
+      count += 1;
+      values[placeholder] = value;
+      return placeholder;
+    },
+    build: ({ set = [], remove = [], conditions }) => {
+      const clauses = [];
+      if (set.length > 0) clauses.push(`SET ${set.join(", ")}`);
+      if (remove.length > 0) clauses.push(`REMOVE ${remove.join(", ")}`);
+      return {
+        ...(clauses.length === 0 ? {} : { update: clauses.join(" ") }),
+        ...(conditions.length === 0 ? {} : { condition: conditions.join(" AND ") }),
+        names,
+        values,
+      };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** What lies in the table, attribute by attribute: a later release reads it, and so does an operator. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
+import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
+import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
+import { dynamodbRecordStore } from "./table.ts";
+
+const NOW = 1_700_000_000;
+
+let engine: DynamoDbEngine;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  engine = await startDynamoDb();
+  proxy = await startFaultProxy({ target: engine.endpoint });
+});
+afterAll(async () => {
+  await proxy.close();
+  await engine.close();
+});
+
+async function withStore(test: (store: RecordStore, table: string) => Promise<void>): Promise<void> {
+  const table = await engine.createTable();
+  const now = fixedClock(NOW);
+  const store = dynamodbRecordStore({ table, region: engine.region, endpoint: proxy.endpoint, now });
+  try {
+    await test(store, table);
+  } finally {
+    await store.close();
+    await engine.deleteTable(table);
+  }
+}
+
+/** @returns how many requests of each operation the work needed */
+async function requestsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = proxy.counts().calls;
+  await work();
+  const after = Object.entries(proxy.counts().calls).map(([name, count]) => [name, count - (before[name] ?? 0)]);
+  return Object.fromEntries(after.filter(([, count]) => count !== 0)) as Record<string, number>;
+}
+
+const KEY = { kind: "flow", id: "f1" };
+const FROM = { stage: "pushed", expect: { code: "c1" } };
+
+describe("a record's item", () => {
+  it("has these attributes and no others", () =>
+    withStore(async (store, table) => {
+      const data = { v: 1, code: "c1", empty: "", list: ["x"], nothing: null, half: "\ud800" };
+      await store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60, keepUntil: NOW + 3600 });
+      const item = {
+        pk: { S: "RECORD#f1" },
+        sk: { S: "KIND#flow" },
+        stage: { S: "pushed" },
+        expires_at: { N: "1700000060" },
+        ttl: { N: "1700003600" },
+        attempt: { S: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+        data: {
+          M: {
+            v: { M: { json: { S: "1" } } },
+            code: { S: "c1" },
+            empty: { S: "" },
+            list: { M: { json: { S: '["x"]' } } },
+            nothing: { M: { json: { S: "null" } } },
+            half: { M: { json: { S: '"\\ud800"' } } },
+          },
+        },
+      };
+      expect(await engine.items(table)).toEqual([item]);
+      expect((await store.get(KEY))?.data).toEqual(data);
+      const patch = { stage: "started", set: { more: true }, remove: ["list", "nothing", "v", "half"] };
+      await store.advance(KEY, FROM, { ...patch, expiresAt: NOW + 30 });
+      const left = { code: { S: "c1" }, empty: { S: "" }, more: { M: { json: { S: "true" } } } };
+      expect(await engine.items(table)).toEqual([
+        { ...item, stage: { S: "started" }, expires_at: { N: "1700000030" }, data: { M: left } },
+      ]);
+    }));
+
+  it("gives back numbers DynamoDB has not, and half a surrogate pair", () =>
+    withStore(async (store) => {
+      const data = { huge: 1e300, tiny: 5e-324, half: "a\udc00", deep: { ["__proto__"]: 1, "": 2 } };
+      await store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60 });
+      expect(JSON.stringify((await store.get(KEY))?.data["deep"])).toBe('{"__proto__":1,"":2}');
+      expect((await store.get(KEY))?.data).toEqual(data);
+      const from = { stage: "pushed", expect: { half: "a\udc00" } };
+      expect((await store.advance(KEY, from, { stage: "next", set: {} })).outcome).toBe("moved");
+    }));
+
+  it.each(["", "__proto__"])("refuses a field called %j, which would be lost", (name) =>
+    withStore(async (store) => {
+      const data = JSON.parse(`{${JSON.stringify(name)}:"x"}`) as JsonObject;
+      const create = store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60 });
+      await expect(create).rejects.toThrow(TypeError);
+    }),
+  );
+
+  it("of another layout is not guessed at", () =>
+    withStore(async (store, table) => {
+      await store.create({ key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60 });
+      const { dynamodbTokenRows } = await import("./token-rows.ts");
+      const rows = dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint });
+      await rows.change({ pk: "RECORD#f1", sk: "KIND#flow" }, { set: {}, remove: ["stage"] }, {});
+      await expect(store.get(KEY)).rejects.toMatchObject({ name: "TokenStoreError", code: "format_unknown" });
+      await rows.close();
+    }));
+});
+
+describe("requests for one call", () => {
+  it("one for each call that succeeds, and one more only to prolong what a record is kept for", () =>
+    withStore(async (store) => {
+      const record = { key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60, keepUntil: NOW + 3600 };
+      expect(await requestsOf(() => store.create(record))).toEqual({ PutItem: 1 });
+      expect(await requestsOf(() => store.get(KEY))).toEqual({ GetItem: 1 });
+      const move = (from: string, stage: string, expiresAt?: number): Promise<unknown> =>
+        store.advance(
+          KEY,
+          { ...FROM, stage: from },
+          { stage, set: {}, ...(expiresAt === undefined ? {} : { expiresAt }) },
+        );
+      expect(await requestsOf(() => move("pushed", "b"))).toEqual({ UpdateItem: 1 });
+      expect(await requestsOf(() => move("b", "c", NOW + 3600))).toEqual({ UpdateItem: 1 });
+      expect(await requestsOf(() => move("c", "d", NOW + 3601))).toMatchObject({ UpdateItem: 2 });
+      expect(await store.get(KEY)).toMatchObject({ stage: "d", expiresAt: NOW + 3601, keepUntil: NOW + 3601 });
+      expect(await requestsOf(() => store.ping())).toEqual({ UpdateItem: 1 });
+      expect(await requestsOf(() => store.delete(KEY))).toEqual({ DeleteItem: 1 });
+    }));
+});

@@ -1,0 +1,24 @@
+/** The twin: the same uses by a store that does not know its own writes again. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { startFaultyTable } from "../../testing/dynamo-faults.ts";
+import type { FaultyTable } from "../../testing/dynamo-faults.ts";
+import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
+import type * as Attempt from "./attempt.ts";
+
+vi.mock("./attempt.ts", async (original) => ({
+  ...(await original<typeof Attempt>()),
+  isOwnAttempt: () => false,
+}));
+
+let faulty: FaultyTable;
+beforeEach(async () => {
+  faulty = await startFaultyTable();
+});
+afterEach(() => faulty.close());
+
+it("bar#CB-4 twin: without the attempt id every lost answer makes the rightful user a replay", async () => {
+  faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
+  const { falseReplays } = await useWhileAnswersAreLost(faulty.options, 10);
+  // Two creations, and three moves: all but the deletion.
+  expect(falseReplays).toBe(10 * 5);
+});

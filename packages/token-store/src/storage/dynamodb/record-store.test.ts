@@ -1,0 +1,24 @@
+import { afterAll, beforeAll } from "vitest";
+import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
+import { startDynamoDb } from "@oauth-broker/simulators/aws";
+import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
+import { dynamodbRecordStore } from "./table.ts";
+
+let engine: DynamoDbEngine;
+beforeAll(async () => {
+  engine = await startDynamoDb();
+});
+afterAll(() => engine.close());
+
+describeRecordStore("dynamodb", async (now) => {
+  const { endpoint, region } = engine;
+  const table = await engine.createTable();
+  const store = dynamodbRecordStore({ table, region, endpoint, now });
+  return {
+    store,
+    dispose: async () => {
+      await store.close();
+      await engine.deleteTable(table);
+    },
+  };
+});

@@ -1,0 +1,208 @@
+/**
+ * DynamoDB: one table under several processes and machines, as a RecordStore here and as token rows in token-rows.ts.
+ * The only file that loads the AWS SDK, and its own entry, so that it loads only when chosen. One conditional write of one
+ * item at a time, nothing else: no transactions, no indexes. Expiry is decided by our clock; the table's TTL only tidies up.
+ */
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { AT_ONCE, createBoundedCalls } from "./bounded-calls.ts";
+import { isOwnAttempt, newAttempt } from "./attempt.ts";
+import { dynamoUnavailable, fromDynamoError } from "./errors.ts";
+import type { Expressions, Item, ItemKey } from "./item.ts";
+import { recordStoreIn } from "./record-store.ts";
+import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
+import type { DynamoTable, Items, Written } from "./table-requests.ts";
+
+/** From a call of the store to its refusal, over all its requests and tries. Bar 8.3 asks for three seconds. */
+const DEADLINE_MS = 2500;
+const CONNECTION_TIMEOUT_MS = 500;
+const REQUEST_TIMEOUT_MS = 1500;
+/** One item, for ever the same: a write that proves that writes work. */
+const PING: ItemKey = { pk: "PING", sk: "PING" };
+
+export interface DynamoDbOptions {
+  /** With the keys `pk` (S) and `sk` (S), and `ttl` as its TTL attribute. */
+  readonly table: string;
+  readonly region: string;
+  /** Default: the SDK's own, from its variables or the region. */
+  readonly endpoint?: string;
+  /** Default 2500. */
+  readonly deadlineMs?: number;
+  /** Of one try of a request; default 1500. */
+  readonly requestTimeoutMs?: number;
+  /** Tries of one request; default 8. */
+  readonly maxAttempts?: number;
+}
+
+/** Opens nothing yet: the first call does. So a table that is missing or away makes calls fail, not the start. */
+export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
+  const { table, region, endpoint, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
+  const { deadlineMs = DEADLINE_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const retries = createRetries(maxAttempts);
+  const agent = { keepAlive: true, maxSockets: AT_ONCE };
+  const client = new DynamoDBClient({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    maxAttempts,
+    retryStrategy: retries.strategy,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+  const calls = createBoundedCalls(deadlineMs, { refusal: (why) => dynamoUnavailable(why.message, why) });
+
+  const itemsWith = (abortSignal: AbortSignal): Items => {
+    const answer = { abortSignal };
+    const get = async (key: ItemKey): Promise<Item | undefined> => {
+      const command = new GetItemCommand({ TableName: table, Key: toKey(key), ConsistentRead: true });
+      return (await client.send(command, answer).catch(refuse)).Item;
+    };
+    /** @param attempt of a write that leaves an item behind */
+    const conditional = async (
+      key: ItemKey,
+      sent: Promise<{ readonly Attributes?: Item | undefined }>,
+      attempt?: string,
+    ): Promise<Written> => {
+      try {
+        return { written: true, item: (await sent).Attributes };
+      } catch (error) {
+        if (!isFailedCondition(error)) return refuse(error);
+        // Some engines leave the item out of their answer, and all do where there is none.
+        const item = error.Item ?? (await get(key));
+        if (attempt === undefined) return { written: item === undefined && retries.isInDoubt(error), item };
+        return { written: isOwnAttempt(item, attempt), item };
+      }
+    };
+    return {
+      get,
+      put: async (item, { condition, names, values }, attempt) =>
+        conditional(
+          { pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" },
+          client.send(
+            new PutItemCommand({
+              TableName: table,
+              Item: toSdk(item),
+              ConditionExpression: condition,
+              ...placeholders(names, values),
+              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+            }),
+            answer,
+          ),
+          attempt,
+        ),
+      update: async (key, { update, condition, names, values }, attempt, returns) =>
+        conditional(
+          key,
+          client.send(
+            new UpdateItemCommand({
+              TableName: table,
+              Key: toKey(key),
+              UpdateExpression: update,
+              ConditionExpression: condition,
+              ...placeholders(names, values),
+              ReturnValues: returns,
+              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+            }),
+            answer,
+          ),
+          attempt,
+        ),
+      delete: async (key, expressions) =>
+        conditional(
+          key,
+          client.send(
+            new DeleteItemCommand({
+              TableName: table,
+              Key: toKey(key),
+              ConditionExpression: expressions?.condition,
+              ...placeholders(expressions?.names, expressions?.values),
+              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+            }),
+            answer,
+          ),
+        ),
+      query: async (pk) => {
+        const found: Item[] = [];
+        let after: Record<string, AttributeValue> | undefined;
+        do {
+          const command = new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: "#pk = :pk",
+            ExpressionAttributeNames: { "#pk": "pk" },
+            ExpressionAttributeValues: { ":pk": { S: pk } },
+            ConsistentRead: true,
+            ExclusiveStartKey: after,
+          });
+          const page = await client.send(command, answer).catch(refuse);
+          found.push(...(page.Items ?? []));
+          after = page.LastEvaluatedKey;
+        } while (after !== undefined);
+        return found;
+      },
+      scan: async (limit, after) => {
+        const command = new ScanCommand({
+          TableName: table,
+          Limit: limit,
+          ConsistentRead: true,
+          ExclusiveStartKey: after === undefined ? undefined : toKey(after),
+        });
+        const { Items: items = [], LastEvaluatedKey: last } = await client.send(command, answer).catch(refuse);
+        return last === undefined ? { items } : { items, last };
+      },
+    };
+  };
+  const refuse = (error: unknown): never => {
+    throw fromDynamoError(error, options);
+  };
+  const call = async <T>(work: (items: Items) => Promise<T>): Promise<T> =>
+    calls.run((abortSignal) => work(itemsWith(abortSignal)));
+
+  return {
+    call,
+    ping: async () => {
+      await call((items) => items.update(PING, { names: {}, values: {} }, newAttempt(), "NONE"));
+    },
+    close: async () => {
+      calls.close();
+      client.destroy();
+    },
+  };
+}
+
+/** @param options.now decides expiry */
+export function dynamodbRecordStore({ now, ...options }: DynamoDbOptions & { readonly now: Clock }): RecordStore {
+  return recordStoreIn(openDynamoTable(options), now);
+}
+
+function isFailedCondition(error: unknown): error is Error & { readonly Item?: Item } {
+  return error instanceof Error && error.name === "ConditionalCheckFailedException";
+}
+
+function toKey({ pk, sk }: ItemKey): Record<string, AttributeValue> {
+  return { pk: { S: pk }, sk: { S: sk } };
+}
+
+function toSdk(item: Item): Record<string, AttributeValue> {
+  return item as Record<string, AttributeValue>;
+}
+
+/** DynamoDB refuses empty lists of them. */
+function placeholders(names: Expressions["names"] = {}, values: Item = {}): object {
+  return {
+    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
+    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: toSdk(values) }),
+  };
+}

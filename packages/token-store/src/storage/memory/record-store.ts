@@ -1,0 +1,147 @@
+/**
+ * A RecordStore in this process's memory: for tests and for a single process that may forget everything when it stops.
+ * Same contract as storage/sqlite/record-store.ts. Data is copied on its way in and out, so a caller that later changes an object it
+ * passed in or got out cannot change a record.
+ */
+import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
+import { storeUnavailable } from "../unavailable.ts";
+
+interface Row {
+  readonly stage: string;
+  /** A copy of our own, of what JSON can say and nothing else. */
+  readonly data: JsonObject;
+  readonly expiresAt: number;
+  readonly keepUntil: number;
+}
+
+const HOUSEKEEPING_EVERY_WRITES = 64;
+/** More than twice what 64 writes can add, so the rest of the map is passed again and again. */
+const HOUSEKEEPING_ROWS = 256;
+
+/** @param deps.now decides expiry and what housekeeping may drop */
+export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore {
+  const rows = new Map<string, Row>();
+  let closed = false;
+  let writes = 0;
+  let position = rows.entries();
+
+  const requireOpen = (): void => {
+    if (closed) throw storeUnavailable(new Error("the store was closed"));
+  };
+  const wrote = (): void => {
+    writes += 1;
+    if (writes % HOUSEKEEPING_EVERY_WRITES === 0) dropSome();
+  };
+  // A Map's iterator goes on where it was while rows come and go, so no pass over everything is ever needed.
+  const dropSome = (): void => {
+    const at = now();
+    for (let seen = 0; seen < HOUSEKEEPING_ROWS; seen += 1) {
+      const next = position.next();
+      if (next.done === true) {
+        position = rows.entries();
+        return;
+      }
+      const [id, row] = next.value;
+      if (row.keepUntil <= at) rows.delete(id);
+    }
+  };
+
+  return {
+    get: async (key, options) => {
+      requireOpen();
+      const row = rows.get(rowId(key));
+      if (row === undefined || (row.expiresAt <= now() && options?.includeExpired !== true)) return undefined;
+      return toRecord(key, row);
+    },
+    create: async (record) => {
+      requireNewRecord(record);
+      const data = normalizedObject(record.data);
+      requireOpen();
+      const id = rowId(record.key);
+      const old = rows.get(id);
+      if (old !== undefined && old.expiresAt > now()) return "exists";
+      rows.set(id, { stage: record.stage, data, expiresAt: record.expiresAt, keepUntil: keepUntilOf(record) });
+      wrote();
+      return "created";
+    },
+    advance: async (key, from, patch) => {
+      requireAdvance(from, patch);
+      requireOpen();
+      const id = rowId(key);
+      const row = rows.get(id);
+      if (row === undefined || row.expiresAt <= now()) return { outcome: "absent" };
+      if (!isAsExpected(row.data, from)) return { outcome: "absent" };
+      // No await between the read above and the write below: that is what makes this one step.
+      //= bar#CB-3
+      if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
+      const data = patchedData(row.data, { ...patch, set: normalizedObject(patch.set) });
+      const expiresAt = patch.expiresAt ?? row.expiresAt;
+      const moved = {
+        stage: patch.stage,
+        data,
+        expiresAt,
+        keepUntil: Math.max(row.keepUntil, expiresAt),
+      };
+      rows.set(id, moved);
+      wrote();
+      return { outcome: "moved", record: toRecord(key, moved) };
+    },
+    delete: async (key) => {
+      requireOpen();
+      rows.delete(rowId(key));
+    },
+    ping: async () => requireOpen(),
+    close: async () => {
+      closed = true;
+      rows.clear();
+    },
+  };
+}
+
+/** Length in front: no two keys share an id, whatever characters they hold. */
+function rowId(key: RecordKey): string {
+  return `${key.kind.length}:${key.kind}${key.id}`;
+}
+
+function toRecord(key: RecordKey, row: Row): StoredRecord {
+  const { stage, data, expiresAt, keepUntil } = row;
+  return { key: { kind: key.kind, id: key.id }, stage, data: copyObject(data), expiresAt, keepUntil };
+}
+
+/** What an engine that keeps text would give back. Most fields are strings, and are that already. */
+function normalized(value: JsonValue): JsonValue {
+  return typeof value === "string" ? value : (JSON.parse(toJson(value)) as JsonValue);
+}
+
+function normalizedObject(object: JsonObject): JsonObject {
+  const result: Record<string, JsonValue> = { ...object };
+  for (const name of Object.keys(result)) {
+    const value = result[name];
+    if (typeof value === "string") continue;
+    // Against the types, and left out by engines that keep text.
+    if (value === undefined) return JSON.parse(JSON.stringify(object)) as JsonObject;
+    result[name] = normalized(value);
+  }
+  return result;
+}
+
+/** @param value from `normalized`: that is what makes a copy this simple a true one */
+function copy(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  return isList(value) ? value.map(copy) : copyObject(value);
+}
+
+/** The spread makes every name a field of its own, even `__proto__`; only then are fields assigned. */
+function copyObject(object: JsonObject): JsonObject {
+  const copied: Record<string, JsonValue> = { ...object };
+  for (const name of Object.keys(copied)) {
+    const value = copied[name];
+    if (typeof value === "object") copied[name] = copy(value);
+  }
+  return copied;
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

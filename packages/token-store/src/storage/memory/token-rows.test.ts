@@ -1,0 +1,7 @@
+import { describeTokenRows } from "../../testing/token-rows-contract.ts";
+import { memoryTokenRows } from "./token-rows.ts";
+
+describeTokenRows("memory", async () => {
+  const rows = memoryTokenRows();
+  return { rows, dispose: () => rows.close() };
+});

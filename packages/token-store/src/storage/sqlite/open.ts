@@ -1,0 +1,99 @@
+/**
+ * Opens the file of record-store.ts: makes it when it is not there, recognises it when it is, and refuses what another
+ * program or a newer release wrote. Several processes may do this to one file at the same moment.
+ */
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { TokenStoreError } from "../../errors.ts";
+
+/** The engine's `synchronous` while it writes a log: `full` waits for the disk at every commit. */
+export type Durability = "normal" | "full";
+
+/** In `pragma user_version`. A release reads its own format and every older one, never a newer one. */
+const FORMAT = 1;
+/** In `pragma application_id`: "OAuR", so that a file given by mistake is not written to. */
+export const APPLICATION_ID = 0x4f417552;
+/** The engine waits by stopping this whole process, so it never does: lock-queue.ts waits for it. */
+const BUSY_TIMEOUT_MS = 0;
+
+/**
+ * A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation.
+ * What is deleted or replaced is zeroed in the file: rows of mode `bridge` hold tokens.
+ */
+const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384; pragma secure_delete = on;";
+
+/** No index on keep_until: it would cost every create a second page, and every deletion a page of its own. */
+const SCHEMA = `
+  create table records (
+    kind text not null,
+    id text not null,
+    stage text not null,
+    data text not null,
+    expires_at integer not null,
+    keep_until integer not null,
+    primary key (kind, id)
+  ) strict, without rowid;
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${FORMAT};
+`;
+
+/**
+ * @param path absolute
+ * @throws TokenStoreError store_foreign, format_unknown; the engine's and the file system's own errors
+ */
+export function openDatabase(path: string, durability: Durability): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFile(path);
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (!isOurs(db, path)) makeSchema(db, path);
+    const mode = db.prepare("pragma journal_mode = wal").get()?.["journal_mode"];
+    if (mode !== "wal") throw new Error(`this file system allows no write-ahead log (journal mode ${String(mode)})`);
+    db.exec(`${SETTINGS} pragma synchronous = ${durability}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** The engine would make the file readable by all; its log and index files take their mode from it. */
+function makePrivateFile(path: string): void {
+  try {
+    // Only ever a new file: closing a second handle of an open one would drop this process's locks on it.
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Under the write lock, because another process may be making the schema right now. */
+function makeSchema(db: DatabaseSync, path: string): void {
+  db.exec("begin immediate");
+  try {
+    if (!isOurs(db, path)) db.exec(SCHEMA);
+    db.exec("commit");
+  } catch (error) {
+    if (db.isTransaction) db.exec("rollback");
+    throw error;
+  }
+}
+
+/** @returns false for an empty file, which may become ours @throws TokenStoreError for any other that is not */
+function isOurs(db: DatabaseSync, path: string): boolean {
+  const number = (sql: string): number => Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+  const format = number("pragma user_version");
+  const application = number("pragma application_id");
+  if (application === APPLICATION_ID) {
+    if (format === FORMAT) return true;
+    throw new TokenStoreError("format_unknown", {
+      detail: `${path} has format ${format}, this release knows ${FORMAT}; a newer release wrote it`,
+    });
+  }
+  // Outside the write lock another process may have finished between the reads; makeSchema looks again inside it.
+  if (db.isTransaction && (application !== 0 || format !== 0 || number("select count(*) from sqlite_schema") !== 0)) {
+    throw new TokenStoreError("store_foreign", { detail: path });
+  }
+  return false;
+}

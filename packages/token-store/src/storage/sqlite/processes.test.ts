@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { nextMessage, orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
+import { RACE_NOW } from "../../testing/record-racer.ts";
+import type { Order, Tally } from "../../testing/record-racer.ts";
+import { sqliteRecordStore } from "./record-store.ts";
+
+const ROUNDS = 250;
+const CALLS = 50;
+
+let folder: string;
+let path: string;
+const running: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "race-"));
+  path = join(folder, "made", "records.sqlite");
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((child) => stopProcess(child)));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(count: number): Promise<ChildProcess[]> {
+  const children = await startProcesses("./record-racer.ts", [path], count);
+  running.push(...children);
+  return children;
+}
+
+async function order(children: readonly ChildProcess[], what: Order): Promise<Tally> {
+  const total: Record<string, number> = {};
+  for (const tally of await orderAll<Tally>(children, what)) {
+    for (const [outcome, count] of Object.entries(tally)) total[outcome] = (total[outcome] ?? 0) + count;
+  }
+  return total;
+}
+
+describe("several processes on one SQLite file", () => {
+  it("make the file and its table at the same moment", { timeout: 60_000 }, async () => {
+    const children = await start(4);
+    expect(await order(children, { what: "open" })).toEqual({ open: 4 });
+    expect(await order(children, { what: "create", key: { kind: "flow", id: "first" }, times: 1 })).toEqual({
+      created: 1,
+      exists: 3,
+    });
+  });
+
+  it("bar#CB-3 two processes, 50 parallel uses each: exactly one wins, every round", { timeout: 120_000 }, async () => {
+    const children = await start(2);
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    const winners = new Set<unknown>();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const key = { kind: "code", id: `round ${round}` };
+      children.reverse(); // or the one that is told first would win every time
+      const created = await order(children, { what: "create", key, times: CALLS });
+      expect(created, `round ${round}`).toEqual({ created: 1, exists: 2 * CALLS - 1 });
+      const advanced = await order(children, { what: "advance", key, times: CALLS });
+      expect(advanced, `round ${round}`).toEqual({ moved: 1, replayed: 2 * CALLS - 1 });
+      winners.add((await store.get(key))?.data["by"]);
+    }
+    await store.close();
+    expect(winners.size).toBe(2);
+  });
+
+  it("lose nothing that was answered when one is killed", { timeout: 60_000 }, async () => {
+    const [child] = await start(1);
+    const keys = Array.from({ length: 20 }, (_, at) => ({ kind: "code", id: `c${at}` }));
+    for (const key of keys) {
+      await order([child!], { what: "create", key, times: 1 });
+      await order([child!], { what: "advance", key, times: 1 });
+    }
+    await stopProcess(child!, "SIGKILL");
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    for (const key of keys) expect((await store.get(key))?.stage).toBe("spent");
+    await store.close();
+  });
+
+  it("answers `moved` for no write that a full disk undid", { timeout: 60_000 }, async () => {
+    const key = { kind: "lease", id: "l1" };
+    const before = sqliteRecordStore({ path, now: () => RACE_NOW });
+    await before.create({ key, stage: "live", data: { version: "0" }, expiresAt: RACE_NOW + 60 });
+    await before.close();
+    // No file of this process may grow past 256 blocks: the log meets its end in the middle of a commit.
+    const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
+    const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, racer, path], {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    running.push(limited);
+    await nextMessage(limited);
+    const tally = await order([limited], { what: "fill", key });
+    expect(tally).toEqual({
+      moved: expect.any(Number),
+      "OAuthError: temporarily_unavailable: The record store does not answer": 1,
+    });
+    expect(tally["moved"]).toBeGreaterThan(10);
+    await stopProcess(limited);
+    const after = sqliteRecordStore({ path, now: () => RACE_NOW });
+    expect((await after.get(key))?.data).toEqual({ version: String(tally["moved"]) });
+    await after.close();
+  });
+
+  it("is not ready where the disk is full, though it can be read", { timeout: 60_000 }, async () => {
+    const key = { kind: "lease", id: "l1" };
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    const times = Array.from({ length: 50 }, (_, at) => at);
+    for (const at of times)
+      await store.create({ key: { ...key, id: `${at}` }, stage: "s", data: {}, expiresAt: RACE_NOW });
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(50 * 4096);
+    // Another process may write files of 64 blocks: the log, which this one keeps open, is beyond that already.
+    const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
+    const limited = spawn("sh", ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, racer, path], {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    running.push(limited);
+    await nextMessage(limited);
+    const advance = await order([limited], { what: "advance", key, times: 1 });
+    expect(advance).toEqual({ absent: 1 });
+    expect(await order([limited], { what: "open" })).toEqual({
+      "error OAuthError: temporarily_unavailable: The record store does not answer": 1,
+    });
+    await store.close();
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * The SQL of record-store.ts, prepared once per shape. Every value and every JSON path is a bound parameter: the text
+ * of a statement depends only on how many fields a call names, never on what they are called.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
+import { APPLICATION_ID } from "./open.ts";
+import type { Durability } from "./open.ts";
+import { keepUntilOf, toJson } from "../record-rules.ts";
+
+export interface Statements {
+  /** Whatever is there, expired or not. */
+  read(key: RecordKey): StoredRecord | undefined;
+  /** @param data of the record, as JSON @returns whether the record is now this one */
+  insert(record: NewRecord, data: string, now: number): boolean;
+  /** One conditional write. @returns the record as it now stands, or undefined when nothing was changed */
+  advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
+  /** @returns `expiresAt` of the record that is gone now, if there was one */
+  remove(key: RecordKey): number | undefined;
+  /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
+  sweep(now: number, rows: number): boolean;
+  /** A write that changes nothing and puts everything written so far on the disk. Throws like any other write. */
+  flush(): void;
+}
+
+type Value = string | number;
+
+/** @param durability of the connection, which `flush` leaves only for the moment of its write */
+export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
+  const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
+  // An expired record of the same key is as good as none.
+  const insert = prepare(
+    db,
+    `insert into records (kind, id, stage, data, expires_at, keep_until) values (?, ?, ?, ?, ?, ?)
+     on conflict (kind, id) do update set stage = excluded.stage, data = excluded.data,
+       expires_at = excluded.expires_at, keep_until = excluded.keep_until
+     where records.expires_at <= ?`,
+  );
+  const remove = prepare(db, "delete from records where kind = ? and id = ? returning expires_at");
+  const ahead = prepare(
+    db,
+    "select kind, id from records where (kind, id) > (?, ?) order by kind, id limit 1 offset ?",
+  );
+  const sweep = prepare(
+    db,
+    "delete from records where (kind, id) > (?, ?) and (kind, id) <= (?, ?) and keep_until <= ?",
+  );
+  const sweepRest = prepare(db, "delete from records where (kind, id) > (?, ?) and keep_until <= ?");
+  let swept: readonly [string, string] = ["", ""];
+  const advances = new Map<string, StatementSync>();
+
+  return {
+    read: (key) => toRecord(key, read.get(key.kind, key.id)),
+    insert: (record, data, now) => {
+      const { key, stage, expiresAt } = record;
+      return insert.run(key.kind, key.id, stage, data, expiresAt, keepUntilOf(record), now).changes === 1;
+    },
+    advance: (key, from, patch, now) => {
+      const expected = Object.entries(from.expect);
+      const set = Object.entries(patch.set);
+      const removed = patch.remove ?? [];
+      const times = patch.expiresAt === undefined ? [] : [patch.expiresAt, patch.expiresAt];
+      const shape = `${expected.length} ${set.length} ${removed.length} ${times.length}`;
+      let statement = advances.get(shape);
+      if (statement === undefined) {
+        statement = prepare(db, advanceSql(expected.length, set.length, removed.length, times.length > 0));
+        advances.set(shape, statement);
+      }
+      const values: Value[] = [patch.stage];
+      for (const name of removed) values.push(path(name));
+      for (const [name, value] of set) values.push(path(name), toJson(value));
+      values.push(...times, key.kind, key.id, from.stage, now);
+      for (const [name, value] of expected) values.push(path(name), JSON.stringify(value));
+      //= bar#CB-3
+      // all() runs to the end of the statement, so a commit that fails is heard before the row is believed.
+      return toRecord(key, statement.all(...values)[0]);
+    },
+    remove: (key) => (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0],
+    sweep: (now, rows) => {
+      const upTo = ahead.get(...swept, rows - 1) as [string, string] | undefined;
+      if (upTo === undefined) sweepRest.run(...swept, now);
+      else sweep.run(...swept, ...upTo, now);
+      swept = upTo ?? ["", ""];
+      return upTo === undefined;
+    },
+    flush: () => {
+      db.exec("pragma synchronous = full");
+      try {
+        // Rewriting this constant is the smallest commit there is, and a commit takes all earlier ones to the disk with it.
+        db.exec(`pragma application_id = ${APPLICATION_ID}`);
+      } finally {
+        db.exec(`pragma synchronous = ${durability}`);
+      }
+    },
+  };
+}
+
+/** `data -> path = text` compares JSON text, so only a string that was stored as that string is equal. */
+function advanceSql(expected: number, set: number, removed: number, withTimes: boolean): string {
+  const kept = removed === 0 ? "data" : `json_remove(data${", ?".repeat(removed)})`;
+  const data = set === 0 ? kept : `json_set(${kept}${", ?, json(?)".repeat(set)})`;
+  return `update records set stage = ?, data = ${data}${withTimes ? ", expires_at = ?, keep_until = max(keep_until, ?)" : ""}
+    where kind = ? and id = ? and stage = ? and expires_at > ?${" and data -> ? = ?".repeat(expected)}
+    returning stage, data, expires_at, keep_until`;
+}
+
+function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+function toRecord(key: RecordKey, row: unknown): StoredRecord | undefined {
+  if (row === undefined) return undefined;
+  const [stage, data, expiresAt, keepUntil] = row as [string, string, number, number];
+  return { key: { kind: key.kind, id: key.id }, stage, data: JSON.parse(data) as JsonObject, expiresAt, keepUntil };
+}
+
+/** Names are letters, digits and `_` (requireFieldName), so nothing in them can end the quotes. */
+function path(name: string): string {
+  return `$."${name}"`;
+}

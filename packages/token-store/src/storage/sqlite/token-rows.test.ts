@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqliteRecordStore } from "./record-store.ts";
+import { describeTokenRows } from "../../testing/token-rows-contract.ts";
+import { sqliteTokenRows } from "./token-rows.ts";
+
+const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rows-"));
+  path = join(folder, "made", "tokens.sqlite");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describeTokenRows("sqlite", async () => {
+  const rows = sqliteTokenRows({ path });
+  return { rows, dispose: () => rows.close() };
+});
+
+describe("token rows in a SQLite file", () => {
+  it("are there when the file is opened again, for its owner only", async () => {
+    const rows = sqliteTokenRows({ path });
+    await rows.change(KEY, { set: { version: 1 } }, {});
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await rows.close();
+    const again = sqliteTokenRows({ path });
+    expect(await again.get(KEY)).toEqual({ key: KEY, attributes: { version: 1 } });
+    await again.close();
+  });
+
+  it("share it with records, whose format stays, so that the release before opens it too", async () => {
+    const now = (): number => 1_700_000_000;
+    const record = { key: { kind: "flow", id: "f1" }, stage: "s", data: {}, expiresAt: now() + 60 };
+    const records = sqliteRecordStore({ path, now });
+    await records.create(record);
+    const rows = sqliteTokenRows({ path });
+    await rows.change(KEY, { set: { version: 1 } }, {});
+    const again = sqliteRecordStore({ path, now });
+    expect(await again.get(record.key)).toMatchObject(record);
+    const db = new DatabaseSync(path);
+    expect(db.prepare("pragma user_version").get()).toEqual({ user_version: 1 });
+    db.close();
+    for (const store of [records, rows, again]) await store.close();
+  });
+
+  it("of one table are not those of another in the same file", async () => {
+    const [one, other] = [sqliteTokenRows({ path, table: "one" }), sqliteTokenRows({ path, table: "other" })];
+    await one.change(KEY, { set: { version: 1 } }, {});
+    expect(await other.get(KEY)).toBeUndefined();
+    expect(await other.partition(KEY.pk)).toEqual([]);
+    expect(await other.scan({ limit: 9 })).toEqual({ rows: [] });
+    await other.delete(KEY, {});
+    expect(await one.get(KEY)).toBeDefined();
+    for (const rows of [one, other]) await rows.close();
+  });
+
+  it("wait for another process that holds the file, and are read meanwhile", async () => {
+    const rows = sqliteTokenRows({ path });
+    await rows.change(KEY, { set: { version: 1 } }, {});
+    const other = new DatabaseSync(path);
+    other.exec("begin immediate");
+    const changed = rows.change(KEY, { set: { version: 2 } }, { version: 1 });
+    expect((await rows.get(KEY))?.attributes).toEqual({ version: 1 });
+    other.exec("rollback");
+    other.close();
+    expect(await changed).toBe("written");
+    expect((await rows.get(KEY))?.attributes).toEqual({ version: 2 });
+    await rows.close();
+  });
+
+  it("are temporarily unavailable where the file cannot be made, is another program's, or was replaced", async () => {
+    const unavailable = expect.objectContaining({ code: "temporarily_unavailable" });
+    const file = join(folder, "foreign.sqlite");
+    const foreign = new DatabaseSync(file);
+    const nowhere = sqliteTokenRows({ path: join(file, "below", "a-file.sqlite") });
+    await expect(nowhere.get(KEY)).rejects.toEqual(unavailable);
+    foreign.exec("create table theirs (a)");
+    const rows = sqliteTokenRows({ path: file });
+    await expect(rows.change(KEY, { set: {} }, {})).rejects.toEqual(unavailable);
+    foreign.exec("drop table theirs");
+    foreign.close();
+    expect(await rows.change(KEY, { set: {} }, {})).toBe("written");
+    rmSync(file);
+    await expect(rows.ping()).rejects.toEqual(unavailable);
+    for (const each of [nowhere, rows]) await each.close();
+  });
+});

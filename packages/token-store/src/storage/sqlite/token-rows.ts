@@ -1,0 +1,134 @@
+/**
+ * Token rows in the SQLite file of record-store.ts, in a table of their own beside the records: for local work on a server
+ * and for a server on one machine. Its own entry, so that node:sqlite loads only when chosen.
+ *
+ * Every write is on the disk before it is answered: a refresh token that a vendor rotated is nowhere else.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createSqliteEngine } from "./engine.ts";
+import { emptyLog, rewriteFile } from "./erase.ts";
+import { fromCursor, toCursor } from "../row-cursor.ts";
+import {
+  changedAttributes,
+  isAsExpectedRow,
+  requireChange,
+  requireExpected,
+  requireLimit,
+  requirePartition,
+  requireRowKey,
+} from "../row-rules.ts";
+import type { Attributes, Row, RowKey, TokenRows } from "../token-rows.ts";
+
+/** Made where it is missing and never changed, so the file's format stays and the release before opens it too. */
+const SCHEMA = `
+  create table if not exists token_rows (
+    table_name text not null,
+    pk text not null,
+    sk text not null,
+    attributes text not null,
+    primary key (table_name, pk, sk)
+  ) strict, without rowid;
+`;
+
+/** Readers of the log come and go: a server's read takes microseconds. */
+const LOG_TRIES = 20;
+const LOG_PAUSE_MS = 100;
+
+interface Statements {
+  read(key: RowKey): Attributes | undefined;
+  write(key: RowKey, attributes: Attributes): void;
+  remove(key: RowKey): void;
+  partition(pk: string): Row[];
+  /** @param after undefined for the first rows */
+  page(after: RowKey | undefined, limit: number): Row[];
+}
+
+/** @param options.table what sealed fields are bound to; the rows of other tables in the file are not seen */
+export function sqliteTokenRows(options: { readonly path: string; readonly table?: string }): TokenRows {
+  const { path, table = "tokens" } = options;
+  const engine = createSqliteEngine({ path, durability: "full" }, (db) => prepareStatements(db, table));
+
+  return {
+    table,
+    get: async (key) => {
+      requireRowKey(key);
+      const attributes = await engine.read(({ read }) => read(key));
+      return attributes === undefined ? undefined : { key: { pk: key.pk, sk: key.sk }, attributes };
+    },
+    change: async (key, change, expected) => {
+      requireRowKey(key);
+      requireChange(change, expected);
+      return engine.transact(({ read, write }) => {
+        const old = read(key);
+        if (!isAsExpectedRow(old, expected)) return "conflict";
+        write(key, changedAttributes(old, change));
+        return "written";
+      });
+    },
+    delete: async (key, expected) => {
+      requireRowKey(key);
+      requireExpected(expected);
+      return engine.transact(({ read, remove }) => {
+        if (!isAsExpectedRow(read(key), expected)) return "conflict";
+        remove(key);
+        return "deleted";
+      });
+    },
+    partition: async (pk) => {
+      requirePartition(pk);
+      return engine.read(({ partition }) => partition(pk));
+    },
+    scan: async ({ limit, cursor }) => {
+      requireLimit(limit);
+      const after = cursor === undefined ? undefined : fromCursor(cursor);
+      const found = await engine.read(({ page }) => page(after, limit + 1));
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      return last === undefined || found.length <= limit ? { rows } : { rows, cursor: toCursor(last.key) };
+    },
+    eraseFreed: async () => {
+      await engine.maintain(rewriteFile);
+      /* oxlint-disable no-await-in-loop */
+      for (let tries = 0; tries < LOG_TRIES; tries += 1) {
+        if (await engine.maintain(emptyLog)) return true;
+        await sleep(LOG_PAUSE_MS);
+      }
+      /* oxlint-enable no-await-in-loop */
+      return false;
+    },
+    ping: engine.ping,
+    close: async () => engine.close(),
+  };
+}
+
+function prepareStatements(db: DatabaseSync, table: string): Statements {
+  db.exec(SCHEMA);
+  const read = db.prepare("select attributes from token_rows where table_name = ? and pk = ? and sk = ?");
+  const write = db.prepare("insert or replace into token_rows (table_name, pk, sk, attributes) values (?, ?, ?, ?)");
+  const remove = db.prepare("delete from token_rows where table_name = ? and pk = ? and sk = ?");
+  const partition = db.prepare("select * from token_rows where table_name = ? and pk = ? order by sk");
+  const page = db.prepare(
+    "select * from token_rows where table_name = ? and (pk, sk) > (?, ?) order by pk, sk limit ?",
+  );
+  return {
+    read: ({ pk, sk }) => {
+      const found = read.get(table, pk, sk);
+      return found === undefined ? undefined : parseAttributes(found);
+    },
+    write: ({ pk, sk }, attributes) => void write.run(table, pk, sk, JSON.stringify(attributes)),
+    remove: ({ pk, sk }) => void remove.run(table, pk, sk),
+    partition: (pk) => partition.all(table, pk).map(toRow),
+    // No part of a key is empty, so the empty one stands before all.
+    page: (after, limit) => page.all(table, after?.pk ?? "", after?.sk ?? "", limit).map(toRow),
+  };
+}
+
+function toRow(found: Record<string, unknown>): Row {
+  const { pk, sk } = found as { readonly pk: string; readonly sk: string };
+  return { key: { pk, sk }, attributes: parseAttributes(found) };
+}
+
+function parseAttributes(found: Record<string, unknown>): Attributes {
+  return JSON.parse(String(found["attributes"])) as Attributes;
+}

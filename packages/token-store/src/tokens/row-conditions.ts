@@ -1,0 +1,32 @@
+/** What token-records.ts says about rows: what a write expects of one, and what becomes of it. Pure. */
+import type { EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Attributes, Expected, Row, RowChange } from "../storage/token-rows.ts";
+import type { ModeName } from "./token-attributes.ts";
+
+/** These attributes as they were read: absent ones must still be absent. */
+export function expectAsRead(attributes: Attributes, names: readonly string[]): Expected {
+  return Object.fromEntries(
+    names.map((name) => [name, Object.hasOwn(attributes, name) ? attributes[name] : undefined] as const),
+  );
+}
+
+/** The row after the change. */
+export function applied({ key, attributes }: Row, { set, remove = [] }: RowChange): Row {
+  const kept = Object.entries(attributes).filter(([name]) => !remove.includes(name));
+  return { key, attributes: { ...Object.fromEntries(kept), ...set } };
+}
+
+/** The time-to-live deletes late, up to days: a row past it is gone all the same. */
+export function isExpired({ ttl }: Attributes, now: EpochSeconds): boolean {
+  return typeof ttl === "number" && ttl <= now;
+}
+
+/** The mark of a row: which mode wrote it. Once `encrypted`, always. */
+export function markOf({ mode }: Attributes): ModeName | undefined {
+  return mode === "bridge" || mode === "encrypted" ? mode : undefined;
+}
+
+/** The mark a write in this mode leaves. */
+export function nextMark(attributes: Attributes, mode: ModeName): ModeName {
+  return markOf(attributes) === "encrypted" ? "encrypted" : mode;
+}

@@ -1,0 +1,258 @@
+/**
+ * TokenRecords over rows: reads a row and asks the mode which half counts, seals what must be sealed, and makes every
+ * write conditional on what was read. Above it: token-records.ts says what for. Below: storage/, token-sealing.ts.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { TokenStoreError, type TokenStoreErrorCode } from "../errors.ts";
+import type { Mode } from "../modes/mode.ts";
+import { applied, expectAsRead, isExpired, markOf, nextMark } from "./row-conditions.ts";
+import type { Attributes, Row, RowChange } from "../storage/token-rows.ts";
+import {
+  COPY_ATTRIBUTES,
+  copyAttributes,
+  copyOf,
+  LEASE_ATTRIBUTES,
+  type ModeName,
+  rowKeyOf,
+  SEALED_FIELDS,
+  sealedHalfOf,
+  sealedName,
+  statusOf,
+  versionOf,
+} from "./token-attributes.ts";
+import { type CurrentRecord, recordOf, type TokenRecords, type TokenRecordsOptions } from "./token-records.ts";
+import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.ts";
+import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+import { createVersionWatch } from "./version-watch.ts";
+
+/** Others may write between a read and the write that rests on it, but not always. */
+const MAX_TRIES = 8;
+
+export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
+  const { rows, dataKeys, mode, environment, now, onEvent = () => undefined } = options;
+  const watch = createVersionWatch();
+
+  const place = (key: TokenKey): Place => {
+    return { environment, table: rows.table, key: rowKeyOf(key), issuer: key.issuer };
+  };
+
+  const requireReadable = (attributes: Attributes): void => {
+    if (dataKeys === undefined && isSealed(attributes)) {
+      throw new TokenStoreError("unreadable", { detail: "the row is sealed: set TOKEN_ENCRYPTION_KMS_KEY_ID" });
+    }
+  };
+
+  /** Both halves of a row, opened. */
+  const open = async (key: TokenKey, { key: rowKey, attributes }: Row): Promise<Partial<Halves>> => {
+    requireReadable(attributes);
+    const half = sealedHalfOf(attributes);
+    const copy = copyOf(attributes);
+    if (half === undefined || dataKeys === undefined) return copy === undefined ? {} : { copy };
+    const opened = await openHalf(half, place(key), { dataKeys });
+    if (watch.wentBack(rowKey, half.version)) onEvent({ name: "version_went_back", vendor: key.vendor });
+    return { ...opened, ...(copy === undefined ? {} : { copy }) };
+  };
+
+  /** The sealed half of a row as a change; without data keys there is none, only the count. */
+  const sealed = async (
+    key: TokenKey,
+    content: { readonly tokens: TokenSet; readonly previous?: Previous },
+    row: { readonly version: number; readonly mark: ModeName },
+  ): Promise<RowChange> => {
+    if (dataKeys === undefined) return { set: { version: row.version } };
+    const set = await sealHalf(content, row, place(key), { dataKeys });
+    return { set, remove: SEALED_FIELDS.map(sealedName).filter((name) => !Object.hasOwn(set, name)) };
+  };
+
+  /** New tokens in a row: sealed, the copy written or gone, no lease. */
+  const withTokens = async (
+    { key, attributes }: { readonly key: TokenKey; readonly attributes: Attributes },
+    content: { readonly tokens: TokenSet; readonly previous?: Previous },
+  ): Promise<RowChange> => {
+    const at = now();
+    const mark = nextMark(attributes, mode.name);
+    const half = await sealed(key, content, { version: versionOf(attributes) + 1, mark });
+    const copy = mode.writesCopy(markOf(attributes)) ? copyAttributes(content.tokens, at) : {};
+    const noCopy = COPY_ATTRIBUTES.filter((name) => !Object.hasOwn(copy, name));
+    return {
+      set: { ...half.set, ...copy, status: "active", written_at: at },
+      remove: [...(half.remove ?? []), ...noCopy, ...LEASE_ATTRIBUTES],
+    };
+  };
+
+  /** The tokens of a record sealed anew, the row being exactly as it was read. The copy stays as it is, or goes. */
+  const again = async (
+    over: CurrentRecord,
+    { version, mark, status }: { readonly version: number; readonly mark: ModeName; readonly status?: TokenStatus },
+  ): Promise<CurrentRecord | undefined> => {
+    const { attributes } = over.row;
+    const { stored, previous } = over;
+    const half = await sealed(
+      over.key,
+      { tokens: stored.tokens, ...(previous === undefined ? {} : { previous }) },
+      { version, mark },
+    );
+    const change: RowChange = {
+      set: { ...half.set, written_at: stored.writtenAt, ...(status === undefined ? {} : { status }) },
+      remove: [
+        ...(half.remove ?? []),
+        ...(mark === "encrypted" ? COPY_ATTRIBUTES : []),
+        // Whoever refreshes the tokens before these is fenced out by the version; nobody need wait for him.
+        ...(version === versionOf(attributes) ? [] : LEASE_ATTRIBUTES),
+      ],
+    };
+    const expected = expectAsRead(attributes, ["version", "status", "data_key", ...COPY_ATTRIBUTES]);
+    if ((await rows.change(over.row.key, change, expected)) === "conflict") return undefined;
+    return recordOf(over.key, applied(over.row, change), { tokens: stored.tokens, previous });
+  };
+
+  /** @returns `changed` when the row had to be sealed first and somebody else wrote it meanwhile */
+  const readOnce = async (key: TokenKey): Promise<CurrentRecord | "changed" | undefined> => {
+    const row = await rows.get(rowKeyOf(key));
+    if (row === undefined || isExpired(row.attributes, now())) return undefined;
+    const { tokens: fromSealed, previous, copy } = await open(key, row);
+    if (fromSealed === undefined && copy === undefined) return undefined;
+    const choice = mode.choose({ sealed: fromSealed, copy } as Parameters<Mode["choose"]>[0]);
+    if ("refused" in choice) {
+      throw new TokenStoreError("unreadable", { detail: "plaintext only, which mode encrypted does not read" });
+    }
+    const { attributes } = row;
+    const { tokens, reseal, finding } = choice;
+    if (finding !== undefined) onEvent({ name: finding, vendor: key.vendor });
+    if (reseal) {
+      if (dataKeys === undefined) return recordOf(key, row, { tokens });
+      // Other tokens than those a refresh may be working on, hence another version; and a user who came back.
+      const status = statusOf(attributes) === "revoked" ? "revoked" : "active";
+      const version = versionOf(attributes) + 1;
+      const mark = nextMark(attributes, mode.name);
+      const { updated_at: writtenAt } = attributes;
+      const current = recordOf(key, row, { tokens });
+      const stored = { ...current.stored, writtenAt: typeof writtenAt === "number" ? writtenAt : now() };
+      return (await again({ ...current, stored }, { version, mark, status })) ?? "changed";
+    }
+    const current = recordOf(key, row, { tokens, previous });
+    return isStale(attributes) ? ((await rewrapped(current)) ?? current) : current;
+  };
+
+  const isStale = ({ data_key: wrapped }: Attributes): boolean =>
+    typeof wrapped === "string" && dataKeys?.isStale(wrapped) === true;
+
+  /** Best effort: what was read is good either way. */
+  //= bar#TS-14
+  const rewrapped = async (current: CurrentRecord): Promise<CurrentRecord | undefined> => {
+    const mark = markOf(current.row.attributes) ?? mode.name;
+    const { version } = current.stored;
+    const done = await again(current, { version, mark }).catch(() => undefined);
+    if (done !== undefined) onEvent({ name: "rewrapped", vendor: current.key.vendor });
+    return done;
+  };
+
+  return {
+    read: (key) =>
+      translated(async () => {
+        for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+          const current = await readOnce(key).catch(ofOlderBuild);
+          if (current !== "changed") return current;
+        }
+        throw keptChanging();
+      }),
+    replace: (key, tokens) =>
+      translated(async () => {
+        for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+          const rowKey = rowKeyOf(key);
+          const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
+          // A row that was sealed is never replaced by one that is not.
+          requireReadable(attributes);
+          const { set, remove = [] } = await withTokens({ key, attributes }, { tokens });
+          const change = { set, remove: [...remove, "ttl"] };
+          const expected = expectAsRead(attributes, ["version"]);
+          if ((await rows.change(rowKey, change, expected)) === "written") {
+            return recordOf(key, applied({ key: rowKey, attributes }, change), { tokens }).stored;
+          }
+        }
+        throw keptChanging();
+      }),
+    note: async (over, { lease, status }) => {
+      const leased =
+        lease === undefined || lease === null
+          ? {}
+          : { lease_owner: lease.owner, lease_until: lease.until, lease_attempt: lease.attemptId };
+      const change: RowChange = {
+        set: { ...leased, ...(status === undefined ? {} : { status }) },
+        remove: lease === null ? LEASE_ATTRIBUTES : [],
+      };
+      const expected = expectAsRead(over.row.attributes, ["version", "status", ...LEASE_ATTRIBUTES]);
+      if ((await rows.change(over.row.key, change, expected)) === "conflict") return undefined;
+      const { tokens } = over.stored;
+      return recordOf(over.key, applied(over.row, change), { tokens, previous: over.previous });
+    },
+    seal: ({ key, row }, tokens, previous) =>
+      translated(async () => {
+        const { attributes } = row;
+        const change = await withTokens(
+          { key, attributes },
+          { tokens, ...(previous === undefined ? {} : { previous }) },
+        );
+        // Where an older writer's change counts, it must not be lost unseen either.
+        const names = ["version", "status", "lease_owner", ...(mode.heedsCopy ? COPY_ATTRIBUTES : [])];
+        return { key: row.key, change, expected: expectAsRead(attributes, names) };
+      }),
+    //= bar#RV-4
+    commit: ({ key, change, expected }) => rows.change(key, change, expected),
+    reseal: (over, mark) => translated(() => again(over, { version: over.stored.version, mark })),
+    remove: async ({ row }) => {
+      const removed = await rows.delete(row.key, expectAsRead(row.attributes, ["version", "status"]));
+      if (removed === "deleted") watch.forget(row.key);
+      return removed === "deleted";
+    },
+  };
+}
+
+interface Halves {
+  readonly tokens: TokenSet;
+  readonly previous: Previous | undefined;
+  readonly copy: TokenSet;
+}
+
+function isSealed(attributes: Attributes): boolean {
+  return (
+    Object.hasOwn(attributes, "data_key") || SEALED_FIELDS.some((field) => Object.hasOwn(attributes, sealedName(field)))
+  );
+}
+
+function keptChanging(): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The tokens cannot be read now", {
+    reason: "record_in_use",
+    detail: "the row kept changing",
+  });
+}
+
+/** Tokens that an older build stored and no row of ours can hold: for the reader, a row that cannot be read. */
+function ofOlderBuild(error: unknown): never {
+  const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
+  throw isOdd ? new TokenStoreError("unreadable", { cause: error, detail: error.message }) : error;
+}
+
+/** What a caller's user sees of a row or a key file that does not open: a 503, never a fallback. */
+//= bar#TS-7
+async function translated<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (!(error instanceof TokenStoreError)) throw error;
+    const reason = REASONS.get(error.code);
+    if (reason === undefined) throw error;
+    throw new OAuthError("temporarily_unavailable", "The stored tokens cannot be read", {
+      reason,
+      cause: error,
+      detail: error.message,
+    });
+  }
+}
+
+const REASONS: ReadonlyMap<TokenStoreErrorCode, string> = new Map([
+  ["unreadable", "token_unreadable"],
+  ["format_unknown", "token_unreadable"],
+  ["key_file_unavailable", "keys_unavailable"],
+  ["key_file_invalid", "keys_unavailable"],
+]);

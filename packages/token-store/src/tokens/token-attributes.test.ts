@@ -1,0 +1,51 @@
+/** docs/storage-schema.md against the rows there are: no attribute without a line, no line without an attribute. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { Secret } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import { createDataKeys } from "../keys/data-keys.ts";
+import { localKeyWrapper } from "../keys/local.ts";
+import { bridge } from "../modes/bridge.ts";
+import { createTokenRecords } from "./row-records.ts";
+import { memoryTokenRows } from "../storage/memory/token-rows.ts";
+import { rowKeyOf } from "./token-attributes.ts";
+
+const NOW = 1_700_000_000;
+const page = readFileSync(new URL("../../../../docs/storage-schema.md", import.meta.url), "utf8");
+
+it("lists every attribute a token row ever has", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "token-attributes-"));
+  const rows = memoryTokenRows();
+  const keys = localKeyWrapper({ path: join(folder, "key") });
+  const now = fixedClock(NOW);
+  const dataKeys = createDataKeys({ keys, context: { purpose: "test" }, now });
+  const records = createTokenRecords({ rows, dataKeys, mode: bridge, environment: "test", now });
+  const key = { user: "u1", vendor: "v", issuer: "https://issuer.example" };
+  const tokens = {
+    accessToken: new Secret("a"),
+    refreshToken: new Secret("r"),
+    idToken: new Secret("i"),
+    tokenType: "Bearer",
+    scope: "s",
+    expiresAt: NOW + 60,
+  };
+  const seen = new Set(["pk", "sk", "ttl"]);
+  const look = async (): Promise<void> => {
+    for (const name of Object.keys((await rows.get(rowKeyOf(key)))?.attributes ?? {})) seen.add(name);
+  };
+  await records.replace(key, tokens);
+  const held = (await records.note((await records.read(key))!, {
+    lease: { owner: "o", until: NOW + 30, attemptId: "t" },
+  }))!;
+  await look();
+  await records.commit(await records.seal(held, tokens, { refreshToken: new Secret("r0"), until: NOW + 60 }));
+  await look();
+  rmSync(folder, { recursive: true });
+
+  const section = page.split("\n## Token rows")[1] ?? "";
+  const firstCells = section.split("\n").map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? "");
+  const listed = firstCells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name));
+  expect(new Set(listed)).toEqual(seen);
+});

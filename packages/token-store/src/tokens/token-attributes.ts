@@ -1,0 +1,205 @@
+/**
+ * What a token row looks like: the names of its attributes, and how they become values and back. Nothing here decides;
+ * modes/ say which half of a row counts, token-records.ts reads and writes.
+ *
+ * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half is ours.
+ */
+import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { TokenStoreError } from "../errors.ts";
+import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
+import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+
+export type ModeName = "bridge" | "encrypted";
+
+/** Of the row, not of an envelope: which attributes there are and what each sealed one holds. */
+export const ROW_FORMAT = 1;
+
+/** The attributes older readers know. Their names are fixed for ever. */
+export const COPY_ATTRIBUTES = [
+  "access_token",
+  "refresh_token",
+  "id_token",
+  "token_type",
+  "scope",
+  "expires_at",
+  "updated_at",
+] as const;
+
+export const SEALED_FIELDS = ["access_token", "refresh_token", "id_token", "details", "previous"] as const;
+export type SealedField = (typeof SEALED_FIELDS)[number];
+
+export const LEASE_ATTRIBUTES = ["lease_owner", "lease_until", "lease_attempt"] as const;
+
+export const sealedName = (field: SealedField): string => `sealed_${field}`;
+
+const USER = "USER#";
+const VENDOR = "VENDOR#";
+/** DynamoDB's limits for pk and sk, less the prefixes. */
+const LONGEST_USER_BYTES = 2000;
+const LONGEST_VENDOR_BYTES = 1000;
+/** Of one token. Three tokens, both halves and `previous` stay under the 400 KB of an item. */
+//= bar#TS-16
+export const LONGEST_TOKEN_BYTES = 32 * 1024;
+
+/** @throws TokenStoreError input_invalid for a name that is empty, too long or not well-formed text */
+export function rowKeyOf({ user, vendor }: Pick<TokenKey, "user" | "vendor">): RowKey {
+  requireName(user, "user", LONGEST_USER_BYTES);
+  requireName(vendor, "vendor", LONGEST_VENDOR_BYTES);
+  return { pk: `${USER}${user}`, sk: `${VENDOR}${vendor}` };
+}
+
+/** @returns the user and vendor of a token row, undefined for a row of another kind in the same table */
+export function namesOf({ pk, sk }: RowKey): { readonly user: string; readonly vendor: string } | undefined {
+  if (!pk.startsWith(USER) || !sk.startsWith(VENDOR)) return undefined;
+  return { user: pk.slice(USER.length), vendor: sk.slice(VENDOR.length) };
+}
+
+/** The sealed half as it lies in the row. */
+export interface SealedHalf {
+  readonly version: number;
+  readonly mark: ModeName;
+  readonly wrapped: string;
+  readonly fields: ReadonlyMap<SealedField, string>;
+}
+
+/** @returns undefined where the row has no sealed half. @throws TokenStoreError format_unknown, unreadable */
+export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
+  const fields = new Map<SealedField, string>();
+  for (const field of SEALED_FIELDS) {
+    const value = attributes[sealedName(field)];
+    if (typeof value === "string") fields.set(field, value);
+  }
+  const { data_key: wrapped, format, version, mode } = attributes;
+  // Any trace of ours makes it a sealed row: one that lost a part must fail, and not pass for a plaintext row.
+  //= bar#TS-7
+  if (fields.size === 0 && wrapped === undefined) return undefined;
+  if (typeof format === "number" && format > ROW_FORMAT) throw new TokenStoreError("format_unknown");
+  const isMode = mode === "bridge" || mode === "encrypted";
+  if (typeof wrapped !== "string" || typeof version !== "number" || format !== ROW_FORMAT || !isMode) {
+    throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
+  }
+  return { version, mark: mode, wrapped, fields };
+}
+
+/** @returns undefined where there is no copy: without an access token the rest is of no use to an older reader */
+export function copyOf(attributes: Attributes): TokenSet | undefined {
+  const accessToken = text(attributes["access_token"]);
+  if (accessToken === undefined) return undefined;
+  const scope = text(attributes["scope"]);
+  const expiresAt = seconds(attributes["expires_at"]);
+  return {
+    accessToken: new Secret(accessToken),
+    ...secretMember("refreshToken", text(attributes["refresh_token"])),
+    ...secretMember("idToken", text(attributes["id_token"])),
+    tokenType: text(attributes["token_type"]) ?? "Bearer",
+    ...(scope === undefined ? {} : { scope }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** The copy as attributes; what a set of tokens does not have is left out. */
+export function copyAttributes(tokens: TokenSet, writtenAt: EpochSeconds): Attributes {
+  return defined({
+    access_token: tokens.accessToken.reveal(),
+    refresh_token: tokens.refreshToken?.reveal(),
+    id_token: tokens.idToken?.reveal(),
+    token_type: tokens.tokenType,
+    scope: tokens.scope,
+    expires_at: tokens.expiresAt,
+    updated_at: writtenAt,
+  });
+}
+
+/** Whether an older reader would see the same tokens in both. What a copy cannot hold is not compared. */
+export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
+  const [left, right] = [copyAttributes(a, 0), copyAttributes(b, 0)];
+  return COPY_ATTRIBUTES.every((name) => left[name] === right[name]);
+}
+
+/** The texts to seal, by field. Checks all that a copy holds too. @throws TokenStoreError too_large, input_invalid */
+export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
+  const { tokenType, scope = "", expiresAt = 0, vendorData } = tokens;
+  const isWhole = Number.isSafeInteger(expiresAt) && tokenType.isWellFormed() && scope.isWellFormed();
+  if (!isWhole)
+    throw new TokenStoreError("input_invalid", { detail: "a token type, scope or expiry that no row can hold" });
+  const details = JSON.stringify({
+    tokenType,
+    scope: tokens.scope,
+    expiresAt: tokens.expiresAt,
+    vendorData: vendorData?.reveal(),
+  });
+  const texts = new Map<SealedField, string>([["access_token", tokens.accessToken.reveal()]]);
+  if (tokens.refreshToken !== undefined) texts.set("refresh_token", tokens.refreshToken.reveal());
+  if (tokens.idToken !== undefined) texts.set("id_token", tokens.idToken.reveal());
+  texts.set("details", details);
+  for (const [field, value] of texts) requireToken(value, field);
+  return texts;
+}
+
+/** The inverse of `textsOf`. @throws TokenStoreError unreadable when a field is missing or no longer what we wrote */
+export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
+  const [accessToken, details] = [texts.get("access_token"), texts.get("details")];
+  if (accessToken === undefined || details === undefined) {
+    throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
+  }
+  const { tokenType, scope, expiresAt, vendorData } = JSON.parse(details) as {
+    tokenType: string;
+    scope?: string;
+    expiresAt?: number;
+    vendorData?: string;
+  };
+  return {
+    accessToken: new Secret(accessToken),
+    ...secretMember("refreshToken", texts.get("refresh_token")),
+    ...secretMember("idToken", texts.get("id_token")),
+    tokenType,
+    ...(scope === undefined ? {} : { scope }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...secretMember("vendorData", vendorData),
+  };
+}
+
+/** Anything but the statuses we write is refused use: an unknown one is a newer release's. */
+export function statusOf(attributes: Attributes): TokenStatus {
+  const { status } = attributes;
+  if (status === undefined || status === "active") return "active";
+  return status === "revoked" ? "revoked" : "reauthorize";
+}
+
+/** A version of 0: nobody has counted yet. */
+export function versionOf({ version }: Attributes): number {
+  return typeof version === "number" ? version : 0;
+}
+
+function requireName(name: string, what: string, longest: number): void {
+  const fits = name !== "" && name.isWellFormed() && Buffer.byteLength(name) <= longest;
+  if (!fits) throw new TokenStoreError("input_invalid", { detail: `a ${what} of 1 to ${longest} bytes is needed` });
+}
+
+function requireToken(value: string, field: SealedField): void {
+  if (value === "" || !value.isWellFormed())
+    throw new TokenStoreError("input_invalid", { detail: `an empty ${field}` });
+  if (Buffer.byteLength(value) > LONGEST_TOKEN_BYTES) {
+    throw new TokenStoreError("too_large", { detail: `${field} of more than ${LONGEST_TOKEN_BYTES} bytes` });
+  }
+}
+
+/** An older writer may have stored an empty string where it had nothing. */
+function text(value: Attribute | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function seconds(value: Attribute | undefined): EpochSeconds | undefined {
+  const number = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? Math.floor(number) : undefined;
+}
+
+function secretMember<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: Secret } {
+  return (value === undefined ? {} : { [name]: new Secret(value) }) as { readonly [N in Name]?: Secret };
+}
+
+function defined(attributes: Readonly<Record<string, Attribute | undefined>>): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter((entry): entry is [string, Attribute] => entry[1] !== undefined),
+  );
+}

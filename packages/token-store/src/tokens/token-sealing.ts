@@ -1,0 +1,89 @@
+/**
+ * Seals the fields of a token row and opens them, each bound to where it stands: environment, table, keys, field, issuer,
+ * version and mark. A value moved to any other place does not open (bar TS-3).
+ */
+import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import type { DataKeys } from "../keys/data-keys.ts";
+import { envelopesUnder } from "../crypto/envelope.ts";
+import type { Attributes, RowKey } from "../storage/token-rows.ts";
+import {
+  type ModeName,
+  ROW_FORMAT,
+  type SealedField,
+  type SealedHalf,
+  sealedName,
+  textsOf,
+  tokensOf,
+} from "./token-attributes.ts";
+import type { TokenSet } from "./tokens.ts";
+
+/** Where a row's sealed half belongs. */
+export interface Place {
+  readonly environment: string;
+  readonly table: string;
+  readonly key: RowKey;
+  readonly issuer: string;
+}
+
+/** The refresh token before the current one, for a vendor that lets it live a little longer. */
+export interface Previous {
+  readonly refreshToken: Secret;
+  readonly until: EpochSeconds;
+}
+
+/**
+ * @returns the sealed half as attributes, bookkeeping included
+ * @throws TokenStoreError too_large, input_invalid; OAuthError temporarily_unavailable when the key service does not answer
+ */
+export async function sealHalf(
+  { tokens, previous }: { readonly tokens: TokenSet; readonly previous?: Previous },
+  row: { readonly version: number; readonly mark: ModeName },
+  place: Place,
+  { dataKeys }: { readonly dataKeys: DataKeys },
+): Promise<Attributes> {
+  const texts = new Map(textsOf(tokens));
+  if (previous !== undefined) {
+    const { refreshToken, until } = previous;
+    texts.set("previous", JSON.stringify({ refreshToken: refreshToken.reveal(), until }));
+  }
+  const { dataKey, wrapped } = await dataKeys.toSeal(texts.size);
+  // At once, before anything else is awaited: the key belongs to the cache.
+  const { seal } = envelopesUnder(dataKey);
+  const sealed = [...texts].map(([field, text]) => [sealedName(field), seal(text, contextOf(place, field, row))]);
+  return {
+    ...(Object.fromEntries(sealed) as Record<string, string>),
+    data_key: wrapped,
+    format: ROW_FORMAT,
+    mode: row.mark,
+    version: row.version,
+  };
+}
+
+/** @throws TokenStoreError unreadable; OAuthError temporarily_unavailable when the key service does not answer */
+export async function openHalf(
+  half: SealedHalf,
+  place: Place,
+  { dataKeys }: { readonly dataKeys: DataKeys },
+): Promise<{ readonly tokens: TokenSet; readonly previous?: Previous }> {
+  const { open } = envelopesUnder(await dataKeys.toOpen(half.wrapped, half.fields.size));
+  const texts = new Map<SealedField, string>();
+  for (const [field, value] of half.fields) {
+    texts.set(field, open(value, contextOf(place, field, half)).toString("utf8"));
+  }
+  const tokens = tokensOf(texts);
+  const kept = texts.get("previous");
+  if (kept === undefined) return { tokens };
+  const { refreshToken, until } = JSON.parse(kept) as { readonly refreshToken: string; readonly until: EpochSeconds };
+  return { tokens, previous: { refreshToken: new Secret(refreshToken), until } };
+}
+
+//= bar#TS-3
+function contextOf(
+  place: Place,
+  field: SealedField,
+  row: { readonly version: number; readonly mark: ModeName },
+): string[] {
+  const { environment, table, key, issuer } = place;
+  const { version, mark } = row;
+  return ["token row", String(ROW_FORMAT), environment, table, key.pk, key.sk, field, issuer, String(version), mark];
+}
