@@ -40,8 +40,8 @@ vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", asy
   return { ...actual, connectionContext };
 });
 
-vi.mock("../../packages/token-store/src/crypto/associated-data.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/crypto/associated-data.ts")>();
+vi.mock("../../packages/token-store/src/crypto/encoding.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/token-store/src/crypto/encoding.ts")>();
   const associatedData: typeof actual.associatedData = (version, context) =>
     actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
   return { ...actual, associatedData };

@@ -1,8 +1,11 @@
 /**
- * What can go wrong inside the token store, as a closed set of codes. Internal: callers translate it once into an
- * OAuthError where it leaves (a key or row that cannot be read is their 503). Messages are constant sentences and
- * `detail` is written here by us, so neither can carry a key, a token or a sealed value.
+ * What can go wrong inside the token store, as a closed set of codes. Internal: callers translate
+ * it once into an OAuthError where it leaves (a key or row that cannot be read is their 503).
+ * Messages are constant sentences and `detail` is written here by us, so neither can carry a key,
+ * a token or a sealed value. An engine that does not answer is an OAuthError at once: the
+ * RecordStore port says so.
  */
+import { OAuthError } from "@oauth-broker/oauth-core";
 
 const SENTENCE = {
   unreadable: "The sealed value was altered, cut, or made under another key or for another place",
@@ -35,4 +38,18 @@ export class TokenStoreError extends Error {
     this.code = code;
     this.detail = detail;
   }
+}
+
+/**
+ * The one error a RecordStore or TokenRows shows for its engine.
+ *
+ * @param cause what the engine said; kept for the log, never for the wire
+ */
+export function storeUnavailable(cause: unknown): OAuthError {
+  const detail = cause instanceof Error ? cause.message : undefined;
+  return new OAuthError("temporarily_unavailable", "The record store does not answer", {
+    reason: "store_unavailable",
+    cause,
+    ...(detail === undefined ? {} : { detail }),
+  });
 }

@@ -50,6 +50,6 @@ async function openRecords({ rows }: TokenStoreSettings, now: Clock): Promise<Re
     const { sqliteRecordStore } = await import("./storage/sqlite/record-store.ts");
     return sqliteRecordStore({ path: rows.path, now });
   }
-  const { dynamodbRecordStore } = await import("./storage/dynamodb/table.ts");
+  const { dynamodbRecordStore } = await import("./storage/dynamodb/record-store.ts");
   return dynamodbRecordStore({ table: rows.table, region: rows.region, now });
 }

@@ -1,7 +1,7 @@
 /** What to do next, as sentences. */
 import type { Standing } from "./checkpoint.ts";
 import type { PassesOutcome } from "./passes.ts";
-import type { Counts, Tally } from "./tally.ts";
+import type { Counts, Tally } from "./survey.ts";
 
 /** A row that cannot be mended is replaced when its user authorizes again, so somebody has to know whose it is. */
 const LIST = (kind: string, options = ""): string => `Whose: 'token-store audit${options} --list ${kind}'.`;

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseCommand, VERSION } from "./arguments.ts";
-import { HELP } from "./help.ts";
+import { HELP, parseCommand, VERSION } from "./arguments.ts";
 
 const ISSUER = ["--issuer", "example=https://issuer.example"];
 const COMMON = { issuers: new Map([["example", "https://issuer.example"]]), rate: 100, json: false };

@@ -1,7 +1,7 @@
 /** `token-store audit`: how many rows there are of each kind. By attributes alone; with --verify every sealed row is opened. */
 import type { AuditOptions } from "./arguments.ts";
 import { auditAdvice } from "./advice.ts";
-import { inspect } from "./inspect.ts";
+import { inspect } from "./row-kinds.ts";
 import type { Result } from "./report.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, paceOf } from "./walk.ts";

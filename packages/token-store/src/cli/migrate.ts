@@ -3,17 +3,15 @@
  * Counts first, checks the issuers on rows that are sealed already, then goes over the table until a pass finds none left.
  */
 import type { DataKeys } from "../keys/data-keys.ts";
+import type { Row } from "../storage/token-rows.ts";
 import { migrateAdvice } from "./advice.ts";
 import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
-import { inspect } from "./inspect.ts";
-import { issuerProblems, type Samples, sampleSealed } from "./issuers.ts";
-import { migrateRows } from "./migrate-rows.ts";
-import { runPasses } from "./passes.ts";
+import { lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
-import { survey } from "./survey.ts";
-import type { Tally } from "./tally.ts";
-import { type CommandDeps, type Pace, paceOf } from "./walk.ts";
+import { inspect, type InspectDeps, type KnownRow } from "./row-kinds.ts";
+import { survey, type Tally } from "./survey.ts";
+import { type CommandDeps, type Pace, paceOf, type Patiently } from "./walk.ts";
 
 type Deps = CommandDeps & { readonly dataKeys: DataKeys };
 type Options = Omit<MigrateOptions, "json" | "checkpoint">;
@@ -110,4 +108,130 @@ function forecast(
     counts: { rows: tally.total().rows, to_seal: known, copies_to_take: differs, unknown_issuer: unknown },
     next: ["Nothing was changed: this was a dry run."],
   };
+}
+
+/** Later passes open only copies that may be of after the start, whatever the clock of the machine that wrote them. */
+const CLOCK_SKEW_SECONDS = 3600;
+
+const SEALED: Outcome = { name: "sealed", where: "counts", again: true };
+const COPY_TAKEN: Outcome = { name: "copies_taken", where: "counts", again: false };
+const REWRAPPED: Outcome = { name: "rewrapped", where: "counts", again: false };
+const UNREADABLE: Outcome = { name: "unreadable", where: "counts", again: false };
+/** Plaintext only, and to stay so. */
+const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
+const REFUSED: Outcome = { name: "refused", where: "left", again: false };
+/** Not written, because it changed at every try. */
+const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
+
+/**
+ * What migrate does with a row. Every write is TokenRecords' own: conditional on the row as it was read,
+ * `updated_at` untouched.
+ */
+function migrateRows(
+  {
+    issuers,
+    rewrap,
+    startedAt,
+  }: { readonly issuers: ReadonlyMap<string, string>; readonly rewrap: boolean; readonly startedAt: number },
+  pace: Pace,
+  deps: CommandDeps & { readonly dataKeys: DataKeys },
+): Visitor {
+  const { dataKeys, environment, rows } = deps;
+  const { patiently, works } = pace;
+  const lanes = lanesOf(deps, patiently);
+  const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
+    typeof wrapped === "string" && dataKeys.isStale(wrapped);
+
+  /** Whether a sealed row wants to be read by the records, which then write it. */
+  const wantsWork = async (
+    row: Row,
+    { kind }: KnownRow,
+    issuer: string,
+    pass: number,
+  ): Promise<boolean | "unreadable"> => {
+    if (rewrap && isStale(row)) return true;
+    const since = row.attributes["updated_at"];
+    const isRecent = typeof since !== "number" || since >= startedAt - CLOCK_SKEW_SECONDS;
+    if (kind === "ciphertext_only" || (pass > 1 && !isRecent)) return false;
+    await works.take();
+    const inspection = await patiently(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
+    return inspection === "unreadable" ? inspection : inspection === "differs";
+  };
+
+  return {
+    visit: async (row, known, { lane, pass }) => {
+      const { kind, names } = known;
+      if (names === undefined || kind === "expired" || kind === "empty") return undefined;
+      const unreadable = pass === 1 ? UNREADABLE : undefined;
+      if (kind === "broken") return unreadable;
+      const issuer = issuers.get(names.vendor);
+      if (issuer === undefined) return kind === "plaintext_only" ? UNKNOWN_ISSUER : undefined;
+      if (kind === "plaintext_only") await works.take();
+      else {
+        const wanted = await wantsWork(row, known, issuer, pass);
+        if (wanted === "unreadable") return unreadable;
+        if (!wanted) return undefined;
+      }
+      //= bar#TS-15
+      const read = await lanes[lane]?.read({ ...names, issuer }, row);
+      if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
+      if (read?.record === "unreadable") return unreadable;
+      if (read?.record === "in_use") return IN_USE;
+      if (read?.found.has("plaintext_only") === true) return SEALED;
+      if (read?.found.has("copy_changed") === true) return COPY_TAKEN;
+      return read?.found.has("rewrapped") === true ? REWRAPPED : undefined;
+    },
+  };
+}
+
+const MOST_SAMPLES = 5;
+
+interface Samples {
+  add(row: Row, known: KnownRow): void;
+  of(vendor: string): readonly Row[];
+}
+
+/** Keeps some sealed rows of each vendor. */
+function sampleSealed(): Samples {
+  const samples = new Map<string, Row[]>();
+  return {
+    add: (row, { kind, names }) => {
+      if (names === undefined || (kind !== "both" && kind !== "ciphertext_only")) return;
+      const kept = samples.get(names.vendor) ?? [];
+      samples.set(names.vendor, kept);
+      if (kept.length < MOST_SAMPLES) kept.push(row);
+    },
+    of: (vendor) => samples.get(vendor) ?? [],
+  };
+}
+
+/**
+ * Whether the issuers on the command line are those the servers seal with. Sealing under another one
+ * would make a row that no server opens, so a row that a server has sealed must open first.
+ *
+ * @param vendors those with rows to seal
+ * @returns what is wrong, a sentence for each vendor
+ */
+async function issuerProblems(
+  vendors: readonly string[],
+  { samples, issuers }: { readonly samples: Samples; readonly issuers: ReadonlyMap<string, string> },
+  { patiently, ...deps }: InspectDeps & { readonly patiently: Patiently },
+): Promise<readonly string[]> {
+  const problems = vendors.map(async (vendor): Promise<readonly string[]> => {
+    const issuer = issuers.get(vendor);
+    if (issuer === undefined) return [];
+    const rows = samples.of(vendor);
+    const opened = await Promise.all(rows.map((row) => patiently(() => inspect(row, issuer, deps))));
+    if (opened.some((inspection) => inspection !== "unreadable")) return [];
+    return rows.length === 0
+      ? [
+          `No row of ${vendor} is sealed yet, so --issuer ${vendor}=${issuer} cannot be checked. Let a server in mode bridge ` +
+            `serve one user first, or repeat with --skip-issuer-check if you are certain: rows sealed for another issuer open nowhere.`,
+        ]
+      : [
+          `The rows of ${vendor} that servers have sealed do not open with --issuer ${vendor}=${issuer}. Give the issuer the ` +
+            `servers use, and compare DB_TABLE_NAME, DB_TABLE_REGION and TOKEN_ENCRYPTION_KMS_KEY_ID with theirs.`,
+        ];
+  });
+  return (await Promise.all(problems)).flat();
 }

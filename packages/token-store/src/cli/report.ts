@@ -1,4 +1,9 @@
-/** What a command tells while it runs. progress.ts shows it; tests gather it. Nothing here holds a token. */
+/**
+ * What a command says while it runs and when it ends, and how that is shown: a bar that is drawn
+ * over itself on a terminal, JSON lines every few seconds elsewhere; the result as text or JSON.
+ * Nothing here holds a token.
+ */
+
 export type Report =
   | {
       readonly event: "progress";
@@ -26,4 +31,143 @@ export interface Result {
   readonly byVendor?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What to do next, or why it was refused: sentences for the operator. */
   readonly next: readonly string[];
+}
+
+const BAR_WIDTH = 24;
+const DRAW_EVERY_MS = 100;
+const LINE_EVERY_MS = 5000;
+/** Before that, a rate says nothing. */
+const STEADY_MS = 1000;
+
+/** Rows that were asked for belong to the answer, not to the progress. */
+type Shown = Exclude<Report, { readonly event: "row" }>;
+
+export interface Progress {
+  show(report: Shown): void;
+  /** Ends the bar's line. */
+  end(): void;
+}
+
+export interface ProgressOptions {
+  /** `bar` writes to a terminal, `lines` one JSON object per line. */
+  readonly style: "bar" | "lines";
+  readonly write: (text: string) => void;
+  readonly columns: number;
+  readonly elapsedMs: () => number;
+}
+
+export function createProgress({ style, write, columns, elapsedMs }: ProgressOptions): Progress {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let shownPass: number | undefined;
+  let began: { readonly at: number; readonly done: number } | undefined;
+  let isDrawn = false;
+
+  const clear = (): void => {
+    if (isDrawn) write("\r\u001B[2K");
+    isDrawn = false;
+  };
+
+  return {
+    show: (report) => {
+      const now = elapsedMs();
+      if (report.event === "waiting") {
+        clear();
+        write(`${style === "bar" ? waitingText(report) : JSON.stringify(report)}\n`);
+        return;
+      }
+      const isNewPass = report.pass !== shownPass;
+      // A run that goes on did not do what the one before it did.
+      if (isNewPass || began === undefined)
+        began = { at: now, done: isNewPass && shownPass !== undefined ? 0 : report.done };
+      const isDue = isNewPass || now - shownAt >= (style === "bar" ? DRAW_EVERY_MS : LINE_EVERY_MS);
+      if (!isDue && report.done !== report.total) return;
+      [shownAt, shownPass] = [now, report.pass];
+      const speed = speedOf(report, began, now);
+      if (style === "lines") {
+        write(`${JSON.stringify({ ...report, ...speed })}\n`);
+        return;
+      }
+      write(`\r\u001B[2K${bar(report, speed).slice(0, Math.max(1, columns - 1))}`);
+      isDrawn = true;
+    },
+    end: () => {
+      if (isDrawn) write("\n");
+      isDrawn = false;
+    },
+  };
+}
+
+type ProgressReport = Extract<Report, { readonly event: "progress" }>;
+
+interface Speed {
+  readonly per_second?: number;
+  readonly seconds_left?: number;
+}
+
+function speedOf(
+  { done, total }: ProgressReport,
+  began: { readonly at: number; readonly done: number },
+  now: number,
+): Speed {
+  const ms = now - began.at;
+  if (ms < STEADY_MS || done <= began.done) return {};
+  const perSecond = ((done - began.done) * 1000) / ms;
+  return {
+    per_second: Math.round(perSecond),
+    ...(total === undefined ? {} : { seconds_left: Math.ceil(Math.max(0, total - done) / perSecond) }),
+  };
+}
+
+function bar({ command, pass, done, total, counts }: ProgressReport, speed: Speed): string {
+  const { per_second: rate, seconds_left: left } = speed;
+  const share = total === undefined || total === 0 ? undefined : Math.min(1, done / total);
+  const filled = Math.round((share ?? 0) * BAR_WIDTH);
+  return [
+    pass === 0 ? `${command}: counting` : `${command}: pass ${pass}`,
+    ...(share === undefined
+      ? []
+      : [`[${"#".repeat(filled)}${"-".repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)} %`]),
+    total === undefined ? `${number(done)} rows` : `${number(done)}/${number(total)} rows`,
+    ...(rate === undefined ? [] : [`${number(rate)}/s`]),
+    ...(left === undefined || left === 0 ? [] : [`${duration(left)} left`]),
+    ...Object.entries(counts).flatMap(([name, count]) =>
+      count > 0 ? [`${name.replaceAll("_", " ")} ${number(count)}`] : [],
+    ),
+  ].join("  ");
+}
+
+function waitingText({ reason, detail, seconds }: Extract<Report, { event: "waiting" }>): string {
+  return `waiting ${seconds} s (${reason}): ${detail}`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en");
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  marked_encrypted: "marked encrypted",
+  other: "other rows",
+  opens: "opened, copy the same",
+  differs: "opened, copy differs",
+  unreadable: "did not open",
+};
+
+/** A result as text for a person. Scripts read the JSON instead. */
+export function resultText({ command, table, dryRun, counts, byVendor, next }: Result): string {
+  const title = `${command}${dryRun === true ? ", dry run" : ""}: table ${table}`;
+  const vendors = Object.entries(byVendor ?? {}).flatMap(([vendor, own]) => ["", `vendor ${vendor}`, ...lines(own)]);
+  return [title, ...lines(counts), ...vendors, "", ...next].join("\n");
+}
+
+function lines(counts: Readonly<Record<string, number>>): string[] {
+  const entries = Object.entries(counts).map(
+    ([name, count]) => [LABELS[name] ?? name.replaceAll("_", " "), count.toLocaleString("en")] as const,
+  );
+  const width = Math.max(0, ...entries.map(([, count]) => count.length)) + 2;
+  return entries.map(([label, count]) => `  ${label.padEnd(24)}${count.padStart(width)}`);
 }

@@ -1,11 +1,14 @@
 /**
- * What a row of the table is, judged by its attributes alone: nothing is opened and no key is needed. inspect.ts looks
- * inside. Every command of the line counts by these kinds.
+ * What a row of the table is, by its attributes alone: nothing is opened and no key is needed.
+ * Every command counts by these kinds. `inspect` looks inside.
  */
-import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import { isExpired, markOf } from "../tokens/row-conditions.ts";
+import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import { TokenStoreError } from "../errors.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
 import type { Attributes, Row } from "../storage/token-rows.ts";
-import { COPY_ATTRIBUTES, copyOf, namesOf, sealedHalfOf } from "../tokens/token-attributes.ts";
+import { isExpired, markOf } from "../tokens/row-conditions.ts";
+import { COPY_ATTRIBUTES, copyOf, isSameCopy, namesOf, sealedHalfOf } from "../tokens/token-attributes.ts";
+import { openHalf } from "../tokens/token-sealing.ts";
 
 /**
  * - `plaintext_only`: an older build wrote it and nothing has sealed it since
@@ -58,4 +61,43 @@ function isSealed(attributes: Attributes): boolean | "broken" {
   } catch {
     return "broken";
   }
+}
+
+export interface InspectDeps {
+  readonly dataKeys: DataKeys;
+  readonly environment: string;
+  readonly table: string;
+}
+
+/**
+ * - `opens`: and its copy, if there is one, shows the same tokens
+ * - `differs`: and its copy shows other tokens
+ * - `unreadable`: altered, moved, or sealed for another issuer, table, environment or key
+ */
+export type Inspection = "opens" | "differs" | "unreadable";
+
+/**
+ * Opens the sealed half of a row as it was scanned, and compares its copy. Writes nothing and reads
+ * nothing again: what has to change is then done by TokenRecords, over the row as it is by then.
+ *
+ * @throws OAuthError temporarily_unavailable when the key service does not answer
+ */
+export async function inspect({ key, attributes }: Row, issuer: string, deps: InspectDeps): Promise<Inspection> {
+  const { dataKeys, environment, table } = deps;
+  try {
+    const half = sealedHalfOf(attributes);
+    if (half === undefined) return "unreadable";
+    const { tokens } = await openHalf(half, { environment, table, key, issuer }, { dataKeys });
+    const copy = copyOf(attributes);
+    return copy === undefined || isSameCopy(tokens, copy) ? "opens" : "differs";
+  } catch (error) {
+    if (isUnreadable(error)) return "unreadable";
+    throw error;
+  }
+}
+
+/** Of this row and for good, unlike an outage. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof OAuthError) return error.extras.reason === "token_unreadable";
+  return error instanceof TokenStoreError && (error.code === "unreadable" || error.code === "format_unknown");
 }

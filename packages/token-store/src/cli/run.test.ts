@@ -7,7 +7,7 @@ import { openTokenStore } from "../config.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
 import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
 import { rowKeyOf } from "../tokens/token-attributes.ts";
-import { HELP } from "./help.ts";
+import { HELP } from "./arguments.ts";
 import { runCommandLine } from "./run.ts";
 
 const ISSUERS = ["--issuer", `${VENDOR}=${ISSUER}`];

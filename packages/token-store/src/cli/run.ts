@@ -19,18 +19,14 @@ import { olderReadersUntil } from "../modes/older-readers.ts";
 import { createTokenRecords } from "../tokens/row-records.ts";
 import type { TokenRows } from "../storage/token-rows.ts";
 import { dataKeyContext } from "../token-store.ts";
-import { type Command, parseCommand, VERSION } from "./arguments.ts";
+import { type Command, HELP, parseCommand, VERSION } from "./arguments.ts";
 import { audit } from "./audit.ts";
 import { fileCheckpoint, noCheckpoint } from "./checkpoint.ts";
-import { HELP } from "./help.ts";
 import { migrate } from "./migrate.ts";
 import { RUN_AGAIN } from "./advice.ts";
-import { detailOf, isOutage } from "./patience.ts";
-import { createProgress } from "./progress.ts";
-import type { Ending, Result } from "./report.ts";
-import { resultText } from "./result-text.ts";
+import { type CommandDeps, detailOf, isOutage } from "./walk.ts";
+import { createProgress, type Ending, type Result, resultText } from "./report.ts";
 import { strip } from "./strip.ts";
-import type { CommandDeps } from "./walk.ts";
 
 const EXIT_CODES: Readonly<Record<Exclude<Ending, "interrupted">, number>> = {
   done: 0,

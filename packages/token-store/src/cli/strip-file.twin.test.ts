@@ -8,15 +8,15 @@ it.each([
   ["the file is not written anew", { rewriteFile: () => undefined }, ["tokens.sqlite"]],
   ["the log is not emptied", { emptyLog: () => true }, ["tokens.sqlite", "tokens.sqlite-wal"]],
 ])("tokens are left where %s (twin of bar#TS-10)", async (_what, off, left) => {
-  vi.doMock("../storage/sqlite/erase.ts", async (original) => ({ ...(await original<object>()), ...off }));
+  vi.doMock("../storage/sqlite/file.ts", async (original) => ({ ...(await original<object>()), ...off }));
   const bench = await benchOn(file);
-  vi.doUnmock("../storage/sqlite/erase.ts");
+  vi.doUnmock("../storage/sqlite/file.ts");
   expect(await bench.strip()).toMatchObject({ ending: "done" });
   expect(file.withTokens()).toEqual(left);
 });
 it("stays readable in the file where it is not (twin of bar#TS-10)", async () => {
-  vi.doMock("../storage/sqlite/open.ts", async (original) => {
-    const module = await original<typeof import("../storage/sqlite/open.ts")>();
+  vi.doMock("../storage/sqlite/file.ts", async (original) => {
+    const module = await original<typeof import("../storage/sqlite/file.ts")>();
     const openDatabase: typeof module.openDatabase = (path, durability) => {
       const db = module.openDatabase(path, durability);
       db.exec("pragma secure_delete = off");
@@ -26,5 +26,5 @@ it("stays readable in the file where it is not (twin of bar#TS-10)", async () =>
   });
   const left = filesAfterDeletion(file);
   await expect(left).resolves.toEqual(["tokens.sqlite"]);
-  vi.doUnmock("../storage/sqlite/open.ts");
+  vi.doUnmock("../storage/sqlite/file.ts");
 });

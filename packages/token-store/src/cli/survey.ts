@@ -1,7 +1,9 @@
-/** One walk that counts and changes nothing: all of audit, and the first step of migrate and strip. */
+/**
+ * One walk that counts rows by kind, over all and for each vendor, and changes nothing: all of
+ * audit, and the first step of migrate and strip.
+ */
 import type { Row } from "../storage/token-rows.ts";
-import { type KnownRow, knownRow } from "./row-kinds.ts";
-import { createTally, type Tally } from "./tally.ts";
+import { type KnownRow, knownRow, ROW_KINDS, type RowKind } from "./row-kinds.ts";
 import { type CommandDeps, type Pace, SURVEY_PAGE, walk } from "./walk.ts";
 
 /**
@@ -33,4 +35,50 @@ export async function survey(
     deps,
   );
   return ended ? tally : undefined;
+}
+
+export type Counts = Readonly<Record<RowKind, number>> & {
+  readonly rows: number;
+  /** Of all kinds: rows in which a reader of the table sees a token. */
+  readonly shows_plaintext: number;
+  readonly marked_encrypted: number;
+};
+
+export interface Tally {
+  add(row: KnownRow): void;
+  total(): Counts;
+  /** In the order of their names. Rows that are no token rows belong to no vendor. */
+  byVendor(): ReadonlyMap<string, Counts>;
+}
+
+type Mutable = { -readonly [Name in keyof Counts]: number };
+
+function createTally(): Tally {
+  const all = none();
+  const vendors = new Map<string, Mutable>();
+  const countsOf = (vendor: string): Mutable => {
+    const counts = vendors.get(vendor) ?? none();
+    vendors.set(vendor, counts);
+    return counts;
+  };
+  return {
+    add: (row) => {
+      count(all, row);
+      if (row.names !== undefined) count(countsOf(row.names.vendor), row);
+    },
+    total: () => ({ ...all }),
+    byVendor: () => new Map([...vendors].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+function none(): Mutable {
+  const kinds = Object.fromEntries(ROW_KINDS.map((kind) => [kind, 0])) as Record<RowKind, number>;
+  return { rows: 0, ...kinds, shows_plaintext: 0, marked_encrypted: 0 };
+}
+
+function count(counts: Mutable, { kind, showsPlaintext, markedEncrypted }: KnownRow): void {
+  counts.rows += 1;
+  counts[kind] += 1;
+  if (showsPlaintext) counts.shows_plaintext += 1;
+  if (markedEncrypted) counts.marked_encrypted += 1;
 }

@@ -4,14 +4,13 @@
  *
  * Format 1, base64url of: version (1 byte, 0x01) | commitment (32) | IV (12) | ciphertext | tag (16).
  * AES-256-GCM under a key derived from the caller's (key-commitment.ts), the context as associated data
- * (associated-data.ts). Synchronous and cheap on purpose: it runs several times in every brokered flow.
+ * (encoding.ts). Synchronous and cheap on purpose: it runs several times in every brokered flow.
  * envelope.golden.json holds envelopes of every released format, all of which must open forever.
  */
 import { hkdfSync } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./aes-gcm.ts";
-import { associatedData, utf8 } from "./associated-data.ts";
-import { decodeCanonical } from "./canonical-base64.ts";
+import { associatedData, decodeCanonical, utf8 } from "./encoding.ts";
 import { COMMITMENT_BYTES, deriveSubkeys, requireCommitment, type Subkeys } from "./key-commitment.ts";
 
 const VERSION = 1;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { open } from "./envelope.ts";
 import { twoKeyCiphertext } from "../testing/two-key-ciphertext.ts";
 import { decryptRaw } from "./aes-gcm.ts";
-import { associatedData } from "./associated-data.ts";
+import { associatedData } from "./encoding.ts";
 import { deriveSubkeys } from "./key-commitment.ts";
 
 const KEYS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;

@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { JsonObject, JsonValue, StoredRecord } from "@oauth-broker/oauth-core";
-import { associatedData } from "./associated-data.ts";
+import { associatedData } from "./encoding.ts";
 
 /** `keepUntil` is left out: housekeeping alone heeds it. */
 export type Authenticated = Pick<StoredRecord, "key" | "stage" | "expiresAt" | "data">;

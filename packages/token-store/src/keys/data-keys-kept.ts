@@ -3,7 +3,16 @@
  * Time is compared at every use; a timer besides forgets keys nobody asks for again.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
-import type { DataKey, DataKeyLimits } from "./data-keys.ts";
+
+export interface DataKey {
+  /**
+   * 32 bytes. Belongs to the cache, which overwrites it with zeros: use it right after the `await` that brought it, before
+   * any other `await`, and never change it.
+   */
+  readonly dataKey: Buffer;
+  /** As the row keeps it. */
+  readonly wrapped: string;
+}
 
 /** One data key in memory. Its promises are made once, so that using it again allocates nothing. */
 export interface KeptKey extends DataKey {
@@ -27,9 +36,19 @@ export interface KeptKeys {
   close(): void;
 }
 
-type Limits = Pick<DataKeyLimits, "maxAgeSeconds" | "maxUses" | "maxEntries">;
+export interface KeptKeyLimits {
+  /** Default 300, the most the contract permits. */
+  readonly maxAgeSeconds: number;
+  /** Default 2^20, of sealing and opening together. */
+  readonly maxUses: number;
+  /** Opened keys kept; default 1,000. */
+  readonly maxEntries: number;
+}
 
-export function keptKeys({ maxAgeSeconds, maxUses, maxEntries }: Limits, { now }: { readonly now: Clock }): KeptKeys {
+export function keptKeys(
+  { maxAgeSeconds, maxUses, maxEntries }: KeptKeyLimits,
+  { now }: { readonly now: Clock },
+): KeptKeys {
   const kept = new Map<string, KeptKey>();
   const overwrite = laterOverwriter();
   let useCount = 0;

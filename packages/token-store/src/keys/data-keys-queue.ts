@@ -2,7 +2,7 @@
  * The way to the key service: few calls at once, a bounded line behind them, and nobody waits for ever. A cold start
  * after an outage would otherwise send every row's data key there in the same moment and be throttled for it.
  */
-import { kmsUnavailable } from "./kms-unavailable.ts";
+import { kmsUnavailable } from "./kms-errors.ts";
 
 /** Callers are answered within five seconds, also where the service takes nine. */
 export const PATIENCE_MS = 4900;

@@ -3,18 +3,8 @@
  * Bounded by age, uses and entries (bar TS-13). A call to the key service costs milliseconds and money; a row costs none.
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
-import { type KeptKey, keptKeys } from "./data-keys-kept.ts";
+import { type DataKey, type KeptKey, type KeptKeyLimits, keptKeys } from "./data-keys-kept.ts";
 import { callQueue, patiently } from "./data-keys-queue.ts";
-
-export interface DataKey {
-  /**
-   * 32 bytes. Belongs to the cache, which overwrites it with zeros: use it right after the `await` that brought it, before
-   * any other `await`, and never change it.
-   */
-  readonly dataKey: Buffer;
-  /** As the row keeps it. */
-  readonly wrapped: string;
-}
 
 export interface DataKeys {
   /** @param uses how many fields will be sealed with it. @throws OAuthError temporarily_unavailable, reason `kms_unavailable` */
@@ -34,13 +24,7 @@ export interface DataKeysOptions {
   readonly limits?: Partial<DataKeyLimits>;
 }
 
-export interface DataKeyLimits {
-  /** Default 300, the most the contract permits. */
-  readonly maxAgeSeconds: number;
-  /** Default 2^20, of sealing and opening together. */
-  readonly maxUses: number;
-  /** Opened keys kept; default 1,000. */
-  readonly maxEntries: number;
+export interface DataKeyLimits extends KeptKeyLimits {
   /** Calls to the key service at once; default 20. */
   readonly maxConcurrency: number;
 }

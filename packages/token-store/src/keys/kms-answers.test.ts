@@ -2,9 +2,8 @@
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
-import { bindingOf } from "./kms-binding.ts";
+import { bindingOf, encodeWrapped, parseWrapped } from "./kms-wrapped.ts";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
-import { encodeWrapped, parseWrapped } from "./kms-wrapped.ts";
 import { parseKeyArn } from "./kms-key-id.ts";
 
 const CONTEXT = { purpose: "tokens", table: "t" };

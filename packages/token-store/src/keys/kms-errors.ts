@@ -6,7 +6,24 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
-import { kmsUnavailable } from "./kms-unavailable.ts";
+
+/** At which a caller may try again; a service that returned is in use again well within the bar's ten seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * No data key can be had now: the key service failed, or too many calls already wait for it. Nothing
+ * is sealed or opened then, and nothing is remembered of it: the next call asks again.
+ *
+ * @param detail for the operator: what happened and what to do. Never a wrapped key
+ */
+export function kmsUnavailable(detail: string): OAuthError {
+  //= bar#TS-12
+  return new OAuthError("temporarily_unavailable", "The key service does not answer", {
+    reason: "kms_unavailable",
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    detail,
+  });
+}
 
 export type KmsOperation = "GenerateDataKey" | "Decrypt";
 

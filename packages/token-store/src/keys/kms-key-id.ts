@@ -1,8 +1,12 @@
 /**
- * How a KMS key is named: by the operator (key ARN, alias ARN, key id, alias) and by KMS itself (always the key ARN).
- * Pure; kms.ts asks, kms-trust.ts judges.
+ * How a KMS key is named, by the operator (key ARN, alias ARN, key id, alias) and by KMS itself
+ * (always the key ARN), and which keys an opened row may rest on. The wrapped data key names its
+ * KMS key, and a writer of the table can write another name: that of a key in the writer's own
+ * account, whose data keys the writer knows. KMS would open it wherever the role's policy lets it.
+ * Pure.
  */
 import { TokenStoreError } from "../errors.ts";
+import { kmsUnavailable } from "./kms-errors.ts";
 
 /** Who a key belongs to. Keys are trusted by owner, not one by one: an alias may move, old rows stay readable. */
 export interface KeyOwner {
@@ -64,7 +68,7 @@ export function parseKeyReference(keyId: string, region: string | undefined): Ke
 }
 
 /** A multi-Region key has the same material in every region it is replicated to, and the same id. */
-export function isMultiRegion({ id }: KeyArn): boolean {
+function isMultiRegion({ id }: KeyArn): boolean {
   return id.startsWith("mrk-");
 }
 
@@ -72,4 +76,33 @@ export function isMultiRegion({ id }: KeyArn): boolean {
 export function isSameKey(a: KeyArn, b: KeyArn): boolean {
   const sameId = a.id === b.id && a.account === b.account && a.partition === b.partition;
   return sameId && (a.region === b.region || isMultiRegion(a));
+}
+
+/**
+ * Any key of the configured key's own account: an alias moved, or another key configured, must leave old rows readable.
+ *
+ * @throws TokenStoreError unreadable
+ */
+export function requireTrustedKey(key: KeyArn, owner: KeyOwner): void {
+  if (!isOwnedBy(key, owner)) {
+    throw new TokenStoreError("unreadable", { detail: "its data key was made under a KMS key of another account" });
+  }
+}
+
+export function isOwnedBy(key: KeyArn, owner: KeyOwner): boolean {
+  return key.account === owner.account && key.partition === owner.partition;
+}
+
+/**
+ * The ARN to ask for in a region. A multi-Region key is asked for at its replica here, wherever it was used.
+ *
+ * @throws OAuthError temporarily_unavailable for a key that exists in another region only
+ */
+export function keyArnIn(region: string, key: KeyArn): string {
+  if (key.region === region) return key.arn;
+  //= bar#TS-14
+  if (isMultiRegion(key)) return `arn:${key.partition}:kms:${region}:${key.account}:key/${key.id}`;
+  throw kmsUnavailable(
+    `${key.arn} is not to be had in ${region}: reseal its rows in their own region, or use a multi-Region key`,
+  );
 }

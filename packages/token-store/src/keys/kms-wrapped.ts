@@ -1,16 +1,23 @@
 /**
  * A data key as a row keeps it once KMS wrapped it.
  *
- * Format 1, base64url of: format (1 byte, 0x01) | length of the ARN (1) | ARN of the KMS key | binding (32) |
- * CiphertextBlob. About 400 characters. The ARN is there so that KMS is asked for that key and no other
- * (kms-trust.ts says which are acceptable), the binding is checked by kms-binding.ts.
+ * Format 1, base64url of: format (1 byte, 0x01) | length of the ARN (1) | ARN of the KMS key |
+ * binding (32) | CiphertextBlob. About 400 characters. The ARN is there so that KMS is asked for
+ * that key and no other (kms-key-id.ts says which are acceptable). The binding ties the data key
+ * to its encryption context, its KMS key and its ciphertext. KMS checks the context itself; a
+ * policy, proxy or replacement that does not must not turn a data key for one place into one for
+ * another.
  */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { KeyContext } from "@oauth-broker/oauth-core";
+import { associatedData, decodeCanonical } from "../crypto/encoding.ts";
+import { deriveKey } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
-import { decodeCanonical } from "../crypto/canonical-base64.ts";
-import { BINDING_BYTES } from "./kms-binding.ts";
 import { type KeyArn, parseKeyArn } from "./kms-key-id.ts";
 
 export const WRAPPED_FORMAT = 1;
+
+const BINDING_BYTES = 32;
 
 const ARN_AT = 2;
 /** KMS takes no longer CiphertextBlob. */
@@ -48,4 +55,39 @@ export function parseWrapped(wrapped: string): WrappedKey {
   const key = parseKeyArn(bytes.toString("latin1", ARN_AT, bindingAt));
   if (key === undefined || bytes.length <= blobAt) throw new TokenStoreError("unreadable");
   return { key, binding: bytes.subarray(bindingAt, blobAt), blob: bytes.subarray(blobAt) };
+}
+
+const INFO = "oauth-broker KMS data key 1: binding";
+
+export interface BoundTo {
+  readonly format: number;
+  /** Of the KMS key that wrapped it. */
+  readonly arn: string;
+  /** KMS's CiphertextBlob. */
+  readonly blob: Buffer;
+  readonly context: KeyContext;
+}
+
+/**
+ * HMAC-SHA-256 under a key derived from the data key; over lengths and parts, the context sorted by name.
+ * It commits to the data key, and shows nothing of it.
+ */
+export function bindingOf(dataKey: Buffer, { format, arn, blob, context }: BoundTo): Buffer {
+  const members = Object.keys(context)
+    .toSorted()
+    .flatMap((name) => [name, context[name] ?? ""]);
+  const place = associatedData(format, ["KMS data key", arn, ...members]);
+  return createHmac("sha256", deriveKey(dataKey, INFO)).update(place).update(blob).digest();
+}
+
+/**
+ * Compares in constant time.
+ *
+ * @throws TokenStoreError unreadable when they differ
+ */
+export function requireBinding(expected: Buffer, actual: Buffer): void {
+  //= bar#TS-4
+  if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) {
+    throw new TokenStoreError("unreadable", { detail: "its data key was made for another place" });
+  }
 }

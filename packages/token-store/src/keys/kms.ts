@@ -6,12 +6,18 @@
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
-import { bindingOf, requireBinding } from "./kms-binding.ts";
-import { DEADLINE_PASSED, kmsError, kmsStartError } from "./kms-errors.ts";
-import { isSameKey, type KeyArn, type KeyOwner, parseKeyArn, parseKeyReference } from "./kms-key-id.ts";
-import { isOwnedBy, keyArnIn, requireTrustedKey } from "./kms-trust.ts";
-import { kmsUnavailable } from "./kms-unavailable.ts";
-import { encodeWrapped, keyOfWrapped, parseWrapped, WRAPPED_FORMAT } from "./kms-wrapped.ts";
+import { bindingOf, encodeWrapped, keyOfWrapped, parseWrapped, requireBinding, WRAPPED_FORMAT } from "./kms-wrapped.ts";
+import { DEADLINE_PASSED, kmsError, kmsStartError, kmsUnavailable } from "./kms-errors.ts";
+import {
+  isOwnedBy,
+  isSameKey,
+  type KeyArn,
+  keyArnIn,
+  type KeyOwner,
+  parseKeyArn,
+  parseKeyReference,
+  requireTrustedKey,
+} from "./kms-key-id.ts";
 
 const KEY_BYTES = 32;
 /** Over all tries; callers promise an answer within five seconds. */

@@ -4,9 +4,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
 import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
-import { bindingOf } from "./kms-binding.ts";
+import { bindingOf, encodeWrapped } from "./kms-wrapped.ts";
 import { parseKeyArn } from "./kms-key-id.ts";
-import { encodeWrapped } from "./kms-wrapped.ts";
 
 const CONTEXT = { purpose: "tokens", table: "t" };
 let kms: KmsServer;
@@ -23,9 +22,9 @@ afterEach(async () => {
 
 describe("with a defence off", () => {
   it("without the account pin a table writer has a data key of his own opened, and knows what is read under it", async () => {
-    vi.doMock("./kms-trust.ts", async (original) => ({ ...(await original<object>()), requireTrustedKey: () => {} }));
+    vi.doMock("./kms-key-id.ts", async (original) => ({ ...(await original<object>()), requireTrustedKey: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
-    vi.doUnmock("./kms-trust.ts");
+    vi.doUnmock("./kms-key-id.ts");
     const [arn, blob, dataKey] = [
       "arn:aws:kms:eu-west-1:999999999999:key/11111111-2222-3333-4444-555555555555",
       Buffer.alloc(100, 7),
@@ -45,9 +44,9 @@ describe("with a defence off", () => {
   });
 
   it("without the binding a KMS that does not look opens a data key for another table (twin of bar#TS-4)", async () => {
-    vi.doMock("./kms-binding.ts", async (original) => ({ ...(await original<object>()), requireBinding: () => {} }));
+    vi.doMock("./kms-wrapped.ts", async (original) => ({ ...(await original<object>()), requireBinding: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
-    vi.doUnmock("./kms-binding.ts");
+    vi.doUnmock("./kms-wrapped.ts");
     const wrapper = kmsKeyWrapper({ keyId: kms.createKey(), endpoint: kms.endpoint });
     try {
       const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);

@@ -5,8 +5,7 @@
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { type Attempt, isOutage, type Outcome, type RefreshCall, type RefreshContext, standing } from "./context.ts";
-import type { Orphans } from "./orphans.ts";
-import { type PendingCommit, type PendingDeps, writePending } from "./pending.ts";
+import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
 import { giveBack, isStolen } from "./lease.ts";
 import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenSet } from "../tokens/tokens.ts";

@@ -1,13 +1,14 @@
 /**
- * The lease on a record: one attempt to refresh it, across processes. Taken by a conditional write, never renewed, given
- * back when nothing came of it. An expired one says that an attempt died: failure.ts needs to know.
+ * The lease on a record: one attempt to refresh it, across processes. Taken by a conditional
+ * write, never renewed, given back when nothing came of it. An expired one says that an attempt
+ * died, which vendor-call.ts needs to know. The lease rests on clocks that agree, so those are
+ * watched here too.
  */
 import { randomBytes } from "node:crypto";
-import { OAuthError } from "@oauth-broker/oauth-core";
-import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import type { Attempt, RefreshContext } from "./context.ts";
-import { isInTime, secondsUntil } from "./times.ts";
+import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import type { CurrentRecord, Lease } from "../tokens/token-records.ts";
+import type { Attempt, RefreshContext, RefreshEvent } from "./context.ts";
+import { isInTime, type RefreshTimes, secondsUntil } from "./times.ts";
 
 type LeaseDeps = Pick<RefreshContext, "records" | "now" | "timer" | "times">;
 
@@ -70,4 +71,34 @@ export function isStolen(
 ): boolean {
   const isExplained = found === undefined && stored.version !== over.stored.version;
   return isHeld(lease, now()) && found?.owner !== lease.owner && !isExplained;
+}
+
+const QUIET_SECONDS = 60;
+
+/**
+ * Notices clocks that are further apart than the lease allows for, from what other processes wrote:
+ * tokens of the future, a lease longer than a lease can be. Either clock may be the wrong one.
+ *
+ * @returns to be called with every record read; reports once a minute
+ */
+//= bar#8.4
+export function createClockWatch({
+  now,
+  times: { skewSeconds, leaseSeconds },
+  onEvent,
+}: {
+  readonly now: Clock;
+  readonly times: Pick<RefreshTimes, "skewSeconds" | "leaseSeconds">;
+  readonly onEvent: (event: RefreshEvent) => void;
+}): (current: CurrentRecord) => void {
+  let quietUntil = 0;
+  return ({ key, stored, lease }) => {
+    const at = now();
+    const ahead = Math.max(stored.writtenAt - at, (lease?.until ?? 0) - leaseSeconds - at);
+    // A clock that was put back must not keep this quiet for as long.
+    const isQuiet = at < quietUntil && quietUntil <= at + QUIET_SECONDS;
+    if (ahead <= skewSeconds || isQuiet) return;
+    quietUntil = at + QUIET_SECONDS;
+    onEvent({ name: "clock_skew", vendor: key.vendor });
+  };
 }

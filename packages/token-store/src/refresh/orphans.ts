@@ -1,15 +1,61 @@
 /**
- * Work of a refresh that nobody waits for: commits of answers the store would not take in time, and tokens the vendor is
- * to be told about. A process that ends waits for it as long as it can.
+ * Commits that have to get through, and the work of a refresh that no caller waits for: commits of
+ * answers the store would not take in time, and tokens the vendor is to be told about. commit.ts
+ * waits for a pending commit first; from its first failure on it is kept in the journal, so that
+ * it outlives this process. A process that ends waits for its orphans as long as it can.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { Journal, JournalEntry } from "./journal.ts";
-import type { RefreshCall, RefreshContext } from "./context.ts";
-import { type PendingCommit, type PendingDeps, writePending } from "./pending.ts";
 import type { RowKey } from "../storage/token-rows.ts";
 import { namesOf } from "../tokens/token-attributes.ts";
-import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
+import { type CurrentRecord, type SealedChange, withoutCopy } from "../tokens/token-records.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
+import { isOutage, type RefreshCall, type RefreshContext } from "./context.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+
+export interface PendingCommit {
+  readonly key: RowKey;
+  readonly vendor: string;
+  readonly attemptId: string;
+  /** May fail as often as the key service does not answer. */
+  readonly seal: () => Promise<SealedChange>;
+  change?: SealedChange;
+  journaled?: boolean;
+}
+
+export interface PendingDeps extends Pick<RefreshContext, "records" | "timer" | "times"> {
+  readonly journal: Journal | undefined;
+}
+
+/**
+ * The same change over and over, so that a try that was carried out without our hearing of it does no harm.
+ *
+ * @param isEnough asked after every failure
+ * @throws what is no outage: a token that is too large
+ */
+export async function writePending(
+  pending: PendingCommit,
+  isEnough: () => boolean,
+  { background = false, records, timer, times, journal }: PendingDeps & { readonly background?: boolean },
+): Promise<"written" | "conflict" | "unavailable"> {
+  for (;;) {
+    try {
+      pending.change ??= await pending.seal();
+      const result = await records.commit(pending.change);
+      if (pending.journaled === true) await journal?.remove(pending.attemptId);
+      return result;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    }
+    if (pending.change !== undefined && pending.journaled !== true && journal !== undefined) {
+      const change = withoutCopy(pending.change);
+      pending.journaled = change !== undefined && (await journal.write(pending.attemptId, change));
+    }
+    if (isEnough()) return "unavailable";
+    await timer.sleep(times.retryMs, { background });
+    // No caller waits for this one: told to stop, it does not try once more.
+    if (background && isEnough()) return "unavailable";
+  }
+}
 
 type OnConflict = () => Promise<"written" | "superseded">;
 

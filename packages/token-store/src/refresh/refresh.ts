@@ -11,13 +11,13 @@
  * 6. A commit the store does not take goes on behind, and into the journal.
  * 7. Fenced out: the own result is dropped, the row's counts.
  *
- * due.ts decides 1, lease.ts 2, ask.ts 3, commit.ts 4, 5 and 7, orphans.ts and
- * journal.ts 6, failure.ts a vendor that refuses. Nothing the vendor answered is returned before it is stored.
+ * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
+ * orphans.ts and journal.ts 6. Nothing the vendor answered is returned before it is stored.
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
-import { askVendor } from "./ask.ts";
-import { createClockWatch } from "./clock-watch.ts";
+import { afterFailure, askVendor, endGrant } from "./vendor-call.ts";
+import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
 import { commitAnswer, type CommitDeps } from "./commit.ts";
 import {
   type Discard,
@@ -29,12 +29,10 @@ import {
   standing,
 } from "./context.ts";
 import { isAlive, refreshDue } from "./due.ts";
-import { afterFailure, endGrant } from "./failure.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { createFlights, type Flights } from "./flights.ts";
 import { createOrphans, settleDeadAttempt } from "./orphans.ts";
 import { shareReads } from "./reads.ts";
-import { busy, isHeld, takeLease } from "./lease.ts";
 import { refreshTimes, type RefreshTimes, systemTimer, type Timer, withJitter } from "./times.ts";
 import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";

@@ -8,7 +8,7 @@ import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { authenticatedRecords } from "./authenticated-records.ts";
-import { dynamodbRecordStore } from "./dynamodb/table.ts";
+import { dynamodbRecordStore } from "./dynamodb/record-store.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 import { sqliteRecordStore } from "./sqlite/record-store.ts";
 

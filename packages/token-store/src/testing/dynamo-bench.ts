@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
-import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/record-store.ts";
 import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
 
 const NOW = 1_700_000_000;

@@ -3,7 +3,7 @@
  * storage/dynamodb/lost-answers.test.ts, and by its twin without the attempt id.
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/record-store.ts";
 import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
 import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
 import type { TokenRows } from "../storage/token-rows.ts";

@@ -3,7 +3,7 @@
  * storage/dynamodb/processes.test.ts with its table as JSON; does what each message says and answers with what happened.
  */
 import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "../storage/dynamodb/table.ts";
+import { dynamodbRecordStore } from "../storage/dynamodb/record-store.ts";
 import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
 import { sqliteRecordStore } from "../storage/sqlite/record-store.ts";
 

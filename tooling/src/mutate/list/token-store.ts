@@ -23,7 +23,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
     defence: "The parts of a place have their lengths before them",
     rows: ["TS-3"],
-    file: `${STORE}/crypto/associated-data.ts`,
+    file: `${STORE}/crypto/encoding.ts`,
     find: "at = bytes.writeUInt32BE(written, at) + written;",
     replace: "at = bytes.writeUInt32BE(0, at) + written;",
     tests: [`${STORE}/crypto/envelope.test.ts`],
@@ -55,7 +55,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
     defence: "A data key is bound to its place, whatever KMS compares",
     rows: ["TS-4"],
-    file: `${STORE}/keys/kms-binding.ts`,
+    file: `${STORE}/keys/kms-wrapped.ts`,
     find: "if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) {",
     replace: "if (expected.length !== actual.length && !timingSafeEqual(expected, actual)) {",
     tests: [`${STORE}/keys/kms.test.ts`],
@@ -63,7 +63,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
     defence: "A data key is of a KMS key of our own account",
     rows: ["TS-4"],
-    file: `${STORE}/keys/kms-trust.ts`,
+    file: `${STORE}/keys/kms-key-id.ts`,
     find: "return key.account === owner.account && key.partition === owner.partition;",
     replace: "return key.account !== '' && key.partition === owner.partition;",
     tests: [`${STORE}/keys/kms-answers.test.ts`],
@@ -128,7 +128,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refusal is believed when nobody else has refreshed",
     rows: ["RF-4"],
-    file: `${STORE}/refresh/failure.ts`,
+    file: `${STORE}/refresh/vendor-call.ts`,
     find: "  return isSame && lease?.owner === ours.owner;",
     replace: "  return isSame || lease?.owner !== ours.owner;",
     tests: [`${STORE}/refresh/failure.test.ts`],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { fromDynamoError } from "./errors.ts";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 
 const NOW = 1_700_000_000;
 const PLACE = { table: "tokens", region: "eu-west-1" };

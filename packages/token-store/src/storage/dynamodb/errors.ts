@@ -3,8 +3,7 @@
  * mend. Translated here once. DynamoDB's own messages stay in `cause`: they may quote what was sent.
  */
 import type { OAuthError } from "@oauth-broker/oauth-core";
-import { TokenStoreError } from "../../errors.ts";
-import { storeUnavailable } from "../unavailable.ts";
+import { storeUnavailable, TokenStoreError } from "../../errors.ts";
 
 export interface Place {
   readonly table: string;

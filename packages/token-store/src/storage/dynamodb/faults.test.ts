@@ -3,7 +3,7 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { runCalls, startFaultyTable, tally } from "../../testing/dynamo-faults.ts";
 import type { FaultyTable, Outcome } from "../../testing/dynamo-faults.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 
 const NOW = 1_700_000_000;
 /** The store's own deadline is 2.5 s, and callers are answered in 3; here there is room for a busy machine. */

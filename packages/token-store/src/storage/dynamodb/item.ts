@@ -1,11 +1,15 @@
-/** Items as DynamoDB speaks of them, without its SDK: what the mapping in this folder is written in. */
+/**
+ * Items as DynamoDB speaks of them, without its SDK: what the mapping in this folder is written
+ * in.
+ */
+import { randomUUID } from "node:crypto";
 
 export interface ItemKey {
   readonly pk: string;
   readonly sk: string;
 }
 
-/** One member of the many there are; the others belong to nobody here. */
+/** The members of an item's value that are used here. */
 export interface ItemValue {
   readonly S?: string;
   readonly N?: string;
@@ -67,4 +71,22 @@ export function createExpressionBuilder(): ExpressionBuilder {
       };
     },
   };
+}
+
+/**
+ * The attribute by which a write knows itself again. A request whose answer was lost runs twice, and
+ * the second time its condition no longer holds: without this, the winner would be told that another
+ * had won. Every write leaves a random id of its own in the item; meeting that id, it has met itself.
+ */
+export const ATTEMPT = "attempt";
+
+/** One for each call of a store, the same over all its tries. */
+export function newAttempt(): string {
+  return randomUUID();
+}
+
+/** @param item as it is now, which is as the write left it unless another write has changed it since */
+export function isOwnAttempt(item: Item | undefined, attempt: string): boolean {
+  //= bar#CB-4
+  return item?.[ATTEMPT]?.S === attempt;
 }

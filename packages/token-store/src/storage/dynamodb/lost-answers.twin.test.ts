@@ -1,11 +1,10 @@
 /** The twin: the same uses by a store that does not know its own writes again. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { startFaultyTable } from "../../testing/dynamo-faults.ts";
-import type { FaultyTable } from "../../testing/dynamo-faults.ts";
+import { type FaultyTable, startFaultyTable } from "../../testing/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
-import type * as Attempt from "./attempt.ts";
+import type * as Attempt from "./item.ts";
 
-vi.mock("./attempt.ts", async (original) => ({
+vi.mock("./item.ts", async (original) => ({
   ...(await original<typeof Attempt>()),
   isOwnAttempt: () => false,
 }));

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 import { memoryRecordStore } from "../memory/record-store.ts";
 
 const NOW = 1_700_000_000;

@@ -5,7 +5,7 @@ import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
 import { RACE_NOW } from "../../testing/record-racer.ts";
 import type { Order, Tally } from "../../testing/record-racer.ts";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
 
 const PROCESSES = 4;

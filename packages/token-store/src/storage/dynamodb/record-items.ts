@@ -13,9 +13,7 @@ import type {
   StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../../errors.ts";
-import { ATTEMPT } from "./attempt.ts";
-import { createExpressionBuilder } from "./item.ts";
-import type { Expressions, Item, ItemKey, ItemValue } from "./item.ts";
+import { ATTEMPT, createExpressionBuilder, type Expressions, type Item, type ItemKey, type ItemValue } from "./item.ts";
 import { keepUntilOf, toJson } from "../record-rules.ts";
 
 /** The only member of a map that stands for a value that is no plain string. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 
 let engine: DynamoDbEngine;
 beforeAll(async () => {

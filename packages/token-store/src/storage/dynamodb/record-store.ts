@@ -1,17 +1,19 @@
 /**
- * The RecordStore over a DynamoDB table: what to write when, and what an answer means. Each call is one conditional write;
- * only an `advance` that prolongs a record may need a second one, because DynamoDB knows no maximum.
- * Before it: table.ts, which opens the table. After it: record-items.ts, the items and expressions.
+ * The RecordStore over a DynamoDB table: what to write when, and what an answer means. Each call
+ * is one conditional write; only an `advance` that prolongs a record may need a second one,
+ * because DynamoDB knows no maximum. The items and expressions are in record-items.ts, the
+ * requests in table.ts.
  */
 import type { Advanced, Clock, RecordStore } from "@oauth-broker/oauth-core";
-import { newAttempt } from "./attempt.ts";
+import { newAttempt } from "./item.ts";
 import { dynamoUnavailable } from "./errors.ts";
 import { advanceExpressions, createCondition, recordItem, recordItemKey, toRecord } from "./record-items.ts";
-import type { DynamoTable } from "./table-requests.ts";
+import { type DynamoDbOptions, openDynamoTable } from "./table.ts";
 import { isAsExpected, requireAdvance, requireNewRecord } from "../record-rules.ts";
 
-/** @param now decides expiry */
-export function recordStoreIn(table: DynamoTable, now: Clock): RecordStore {
+/** @param options.now decides expiry */
+export function dynamodbRecordStore({ now, ...options }: DynamoDbOptions & { readonly now: Clock }): RecordStore {
+  const table = openDynamoTable(options);
   return {
     get: async (key, asked) => {
       const item = await table.call((items) => items.get(recordItemKey(key)));

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dynamodbTokenRows } from "./token-rows.ts";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
 
 const NOW = 1_700_000_000;

@@ -1,9 +1,11 @@
 /**
- * DynamoDB: one table under several processes and machines, as a RecordStore here and as token rows in token-rows.ts.
- * The only file that loads the AWS SDK, and its own entry, so that it loads only when chosen. One conditional write of one
- * item at a time, nothing else: no transactions, no indexes. Expiry is decided by our clock; the table's TTL only tidies up.
+ * A DynamoDB table under several processes and machines: what record-store.ts and token-rows.ts
+ * send their requests through. The only file that imports DynamoDB's client. One conditional write
+ * of one item at a time, nothing else: no transactions, no indexes. Expiry is decided by our
+ * clock; the table's TTL only tidies up.
  */
 import {
+  type AttributeValue,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
@@ -12,15 +14,38 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { AT_ONCE, createBoundedCalls } from "./bounded-calls.ts";
-import { isOwnAttempt, newAttempt } from "./attempt.ts";
 import { dynamoUnavailable, fromDynamoError } from "./errors.ts";
-import type { Expressions, Item, ItemKey } from "./item.ts";
-import { recordStoreIn } from "./record-store.ts";
+import { type Expressions, isOwnAttempt, type Item, type ItemKey, newAttempt } from "./item.ts";
 import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
-import type { DynamoTable, Items, Written } from "./table-requests.ts";
+
+/** `item` is as it now stands: as written, or as what failed the condition; undefined where there is none. */
+interface Written {
+  readonly written: boolean;
+  readonly item: Item | undefined;
+}
+
+/** The requests of one call of a store. Reads are strongly consistent. */
+interface Items {
+  get(key: ItemKey): Promise<Item | undefined>;
+  put(item: Item, expressions: Expressions, attempt: string): Promise<Written>;
+  /**
+   * @param attempt set by the expressions as the item's `attempt`
+   * @param returns whether a write answers the item as it now stands
+   */
+  update(key: ItemKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
+  delete(key: ItemKey, expressions?: Expressions): Promise<Written>;
+  /** Every item of the partition, by `sk`. */
+  query(pk: string): Promise<readonly Item[]>;
+  scan(limit: number, after?: ItemKey): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>;
+}
+
+export interface DynamoTable {
+  /** @throws OAuthError temporarily_unavailable; TokenStoreError too_large */
+  call<T>(work: (items: Items) => Promise<T>): Promise<T>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** From a call of the store to its refusal, over all its requests and tries. Bar 8.3 asks for three seconds. */
 const DEADLINE_MS = 2500;
@@ -180,11 +205,6 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
       client.destroy();
     },
   };
-}
-
-/** @param options.now decides expiry */
-export function dynamodbRecordStore({ now, ...options }: DynamoDbOptions & { readonly now: Clock }): RecordStore {
-  return recordStoreIn(openDynamoTable(options), now);
 }
 
 function isFailedCondition(error: unknown): error is Error & { readonly Item?: Item } {

@@ -3,7 +3,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
-import { dynamodbRecordStore } from "./table.ts";
+import { dynamodbRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/token-rows-contract.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 

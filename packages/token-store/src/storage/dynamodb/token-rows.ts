@@ -1,14 +1,29 @@
 /**
- * Token rows in a DynamoDB table, attribute by attribute as older readers know them (docs/storage-schema.md). The table may
- * hold other items too, a broker's records for one: they are left alone, and a scan shows them as the rows they are.
+ * Token rows in a DynamoDB table, attribute by attribute as older readers know them
+ * (docs/storage-schema.md), and their conditional writes. The table may hold other items too, a
+ * broker's records for one: they are left alone, and a scan shows them as the rows they are.
  */
-import type { DynamoDbOptions } from "./table.ts";
-import { openDynamoTable } from "./table.ts";
-import { newAttempt } from "./attempt.ts";
-import { fromCursor, toCursor } from "../row-cursor.ts";
-import { changeExpressions, deleteExpressions, itemKeyOf, toRow } from "./row-items.ts";
-import { requireChange, requireExpected, requireLimit, requirePartition, requireRowKey } from "../row-rules.ts";
-import type { TokenRows } from "../token-rows.ts";
+import {
+  fromCursor,
+  requireChange,
+  requireExpected,
+  requireLimit,
+  requirePartition,
+  requireRowKey,
+  toCursor,
+} from "../row-rules.ts";
+import type { Attribute, Expected, Row, RowChange, TokenRows } from "../token-rows.ts";
+import {
+  ATTEMPT,
+  createExpressionBuilder,
+  type ExpressionBuilder,
+  type Expressions,
+  type Item,
+  type ItemKey,
+  type ItemValue,
+  newAttempt,
+} from "./item.ts";
+import { type DynamoDbOptions, openDynamoTable } from "./table.ts";
 
 export function dynamodbTokenRows(options: DynamoDbOptions): TokenRows {
   const table = openDynamoTable(options);
@@ -49,4 +64,53 @@ export function dynamodbTokenRows(options: DynamoDbOptions): TokenRows {
     ping: table.ping,
     close: table.close,
   };
+}
+
+const HIDDEN = new Set(["pk", "sk", ATTEMPT]);
+
+function toRow(item: Item): Row {
+  const attributes = Object.entries(item).flatMap(([name, { S: text, N: number }]): [string, Attribute][] => {
+    if (HIDDEN.has(name)) return [];
+    if (text !== undefined) return [[name, text]];
+    return number === undefined ? [] : [[name, Number(number)]];
+  });
+  return { key: itemKeyOf(item), attributes: Object.fromEntries(attributes) };
+}
+
+function itemKeyOf({ pk, sk }: Item): ItemKey {
+  return { pk: pk?.S ?? "", sk: sk?.S ?? "" };
+}
+
+/** An item that is not there has no attributes, so conditions of absence hold where there is none, and it is made. */
+function changeExpressions({ set, remove = [] }: RowChange, expected: Expected, attempt: string): Expressions {
+  const builder = createExpressionBuilder();
+  const { name, value, build } = builder;
+  const conditions = conditionsOf(expected, builder);
+  const sets = Object.entries(set).map(([of, to]) => `${name(of)} = ${value(toItemValue(to))}`);
+  sets.push(`${name(ATTEMPT)} = ${value({ S: attempt })}`);
+  // DynamoDB refuses an expression that names an attribute twice.
+  const removed = new Set(remove.filter((of) => !Object.hasOwn(set, of)));
+  return build({ set: sets, remove: [...removed].map(name), conditions });
+}
+
+function deleteExpressions(expected: Expected): Expressions {
+  const builder = createExpressionBuilder();
+  return builder.build({ conditions: conditionsOf(expected, builder) });
+}
+
+function conditionsOf(expected: Expected, { name, value }: ExpressionBuilder): string[] {
+  return Object.entries(expected).map(([of, is]) =>
+    is === undefined ? isAbsent(name(of), value) : `${name(of)} = ${value(toItemValue(is))}`,
+  );
+}
+
+/** Of neither type that is shown: an older build may have written NULL where it had nothing. */
+function isAbsent(path: string, value: ExpressionBuilder["value"]): string {
+  const has = (type: "S" | "N"): string => `attribute_type(${path}, ${value({ S: type })})`;
+  return `(attribute_not_exists(${path}) OR NOT (${has("S")} OR ${has("N")}))`;
+}
+
+function toItemValue(value: Attribute): ItemValue {
+  // Minus zero is written "0".
+  return typeof value === "string" ? { S: value } : { N: String(value) };
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
-import { storeUnavailable } from "../unavailable.ts";
+import { storeUnavailable } from "../../errors.ts";
 
 interface Row {
   readonly stage: string;

@@ -1,15 +1,16 @@
 /** Token rows in this process: tests, and the model the other adapters are compared with. */
-import { storeUnavailable } from "../unavailable.ts";
-import { fromCursor, toCursor } from "../row-cursor.ts";
+import { storeUnavailable } from "../../errors.ts";
 import {
   changedAttributes,
   compareKeys,
+  fromCursor,
   isAsExpectedRow,
   requireChange,
   requireExpected,
   requireLimit,
   requirePartition,
   requireRowKey,
+  toCursor,
 } from "../row-rules.ts";
 import type { Row, RowKey, TokenRows } from "../token-rows.ts";
 

@@ -6,9 +6,8 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { createLockQueue } from "./lock-queue.ts";
-import { APPLICATION_ID, openDatabase } from "./open.ts";
-import type { Durability } from "./open.ts";
-import { storeUnavailable } from "../unavailable.ts";
+import { APPLICATION_ID, type Durability, openDatabase } from "./file.ts";
+import { storeUnavailable } from "../../errors.ts";
 
 /** All throw OAuthError `temporarily_unavailable` when the engine does not answer. */
 export interface SqliteEngine<Statements> {

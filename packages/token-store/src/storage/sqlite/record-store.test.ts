@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
-import type { Durability } from "./open.ts";
+import type { Durability } from "./file.ts";
 import { sqliteRecordStore } from "./record-store.ts";
 
 for (const durability of ["normal", "full"] satisfies Durability[]) {

@@ -10,11 +10,9 @@
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
 import { isAsExpected, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
-import { createSqliteEngine } from "./engine.ts";
-import type { SqliteEngine } from "./engine.ts";
-import type { Durability } from "./open.ts";
-import { prepareStatements } from "./statements.ts";
-import type { Statements } from "./statements.ts";
+import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
+import type { Durability } from "./file.ts";
+import { prepareStatements, type Statements } from "./statements.ts";
 
 /** A record with more life than this left is worth waiting for the disk. */
 const SHORT_LIFE_SECONDS = 900;

@@ -4,8 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
-import { APPLICATION_ID } from "./open.ts";
-import type { Durability } from "./open.ts";
+import { APPLICATION_ID, type Durability } from "./file.ts";
 import { keepUntilOf, toJson } from "../record-rules.ts";
 
 export interface Statements {

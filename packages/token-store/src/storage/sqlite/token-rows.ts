@@ -7,16 +7,17 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSqliteEngine } from "./engine.ts";
-import { emptyLog, rewriteFile } from "./erase.ts";
-import { fromCursor, toCursor } from "../row-cursor.ts";
+import { emptyLog, rewriteFile } from "./file.ts";
 import {
   changedAttributes,
+  fromCursor,
   isAsExpectedRow,
   requireChange,
   requireExpected,
   requireLimit,
   requirePartition,
   requireRowKey,
+  toCursor,
 } from "../row-rules.ts";
 import type { Attributes, Row, RowKey, TokenRows } from "../token-rows.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Opens the file of record-store.ts: makes it when it is not there, recognises it when it is, and refuses what another
- * program or a newer release wrote. Several processes may do this to one file at the same moment.
+ * The SQLite file: makes it when it is not there, recognises it when it is, refuses what another
+ * program or a newer release wrote, and erases what deleting leaves behind. Several processes may
+ * do this to one file at the same moment.
  */
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -96,4 +97,19 @@ function isOurs(db: DatabaseSync, path: string): boolean {
     throw new TokenStoreError("store_foreign", { detail: path });
   }
   return false;
+}
+
+/**
+ * Writes the whole file anew, without its free space: first into the log. Other writers wait meanwhile.
+ * `secure_delete` zeroes what is deleted from now on; this and `emptyLog`, in this order, take away what
+ * an earlier release left in the free space, and in the log, which keeps old pages until they are
+ * written over.
+ */
+export function rewriteFile(db: DatabaseSync): void {
+  db.exec("vacuum");
+}
+
+/** Brings the log into the file and cuts it to nothing. @returns false while another connection reads from the log */
+export function emptyLog(db: DatabaseSync): boolean {
+  return db.prepare("pragma wal_checkpoint(truncate)").get()?.["busy"] === 0;
 }

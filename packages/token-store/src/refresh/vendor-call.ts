@@ -1,21 +1,62 @@
 /**
- * The vendor did not answer with tokens. A refusal is believed only when nobody else has refreshed meanwhile and no
- * attempt of ours died half-way; an outage says nothing about the grant. Called by refresh.ts.
+ * The one question to the vendor in an attempt, with an end, and what follows when the vendor does
+ * not answer with tokens. A refusal is believed only when no other process has refreshed meanwhile
+ * and no attempt of ours died half-way; an outage says nothing about the grant. Called by
+ * refresh.ts.
  */
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import { askVendor } from "./ask.ts";
+import type { CurrentRecord } from "../tokens/token-records.ts";
+import type { TokenSet } from "../tokens/tokens.ts";
 import { commitAnswer, type CommitDeps } from "./commit.ts";
 import {
   type Attempt,
   type Outcome,
   reauthorizationRequired,
   type ReauthorizeReason,
+  type RefreshableTokens,
   type RefreshCall,
   type RefreshContext,
   standing,
 } from "./context.ts";
 import { giveBack, isStolen, takeLease } from "./lease.ts";
-import type { CurrentRecord } from "../tokens/token-records.ts";
+
+/** After the signal, for `refresh` to say what became of the request: it knows whether anything was sent. */
+const LAST_WORD_MS = 250;
+
+/** @throws what `refresh` throws; OAuthError temporarily_unavailable, `retry: "restart"`, when it does not end in time */
+export async function askVendor(
+  current: RefreshableTokens,
+  attempt: Attempt,
+  { refresh }: Pick<RefreshCall, "refresh">,
+  { times: { vendorTimeoutMs } }: Pick<RefreshContext, "times">,
+): Promise<TokenSet> {
+  const deadline = new AbortController();
+  const giveUp = Promise.withResolvers<never>();
+  const abort = setTimeout(() => deadline.abort(tooLate()), vendorTimeoutMs);
+  const leave = setTimeout(() => giveUp.reject(tooLate()), vendorTimeoutMs + LAST_WORD_MS);
+  try {
+    const { attemptId } = attempt.lease;
+    return await Promise.race([refresh(current, { attemptId, signal: deadline.signal }), giveUp.promise]);
+  } catch (error) {
+    throw isAborted(error) ? tooLate(error) : error;
+  } finally {
+    clearTimeout(abort);
+    clearTimeout(leave);
+  }
+}
+
+function tooLate(cause?: unknown): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The vendor does not answer", {
+    reason: "vendor_unavailable",
+    retry: "restart",
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** What fetch throws for a signal. */
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
+}
 
 /** @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the caller is to see it */
 export async function afterFailure(

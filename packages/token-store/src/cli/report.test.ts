@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type Progress } from "./report.ts";
 
 interface Screen extends Progress {
   readonly written: string[];
