@@ -6,8 +6,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
-import { sqliteRecordStore } from "@oauth-broker/token-store/records/sqlite";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AwsStage, startAws } from "../support/aws.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";

@@ -3,7 +3,7 @@
  * at, so that a store that does less than it should is not fast but broken.
  */
 import { randomUUID } from "node:crypto";
-import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./store-bare.ts";
 import type { Engines } from "./store-engines.ts";
 import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./store-subjects.ts";

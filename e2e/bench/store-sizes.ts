@@ -3,7 +3,7 @@
  * copies of a sealed one under keys in between, as many bytes but for the key's, which do not open and are never read.
  */
 import { DatabaseSync } from "node:sqlite";
-import { sqliteTokenRows } from "@oauth-broker/token-store/rows/sqlite";
+import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
 import { type Item, openBare } from "./store-bare.ts";
 import type { Engines } from "./store-engines.ts";
 import { READERS } from "./store-subjects.ts";

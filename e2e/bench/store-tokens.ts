@@ -1,8 +1,8 @@
 /** The token store as the bench opens it, and whose tokens are in it: mode `encrypted`, keys from KMS. */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createTokenStore, type TokenKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
-import { kmsKeyWrapper } from "@oauth-broker/token-store/keys/kms";
-import { dynamodbTokenRows } from "@oauth-broker/token-store/rows/dynamodb";
+import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
+import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
 import type { Key } from "./store-bare.ts";
 import type { Engines } from "./store-engines.ts";
 import { DEADLINE_MS, LANES, TOKEN_LENGTHS } from "./store-subjects.ts";

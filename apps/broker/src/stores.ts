@@ -3,7 +3,8 @@
  * never loaded: the AWS SDK and node:sqlite come with the choice. Used by app.ts and by the operator's commands.
  */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
-import { localKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
+import { localKeyWrapper } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "./config.ts";
 import type { KeysetPlace } from "./keys/keyset-binding.ts";
 import { createRevisionFloor, type RevisionFloor } from "./keys/keyset-floor.ts";
@@ -43,11 +44,11 @@ async function openRecords(store: Config["store"], now: Clock): Promise<RecordSt
     case "memory":
       return memoryRecordStore({ now });
     case "sqlite": {
-      const { sqliteRecordStore } = await import("@oauth-broker/token-store/records/sqlite");
+      const { sqliteRecordStore } = await import("@oauth-broker/token-store/sqlite");
       return sqliteRecordStore({ path: store.path, now });
     }
     case "dynamodb": {
-      const { dynamodbRecordStore } = await import("@oauth-broker/token-store/records/dynamodb");
+      const { dynamodbRecordStore } = await import("@oauth-broker/token-store/dynamodb");
       const { kind: _, ...table } = store;
       return dynamodbRecordStore({ ...table, now });
     }
@@ -72,7 +73,7 @@ async function openKeyset(
 ): Promise<{ readonly storage: KeysetStorage; close(): void }> {
   const { keys } = config;
   if (keys.kind === "kms") {
-    const { kmsKeyWrapper } = await import("@oauth-broker/token-store/keys/kms");
+    const { kmsKeyWrapper } = await import("@oauth-broker/token-store/kms");
     const wrapper = kmsKeyWrapper({ keyId: keys.keyArn });
     const otherwise =
       "a key that is not one of this account's KMS keys: give `keys` the key that belongs to this store";

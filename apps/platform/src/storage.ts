@@ -17,7 +17,7 @@ export interface Storage {
 
 /** Opens nothing yet: the folder and both files are made at the first use. */
 export async function openStorage(dataDir: string, now: Clock, rules: SettingsRules): Promise<Storage> {
-  const { sqliteRecordStore } = await import("@oauth-broker/token-store/records/sqlite");
+  const { sqliteRecordStore } = await import("@oauth-broker/token-store/sqlite");
   const records = sqliteRecordStore({ path: join(dataDir, "platform.sqlite"), now });
   const keys = localKeyWrapper({ path: join(dataDir, "platform.key") });
   const connectors = createConnectorStore({ records, keys, now, rules });

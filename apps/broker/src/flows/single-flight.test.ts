@@ -1,6 +1,6 @@
 import { OAuthError, type RecordStore, type VendorTokens } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, expect, it, vi } from "vitest";
 import { createSingleFlight, type SingleFlight, singleFlightId } from "./single-flight.ts";
 

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { recordKeysetStorage } from "../keys/keyset-storage.ts";
 import { ISSUER, NOW, testBroker } from "../testing/test-broker.ts";

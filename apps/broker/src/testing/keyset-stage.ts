@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { type LocalKeyWrapper, memoryRecordStore } from "@oauth-broker/token-store";
+import type { LocalKeyWrapper } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { Keyset } from "../keys/keyset.ts";
 

@@ -1,4 +1,4 @@
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
 import { startLocalTable } from "../sandbox.ts";
 import { serverEnvironment } from "./server-environment.ts";

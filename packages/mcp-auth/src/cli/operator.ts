@@ -2,7 +2,8 @@
 import { createVendorClient } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import { readTokenStoreSettings, requireStoreFile, runCommandLine } from "@oauth-broker/token-store";
+import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
+import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
 import { identitySource } from "../hosted/identity-source.ts";

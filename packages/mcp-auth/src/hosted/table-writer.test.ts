@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { JsonObject, KeyWrapper, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerBench, type StubServerBench } from "../testing/server-bench.ts";
 import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";

@@ -55,7 +55,7 @@ it("a planted server key that is taken over makes any user (twin of bar#TS-7)", 
   const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
   const { createServerRecords } = await import("./server-records.ts");
   const { createSessions } = await import("./sessions-on-records.ts");
-  const { memoryRecordStore } = await import("@oauth-broker/token-store");
+  const { memoryRecordStore } = await import("@oauth-broker/token-store/memory");
   const keys: KeyWrapper = {
     newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
     unwrap: async () => Buffer.alloc(32, 5),

@@ -1,6 +1,6 @@
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
 import { AUDIENCE, NOW, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { indexKey } from "./user-sessions.ts";

@@ -18,7 +18,8 @@ import {
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { authenticatedRecords, createTokenStore, memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store";
+import { authenticatedRecords, createTokenStore } from "@oauth-broker/token-store";
+import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
 import type { Gate } from "../caller.ts";
 import { systemClock } from "../clock.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import { memoryRecordStore } from "@oauth-broker/token-store";
-import { dynamodbRecordStore } from "@oauth-broker/token-store/records/dynamodb";
-import { sqliteRecordStore } from "@oauth-broker/token-store/records/sqlite";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 
 export interface RecordStores {
   /** An empty one. */

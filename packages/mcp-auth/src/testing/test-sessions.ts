@@ -1,7 +1,8 @@
 /** Sessions as tests have them: over any records, with a key in memory, and what went to the store counted. */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords, memoryRecordStore } from "@oauth-broker/token-store";
+import { authenticatedRecords } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/identity-source.ts";
 import { createServerKey } from "../hosted/server-key-record.ts";
 import type { ServerKey } from "../hosted/server-key.ts";

@@ -1,7 +1,7 @@
 /** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
 import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { openStubServerBench } from "../../testing/server-bench.ts";
 

@@ -4,7 +4,8 @@
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords, memoryRecordStore } from "@oauth-broker/token-store";
+import { authenticatedRecords } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { testServerKey } from "../../testing/test-sessions.ts";

@@ -4,7 +4,7 @@
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { memoryRecordStore } from "@oauth-broker/token-store";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { testServerKey } from "../../testing/test-sessions.ts";
 import type * as Registration from "./registration.ts";

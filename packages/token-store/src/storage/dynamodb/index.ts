@@ -1,0 +1,7 @@
+/**
+ * What a DynamoDB table holds: records and token rows. Its own entry, so that the AWS SDK loads only
+ * when chosen.
+ */
+export { dynamodbRecordStore } from "./record-store.ts";
+export type { DynamoDbOptions } from "./table.ts";
+export { dynamodbTokenRows } from "./token-rows.ts";
