@@ -16,6 +16,7 @@ export type {
   StoredRecord,
 } from "./ports.ts";
 
+export { defined } from "./protocol/defined.ts";
 export {
   errorMembers,
   errorText,

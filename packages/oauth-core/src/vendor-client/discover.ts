@@ -3,12 +3,13 @@
  * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
  * of a vendor whose endpoints it states, metadata is read when it can be had (advertised.ts).
  */
+import { defined } from "../protocol/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../vendors/vendor.ts";
 import { createAdvertised, hasAdvertised } from "./advertised.ts";
 import type { Deadline } from "./deadline.ts";
 import { loadMetadata } from "./load-metadata.ts";
-import { defined, type VendorMetadata } from "./metadata-document.ts";
+import type { VendorMetadata } from "./metadata-document.ts";
 import { createRefreshingCache } from "./refreshing-cache.ts";
 import type { VendorClientDeps } from "./vendor-binding.ts";
 import { invalidVendorResponse } from "./vendor-error.ts";

@@ -4,6 +4,7 @@
  */
 import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../ports.ts";
+import { defined } from "../protocol/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { requireEgressUrl } from "./egress-url.ts";
 import type { VendorClientDeps } from "./vendor-binding.ts";
@@ -59,9 +60,8 @@ export function readMetadata(document: JsonObject, deps: VendorClientDeps): Vend
   const tokenEndpointAuthMethods = strings(document.token_endpoint_auth_methods_supported);
   return {
     ...endpoints,
+    ...defined({ codeChallengeMethods, tokenEndpointAuthMethods }),
     advertisesIss: document.authorization_response_iss_parameter_supported === true,
-    ...(codeChallengeMethods === undefined ? {} : { codeChallengeMethods }),
-    ...(tokenEndpointAuthMethods === undefined ? {} : { tokenEndpointAuthMethods }),
   };
 }
 
@@ -69,12 +69,6 @@ function strings(value: JsonValue | undefined): readonly string[] | undefined {
   return Array.isArray(value)
     ? value.filter((member: JsonValue): member is string => typeof member === "string")
     : undefined;
-}
-
-export function defined<T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: string;
-  };
 }
 
 /** What must not be asked must not be sent to a browser either. */
