@@ -1,62 +1,48 @@
 /**
- * A rough answer to "can anyone register a name directly below this?", without carrying the public suffix list.
- * It errs towards yes: a yes only costs the shared redirect URI (tier 3), a wrong no would cost the safety of tier 1.
+ * Below which names can anyone register one of their own? The public suffix list says it, its private section included:
+ * registries, and hosters whose customers pick the next label. Decides which hosts belong to one party: placeholders.ts,
+ * site.ts, and the settings that name all hosts below a domain.
  */
+import { getPublicSuffix } from "tldts";
 
-/** Second levels that registries sell below, under any two-letter country domain. */
-const SECOND_LEVEL =
-  /^(?:ac|asn|asso|biz|co|com|conf|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|info|ltd|me|mil|mobi|name|ne|net|nhs|nom|or|org|plc|press|pro|sch|school|store|web)\.[a-z]{2}$/;
+const LIST = { allowPrivateDomains: true, extractHostname: false };
+const REGISTRIES_ONLY = { ...LIST, allowPrivateDomains: false };
 
-/** Private registries that sell below a domain that looks like a company's. */
-const RESOLD =
-  /^(?:(?:br|cn|co|de|eu|gb|gr|jpn|kr|mex|ru|sa|uk|us|uy|za)\.com|(?:gb|hu|in|jp|se|uk)\.net|(?:ae|us)\.org)$/;
+/**
+ * What the list lacks (tldts 7.5.4): three domains that registries sell below, a content network, tunnels, containers whose
+ * names begin below a region, and names that say any address (there each host is a party of its own).
+ */
+const ALSO_PUBLIC =
+  /(?:^|\.)((?:gb|kr|uy)\.com|b-cdn\.net|loca\.lt|(?:[^.]+\.)?azurecontainerapps\.io)$|^((?:.+\.)?(?:nip|sslip|xip)\.io)$/;
 
-/** Hosts under which a customer of the hoster picks the next label. */
-const HOSTING = new Set([
-  "amplifyapp.com",
-  "appspot.com",
-  "azurecontainerapps.io",
-  "azurefd.net",
-  "azurestaticapps.net",
-  "azurewebsites.net",
-  "b-cdn.net",
-  "cloudfront.net",
-  "cloudfunctions.net",
-  "deno.dev",
-  "deno.net",
-  "duckdns.org",
-  "firebaseapp.com",
-  "fly.dev",
-  "github.io",
-  "gitlab.io",
-  "herokuapp.com",
-  "loca.lt",
-  "netlify.app",
-  "ngrok-free.app",
-  "ngrok-free.dev",
-  "ngrok.app",
-  "ngrok.dev",
-  "ngrok.io",
-  "nip.io",
-  "ondigitalocean.app",
-  "onrender.com",
-  "pages.dev",
-  "pythonanywhere.com",
-  "replit.app",
-  "replit.dev",
-  "run.app",
-  "sslip.io",
-  "trafficmanager.net",
-  "trycloudflare.com",
-  "ts.net",
-  "vercel.app",
-  "vercel.dev",
-  "web.app",
-  "workers.dev",
-  "xip.io",
-]);
+/**
+ * In the list to keep cookies apart. A customer may pick a label, and yet one party answers at every host: Google's APIs,
+ * Shopify's shops.
+ */
+const ONE_PARTY: ReadonlySet<string | null> = new Set(["googleapis.com", "myshopify.com"]);
 
 /** @param suffix labels joined by dots, lower case, without a leading dot */
 export function isPublicSuffix(suffix: string): boolean {
-  return !suffix.includes(".") || SECOND_LEVEL.test(suffix) || RESOLD.test(suffix) || HOSTING.has(suffix);
+  return !suffix.includes(".") || publicSuffixOf(suffix) === suffix;
+}
+
+/** @returns the shortest name below a public suffix that the host is at or below; a host that is a public suffix, itself */
+export function registrableDomain(host: string): string {
+  const suffix = publicSuffixOf(host);
+  if (suffix === undefined || suffix === host) return host;
+  const label =
+    host
+      .slice(0, -suffix.length - 1)
+      .split(".")
+      .at(-1) ?? "";
+  return `${label}.${suffix}`;
+}
+
+function publicSuffixOf(host: string): string | undefined {
+  const [, below, whole] = ALSO_PUBLIC.exec(host) ?? [];
+  if (below !== undefined || whole !== undefined) return below ?? whole;
+  const suffix = getPublicSuffix(host, LIST);
+  const known = ONE_PARTY.has(suffix) ? getPublicSuffix(host, REGISTRIES_ONLY) : suffix;
+  // Of a name with a dot at its end the list tells the suffix without.
+  return known === null || !`.${host}`.endsWith(`.${known}`) ? undefined : known;
 }
