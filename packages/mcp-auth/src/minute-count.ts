@@ -2,8 +2,7 @@
  * How often one address did something within its minute, counted in this process. The minute of an
  * address begins with the first count. Callers: hosted/routes.ts, mcp/refused-tokens.ts.
  */
-import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
-import { createBoundedMap } from "./bounded-map.ts";
+import { type Clock, createExpiringMap, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 
 export interface MinuteCount {
   /** How many more of them this minute holds. */
@@ -15,6 +14,11 @@ export interface MinuteCount {
   takeBack(address: string): void;
 }
 
+interface Minute {
+  readonly endsAt: EpochSeconds;
+  readonly count: number;
+}
+
 const MINUTE_SECONDS = 60;
 /** An address that is forgotten begins a new minute. */
 const MOST_ADDRESSES = 50_000;
@@ -23,14 +27,11 @@ const MOST_ADDRESSES = 50_000;
 //= bar#ST-8
 export function createMinuteCount(perMinute: number, now: Clock): MinuteCount {
   const most = perMinute === 0 ? Infinity : perMinute;
-  const minutes = createBoundedMap<{ readonly endsAt: EpochSeconds; readonly count: number }>(MOST_ADDRESSES);
-  const minuteOf = (address: string): { readonly endsAt: EpochSeconds; readonly count: number } => {
-    const known = minutes.get(address);
-    return known !== undefined && known.endsAt > now() ? known : { endsAt: now() + MINUTE_SECONDS, count: 0 };
-  };
+  const minutes = createExpiringMap<Minute>(MOST_ADDRESSES, now);
+  const minuteOf = (address: string): Minute => minutes.get(address) ?? { endsAt: now() + MINUTE_SECONDS, count: 0 };
   const change = (address: string, by: number): void => {
     const { endsAt, count } = minuteOf(address);
-    minutes.set(address, { endsAt, count: Math.max(0, count + by) });
+    minutes.set(address, { endsAt, count: Math.max(0, count + by) }, endsAt);
   };
   const left = (address: string): number => most - minuteOf(address).count;
   return {

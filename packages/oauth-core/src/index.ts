@@ -33,6 +33,7 @@ export {
   parseParameters,
   parseStringMap,
 } from "./protocol/parameters.ts";
+export { createExpiringMap, type ExpiringMap } from "./protocol/expiring-map.ts";
 export { isSameText } from "./protocol/mac.ts";
 export {
   createCodeVerifier,
@@ -61,6 +62,7 @@ export {
 } from "./protocol/redirect-uri.ts";
 export { formatScope, isSubset, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
+export { createSharedCalls, type SharedCalls } from "./protocol/shared-calls.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 export { parseJsonStrict } from "./protocol/strict-json.ts";
 

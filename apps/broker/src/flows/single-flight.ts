@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  createSharedCalls,
   type EpochSeconds,
   type JsonObject,
   OAuthError,
@@ -56,17 +57,11 @@ export function singleFlightId(parts: readonly string[]): string {
 }
 
 export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {
-  const running = new Map<string, Promise<VendorTokens>>();
+  const running = createSharedCalls<VendorTokens>();
   return {
     run(id, secret, call) {
-      const known = running.get(id);
-      if (known !== undefined) {
-        deps.onReplay?.();
-        return known;
-      }
-      const started = leadOrFollow({ kind: "refresh", id }, secret, call, deps).finally(() => running.delete(id));
-      running.set(id, started);
-      return started;
+      if (running.find(id) !== undefined) deps.onReplay?.();
+      return running.run(id, () => leadOrFollow({ kind: "refresh", id }, secret, call, deps));
     },
   };
 }

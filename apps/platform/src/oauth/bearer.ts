@@ -2,7 +2,7 @@
  * The token that goes with a user's call to a server, whatever the mode: the user's vendor token, the server's own token, or the
  * platform's where the server wants no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
  */
-import { isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
+import { createSharedCalls, isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import { type ConnectDeps, mayAskFor } from "./connect.ts";
@@ -43,7 +43,7 @@ const MARGIN_SECONDS = 30;
 
 export function createBearers(deps: BearerDeps): Bearers {
   const { connections, now, platformToken } = deps;
-  const underWay = new Map<string, Promise<Bearer>>();
+  const refreshes = createSharedCalls<Bearer>();
 
   const refresh = async (
     connector: Connector,
@@ -85,12 +85,8 @@ export function createBearers(deps: BearerDeps): Bearers {
   };
 
   /** A second caller waits for the first one's refresh: of two at once a vendor that rotates would end the grant. */
-  const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> => {
-    const key = JSON.stringify([connector.id, userId]);
-    const running = underWay.get(key) ?? refresh(connector, userId, open).finally(() => underWay.delete(key));
-    underWay.set(key, running);
-    return running;
-  };
+  const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> =>
+    refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
 
   return {
     bearerFor: async (connector, userId, refused) => {

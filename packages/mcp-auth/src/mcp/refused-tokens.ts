@@ -4,8 +4,15 @@
  * tries tokens out would have it ask without end. A token that was good here is never held up by
  * what else its address sends. Between bearer.ts and the mode's gate.
  */
-import { type Clock, type EpochSeconds, hashOf, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { createBoundedMap } from "../bounded-map.ts";
+import {
+  type Clock,
+  createExpiringMap,
+  createSharedCalls,
+  hashOf,
+  OAuthError,
+  toOAuthError,
+} from "@oauth-broker/oauth-core";
+import { LRUCache } from "lru-cache";
 import type { Caller, Gate } from "../caller.ts";
 import { createMinuteCount } from "../minute-count.ts";
 
@@ -39,16 +46,16 @@ const MOST_WAITING = 1_000;
 
 export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: RefusedTokensDeps): AddressedGate {
   const refusals = createMinuteCount(refusedTokensPerMinute, now);
-  const good = createBoundedMap<true>(MOST_TOKENS);
-  const counted = createBoundedMap<EpochSeconds>(MOST_TOKENS);
-  const asked = new Map<string, Promise<unknown>>();
+  const good = new LRUCache<string, true>({ max: MOST_TOKENS });
+  const counted = createExpiringMap<true>(MOST_TOKENS, now);
+  const asked = createSharedCalls<Caller | undefined>();
   const enter = createWaitingRoom((address, underWay) => {
     refusals.requireLeft(address);
     return underWay < refusals.left(address);
   });
 
   /** @param key address and token */
-  const isCounted = (key: string): boolean => (counted.get(key) ?? 0) > now();
+  const isCounted = (key: string): boolean => counted.get(key) === true;
   const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
     const key = `${address} ${token}`;
     const caller = await gate.identify(bearer).catch((error: unknown) => {
@@ -62,7 +69,7 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
     }
     good.delete(token);
     if (!isCounted(key)) {
-      counted.set(key, now() + COUNTED_SECONDS);
+      counted.set(key, true, now() + COUNTED_SECONDS);
       refusals.add(address);
     }
     return undefined;
@@ -82,15 +89,13 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
       const token = hashOf(bearer);
       const key = `${address} ${token}`;
       if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
-      const first = asked.get(key);
+      const first = asked.find(key);
       if (first !== undefined) {
         // An outage is theirs too. What was found out meanwhile the gate knows now.
         await first;
         return ask(bearer, token, address);
       }
-      const asking = askAsStranger(bearer, token, address).finally(() => asked.delete(key));
-      asked.set(key, asking);
-      return asking;
+      return asked.run(key, () => askAsStranger(bearer, token, address));
     },
   };
 }

@@ -2,17 +2,16 @@
  * The twins of refused-tokens.test.ts and of ../pre-registered/gate.test.ts: one defence taken out
  * each, and the attack works.
  */
-import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import type * as Core from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type * as BoundedMaps from "../bounded-map.ts";
 
 beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
   vi.doUnmock("../minute-count.ts");
-  vi.doUnmock("../bounded-map.ts");
+  vi.doUnmock("@oauth-broker/oauth-core");
 });
 
 describe("with a defence off", () => {
@@ -33,15 +32,16 @@ describe("with a defence off", () => {
   });
 
   it("tokens that are tried out push out what was said of a good one, where both lie in one map", async () => {
-    vi.doMock("../bounded-map.ts", async (original) => {
-      const one = (await original<typeof BoundedMaps>()).createBoundedMap<never>(10_000);
-      return { createBoundedMap: () => one };
+    vi.doMock("@oauth-broker/oauth-core", async (original) => {
+      const actual = await original<typeof Core>();
+      const one = actual.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));
+      return { ...actual, createExpiringMap: () => one };
     });
     const { createPreRegisteredGate } = await import("../pre-registered/gate.ts");
     const asked: string[] = [];
     const gate = createPreRegisteredGate({
       settings: { credentials: undefined },
-      vendor: async () => ({ id: "example" }) as ResolvedVendor,
+      vendor: async () => ({ id: "example" }) as Core.ResolvedVendor,
       vendorClient: {
         judgeToken: async (_, token) => {
           asked.push(token);

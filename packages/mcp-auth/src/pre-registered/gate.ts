@@ -7,13 +7,13 @@
 import {
   canJudge,
   type Clock,
+  createExpiringMap,
   type EpochSeconds,
   hashOf,
   type ResolvedVendor,
   Secret,
   type VendorClient,
 } from "@oauth-broker/oauth-core";
-import { createBoundedMap } from "../bounded-map.ts";
 import type { Caller, Gate, VendorToken } from "../caller.ts";
 import type { VendorSettings } from "../settings.ts";
 
@@ -83,24 +83,19 @@ interface Verdicts {
   refuse(token: string): void;
 }
 
-interface Kept {
-  readonly verdict: Verdict;
-  readonly until: EpochSeconds;
-}
-
 function createVerdicts({ settings, vendor, vendorClient, now }: PreRegisteredGateDeps): Verdicts {
   // Apart, so that tokens tried out by strangers push out no token that is in use.
-  const good = createBoundedMap<Kept>(MOST_VERDICTS);
-  const refused = createBoundedMap<Kept>(MOST_VERDICTS);
+  const good = createExpiringMap<Verdict>(MOST_VERDICTS, now);
+  const refused = createExpiringMap<Verdict>(MOST_VERDICTS, now);
   const asked = new Map<string, Promise<Verdict>>();
   const keep = (key: string, verdict: Verdict, until: EpochSeconds): void => {
     const [into, outOf] = verdict.active ? [good, refused] : [refused, good];
     outOf.delete(key);
-    into.set(key, { verdict, until });
+    into.set(key, verdict, until);
   };
   const keptOf = (key: string): Verdict | undefined => {
     const kept = refused.get(key) ?? good.get(key);
-    return kept !== undefined && kept.until > now() ? stillGood(kept.verdict, now) : undefined;
+    return kept === undefined ? undefined : stillGood(kept, now);
   };
   const ask = async (token: string, key: string): Promise<Verdict> => {
     const askedAt = now();

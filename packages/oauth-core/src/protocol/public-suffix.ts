@@ -1,7 +1,8 @@
 /**
- * Below which names can anyone register one of their own? The public suffix list says it, its private section included:
- * registries, and hosters whose customers pick the next label. Decides which hosts belong to one party: placeholders.ts,
- * site.ts, and the settings that name all hosts below a domain.
+ * Below which names can anyone register one of their own? The public suffix list says it, its
+ * private section included: registries, and hosters whose customers pick the next label. Decides
+ * which hosts belong to one party: placeholders.ts, site.ts, and the settings that name all hosts
+ * below a domain.
  */
 import { getPublicSuffix } from "tldts";
 
@@ -9,15 +10,16 @@ const LIST = { allowPrivateDomains: true, extractHostname: false };
 const REGISTRIES_ONLY = { ...LIST, allowPrivateDomains: false };
 
 /**
- * What the list lacks (tldts 7.5.4): three domains that registries sell below, a content network, tunnels, containers whose
- * names begin below a region, and names that say any address (there each host is a party of its own).
+ * What the list lacks (tldts 7.5.4): three domains that registries sell below, a content network,
+ * tunnels, containers whose names begin below a region, and names that say any address (there each
+ * host is a party of its own).
  */
 const ALSO_PUBLIC =
   /(?:^|\.)((?:gb|kr|uy)\.com|b-cdn\.net|loca\.lt|(?:[^.]+\.)?azurecontainerapps\.io)$|^((?:.+\.)?(?:nip|sslip|xip)\.io)$/;
 
 /**
- * In the list to keep cookies apart. A customer may pick a label, and yet one party answers at every host: Google's APIs,
- * Shopify's shops.
+ * In the list to keep cookies apart. A customer may pick a label, and yet one party answers at
+ * every host: Google's APIs, Shopify's shops.
  */
 const ONE_PARTY: ReadonlySet<string | null> = new Set(["googleapis.com", "myshopify.com"]);
 
@@ -26,7 +28,7 @@ export function isPublicSuffix(suffix: string): boolean {
   return !suffix.includes(".") || publicSuffixOf(suffix) === suffix;
 }
 
-/** @returns the shortest name below a public suffix that the host is at or below; a host that is a public suffix, itself */
+/** @returns the name right below the public suffix that the host is at or below; of a suffix, itself */
 export function registrableDomain(host: string): string {
   const suffix = publicSuffixOf(host);
   if (suffix === undefined || suffix === host) return host;

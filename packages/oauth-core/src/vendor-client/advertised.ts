@@ -2,8 +2,10 @@
  * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE counts, and that it is
  * there is no condition. Between discover.ts, which asks, and its cache of documents.
  */
-import type { Clock, EpochSeconds } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import { defined } from "../protocol/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
+import { createExpiringMap } from "../protocol/expiring-map.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import type { VendorMetadata } from "./metadata-document.ts";
 import type { RefreshingCache } from "./refreshing-cache.ts";
@@ -28,33 +30,26 @@ export function createAdvertised({
   documents,
   now,
 }: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
-  const quietUntil = new Map<string, EpochSeconds>();
+  const quiet = createExpiringMap<true>(MAX_ISSUERS, now);
   const cut = new WeakMap<VendorMetadata, VendorMetadata>();
-
-  const beQuiet = (issuer: string): void => {
-    quietUntil.delete(issuer);
-    quietUntil.set(issuer, now() + QUIET_SECONDS);
-    const [oldest] = quietUntil.keys();
-    if (quietUntil.size > MAX_ISSUERS && oldest !== undefined) quietUntil.delete(oldest);
-  };
 
   const cutOf = (document: VendorMetadata): VendorMetadata => {
     const known = cut.get(document);
     if (known !== undefined) return known;
     const { advertisesIss, codeChallengeMethods } = document;
-    const made = { advertisesIss, ...(codeChallengeMethods === undefined ? {} : { codeChallengeMethods }) };
+    const made = { advertisesIss, ...defined({ codeChallengeMethods }) };
     cut.set(document, made);
     return made;
   };
 
   return async (issuer) => {
-    if (now() < (quietUntil.get(issuer) ?? 0)) return undefined;
+    if (quiet.get(issuer)) return undefined;
     try {
       return cutOf(await documents.get(issuer, () => AbortSignal.timeout(PATIENCE_MILLISECONDS)));
     } catch (error) {
       //= bar#DI-1
       if (!(error instanceof OAuthError) || error.extras.reason === "issuer_mismatch") throw error;
-      beQuiet(issuer);
+      quiet.set(issuer, true, now() + QUIET_SECONDS);
       return undefined;
     }
   };

@@ -5,6 +5,7 @@
  */
 import type { LookupAddress } from "node:dns";
 import { lookup as getAddressInfo, Resolver } from "node:dns/promises";
+import { createSharedCalls } from "../protocol/shared-calls.ts";
 
 /** All addresses of a name. Rejects when it has none. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
@@ -33,12 +34,6 @@ export async function askDns(
 
 /** Callers that ask for a name while it is being asked for get the same answer; nothing is kept afterwards. */
 export function shared(lookup: Lookup): Lookup {
-  const underWay = new Map<string, ReturnType<Lookup>>();
-  return (host) => {
-    const known = underWay.get(host);
-    if (known !== undefined) return known;
-    const asked = lookup(host).finally(() => underWay.delete(host));
-    underWay.set(host, asked);
-    return asked;
-  };
+  const lookups = createSharedCalls<readonly LookupAddress[]>();
+  return (host) => lookups.run(host, () => lookup(host));
 }

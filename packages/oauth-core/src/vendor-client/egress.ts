@@ -6,6 +6,7 @@
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
 import { decodeBody } from "./egress-body.ts";
@@ -116,23 +117,19 @@ function createRealm(
   deps: ConnectorDeps,
   limits: Limits,
 ): { fetch: Fetch; close: () => Promise<void> } {
-  // In order of use: the first entry is the one not used for longest.
-  const origins = new Map<string, Origin>();
+  const origins = new LRUCache<string, Origin>({
+    max: MAX_POOLS,
+    dispose: (origin, _, reason) => {
+      if (reason === "evict") void closeOrigin(origin);
+    },
+  });
   let closed = false;
-
-  const closeOldest = (): void => {
-    const [oldest] = origins;
-    if (oldest === undefined) return;
-    origins.delete(oldest[0]);
-    void closeOrigin(oldest[1]);
-  };
 
   const originOf = (url: URL): Origin => {
     const known = origins.get(url.origin);
-    if (known !== undefined) origins.delete(url.origin);
-    const origin = known ?? { pool: createPool(url, policy, deps), turns: createTurns(url.origin) };
+    if (known !== undefined) return known;
+    const origin = { pool: createPool(url, policy, deps), turns: createTurns(url.origin) };
     origins.set(url.origin, origin);
-    if (origins.size > MAX_POOLS) closeOldest();
     return origin;
   };
 

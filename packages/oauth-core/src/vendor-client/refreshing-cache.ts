@@ -2,6 +2,7 @@
  * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once however many ask,
  * and still usable for an hour when the vendor is down. Callers: discover.ts, jwks.ts.
  */
+import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { type Deadline, waitUntil } from "./deadline.ts";
 
@@ -37,15 +38,13 @@ interface Entry<T> {
 }
 
 export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
-  // Insertion order is order of use: the first entry is the one not used for longest.
-  const entries = new Map<string, Entry<T>>();
+  const entries = new LRUCache<string, Entry<T>>({ max: MAX_ENTRIES });
 
   const entryOf = (key: string): Entry<T> => {
-    const entry = entries.get(key) ?? {};
-    entries.delete(key);
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const entry: Entry<T> = {};
     entries.set(key, entry);
-    const oldest = entries.keys().next().value;
-    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
     return entry;
   };
 

@@ -1,6 +1,7 @@
 /**
- * Whose host an address is at, as far as its name says. Used where a token or a secret may go to further hosts of the party it is
- * meant for: registration-endpoint.ts, and the broker's configuration of vendors.
+ * Whose host an address is at, as far as its name says. Used where a token or a secret may go to
+ * further hosts of the party it is meant for: registration-endpoint.ts, and the configuration of
+ * vendors that the operator moved.
  */
 import { isIP } from "node:net";
 import { registrableDomain } from "../protocol/public-suffix.ts";

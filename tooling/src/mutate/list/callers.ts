@@ -80,11 +80,21 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
   },
   {
-    defence: "A bounded map forgets its oldest entry",
-    file: "packages/mcp-auth/src/bounded-map.ts",
-    find: "if (entries.size >= mostEntries && oldest !== undefined) entries.delete(oldest);",
-    replace: 'if (entries.size >= mostEntries && oldest === "") entries.delete(oldest);',
-    tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
+    defence: "What strangers fill forgets the entry not used for longest",
+    file: "packages/oauth-core/src/protocol/expiring-map.ts",
+    find: "max: mostEntries,",
+    replace: "max: mostEntries + 100_000,",
+    tests: [
+      "packages/mcp-auth/src/pre-registered/gate.test.ts",
+      "packages/oauth-core/src/protocol/expiring-map.test.ts",
+    ],
+  },
+  {
+    defence: "An entry that is kept for a while ends at its second",
+    file: "packages/oauth-core/src/protocol/expiring-map.ts",
+    find: "{ ttl: seconds * 1000 - 1 }",
+    replace: "{ ttl: seconds * 1000 }",
+    tests: ["packages/oauth-core/src/protocol/expiring-map.test.ts"],
   },
   {
     defence: "Requests at the OAuth paths are limited per address",

@@ -3,7 +3,15 @@
  * description. Fetched from hosts of the operator's list only, over the guarded egress that reaches public addresses alone,
  * follows no redirect and reads five kilobytes. What is wrong is refused and never kept.
  */
-import { type Clock, type Fetch, type JsonObject, OAuthError, parseJsonStrict } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  createExpiringMap,
+  createSharedCalls,
+  type Fetch,
+  type JsonObject,
+  OAuthError,
+  parseJsonStrict,
+} from "@oauth-broker/oauth-core";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";
@@ -51,25 +59,18 @@ export interface ClientDocuments {
 }
 
 export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
-  const known = new Map<string, { readonly client: ServerClient; readonly until: number }>();
-  const underWay = new Map<string, Promise<ServerClient>>();
+  const known = createExpiringMap<ServerClient>(MOST_DOCUMENTS, deps.now);
+  const loads = createSharedCalls<ServerClient>();
   const load = async (clientId: string): Promise<ServerClient> => {
     const { client, cacheSeconds } = await fetchDocument(clientId, deps);
-    known.delete(clientId);
-    if (cacheSeconds > 0) known.set(clientId, { client, until: deps.now() + cacheSeconds });
-    const [oldest] = known.keys();
-    if (known.size > MOST_DOCUMENTS && oldest !== undefined) known.delete(oldest);
+    known.set(clientId, client, deps.now() + cacheSeconds);
     return client;
   };
   return {
     has: (clientId) => isDocumentUrl(clientId, deps),
     find: async (clientId) => {
       if (!isDocumentUrl(clientId, deps)) return undefined;
-      const cached = known.get(clientId);
-      if (cached !== undefined && cached.until > deps.now()) return cached.client;
-      const running = underWay.get(clientId) ?? load(clientId).finally(() => underWay.delete(clientId));
-      underWay.set(clientId, running);
-      return running;
+      return known.get(clientId) ?? loads.run(clientId, () => load(clientId));
     },
   };
 }

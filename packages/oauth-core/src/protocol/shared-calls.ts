@@ -1,0 +1,24 @@
+/**
+ * Calls for the same key share the one that is under way. Nothing is kept afterwards, whatever came
+ * of it.
+ */
+
+export interface SharedCalls<T> {
+  /** @returns the call under way, if there is one */
+  find(key: string): Promise<T> | undefined;
+  /** Starts the call, or shares what is under way. */
+  run(key: string, call: () => Promise<T>): Promise<T>;
+}
+
+export function createSharedCalls<T>(): SharedCalls<T> {
+  const underWay = new Map<string, Promise<T>>();
+  const start = (key: string, call: () => Promise<T>): Promise<T> => {
+    const started = call().finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
+  };
+  return {
+    find: (key) => underWay.get(key),
+    run: (key, call) => underWay.get(key) ?? start(key, call),
+  };
+}
