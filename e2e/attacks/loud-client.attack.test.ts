@@ -15,9 +15,9 @@ afterEach(() => off.clear());
 
 vi.mock("../../packages/oauth-core/src/service/rate-limit.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/service/rate-limit.ts")>();
-  const createRateLimit: typeof actual.createRateLimit = (perMinute) => {
-    const limit = actual.createRateLimit(perMinute);
-    return async (caller) => (off.has("limit") ? undefined : limit(caller));
+  const createRateLimit: typeof actual.createRateLimit = (perMinute, now) => {
+    const limit = actual.createRateLimit(perMinute, now);
+    return { ...limit, take: (caller) => (off.has("limit") ? undefined : limit.take(caller)) };
   };
   return { ...actual, createRateLimit };
 });

@@ -89,7 +89,7 @@ export async function createBroker(
   const flows = createFlows(deps);
   let isDraining = false;
   const limit = { bodyBytes: config.limits.bodyBytes };
-  const rateLimits = createRateLimits(config.limits);
+  const rateLimits = createRateLimits(config.limits, now);
   const app = new Hono();
   const ofClients = [
     ...apiRoutes({

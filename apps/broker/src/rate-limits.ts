@@ -2,6 +2,7 @@
  * How often one client may do what costs the broker, a vendor or a host of the client's choice something. Counted once the
  * client is authenticated, so that a wrong secret uses up no client's minute. Called by routes/api.ts and routes/register.ts.
  */
+import type { Clock } from "@oauth-broker/oauth-core";
 import { createRateLimit, type RateLimit } from "@oauth-broker/oauth-core/service";
 import type { LimitsConfig } from "./config.ts";
 
@@ -17,11 +18,14 @@ export interface RateLimits {
 
 const REGISTRATIONS_PER_MINUTE = 60;
 
-export function createRateLimits({ parPerMinute, explainPerMinute, vendorCallsPerMinute }: LimitsConfig): RateLimits {
+export function createRateLimits(
+  { parPerMinute, explainPerMinute, vendorCallsPerMinute }: LimitsConfig,
+  now: Clock,
+): RateLimits {
   return {
-    par: createRateLimit(parPerMinute),
-    explain: createRateLimit(explainPerMinute),
-    vendorCalls: createRateLimit(vendorCallsPerMinute),
-    registrations: createRateLimit(Math.min(vendorCallsPerMinute, REGISTRATIONS_PER_MINUTE)),
+    par: createRateLimit(parPerMinute, now),
+    explain: createRateLimit(explainPerMinute, now),
+    vendorCalls: createRateLimit(vendorCallsPerMinute, now),
+    registrations: createRateLimit(Math.min(vendorCallsPerMinute, REGISTRATIONS_PER_MINUTE), now),
   };
 }

@@ -66,7 +66,7 @@ function apiRoute(
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
       //= bar#ST-8
-      await deps.rateLimits[counted](client.clientId);
+      deps.rateLimits[counted].take(client.clientId);
       return call(parameters, client, trace);
     },
   };

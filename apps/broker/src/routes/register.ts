@@ -28,9 +28,9 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
         const text = await readJsonText(c, deps.limit);
         const { client, countedAs } = await callerOf(c, deps);
         trace.clientId = client.clientId;
-        await deps.rateLimits.vendorCalls(countedAs);
+        deps.rateLimits.vendorCalls.take(countedAs);
         //= bar#DC-6
-        await deps.rateLimits.registrations(countedAs);
+        deps.rateLimits.registrations.take(countedAs);
         const { status, contentType, body } = await register(text, client, deps, trace);
         return foreignAnswer(status, contentType, body);
       },

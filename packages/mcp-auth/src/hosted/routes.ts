@@ -1,10 +1,9 @@
 /** The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and Origin. */
 import { type Parameters, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/hono";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
-import { createMinuteCount } from "../minute-count.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
 import { authorize } from "./authorize.ts";
 import { type FindClient, platformClient } from "./clients.ts";
@@ -109,7 +108,7 @@ function registrationRoute(
   addressOf: CallerAddress,
 ): Route {
   //= bar#AS-12
-  const registrations = createMinuteCount(limits.registrationsPerMinute, now);
+  const registrations = createRateLimit(limits.registrationsPerMinute, now);
   const unusedClients = createUnusedClients({ records, serverKey, now });
   return {
     method: "POST",
@@ -158,7 +157,7 @@ function limited(
   { settings: { limits, vendor }, now }: HostedDeps,
   addressOf: CallerAddress,
 ): Route[] {
-  const requests = createMinuteCount(limits.requestsPerMinute, now);
+  const requests = createRateLimit(limits.requestsPerMinute, now);
   return routes.map((route) => ({
     ...route,
     handle: async (c, trace) => {

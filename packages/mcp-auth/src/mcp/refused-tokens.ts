@@ -12,9 +12,9 @@ import {
   OAuthError,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
+import { createRateLimit } from "@oauth-broker/oauth-core/service";
 import { LRUCache } from "lru-cache";
 import type { Caller, Gate } from "../caller.ts";
-import { createMinuteCount } from "../minute-count.ts";
 
 export interface AddressedGate {
   /**
@@ -45,7 +45,7 @@ const MOST_UNDER_WAY = 256;
 const MOST_WAITING = 1_000;
 
 export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: RefusedTokensDeps): AddressedGate {
-  const refusals = createMinuteCount(refusedTokensPerMinute, now);
+  const refusals = createRateLimit(refusedTokensPerMinute, now);
   const good = new LRUCache<string, true>({ max: MOST_TOKENS });
   const counted = createExpiringMap<true>(MOST_TOKENS, now);
   const asked = createSharedCalls<Caller | undefined>();

@@ -3,6 +3,7 @@
  * each, and the attack works.
  */
 import type * as Core from "@oauth-broker/oauth-core";
+import type * as Service from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -10,19 +11,17 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  vi.doUnmock("../minute-count.ts");
+  vi.doUnmock("@oauth-broker/oauth-core/service");
   vi.doUnmock("@oauth-broker/oauth-core");
 });
 
 describe("with a defence off", () => {
   it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
-    const createMinuteCount = () => ({
-      left: () => Infinity,
-      requireLeft: () => {},
-      add: () => {},
-      takeBack: () => {},
+    vi.doMock("@oauth-broker/oauth-core/service", async (original) => {
+      const actual = await original<typeof Service>();
+      const createRateLimit: typeof actual.createRateLimit = (_, now) => actual.createRateLimit(0, now);
+      return { ...actual, createRateLimit };
     });
-    vi.doMock("../minute-count.ts", () => ({ createMinuteCount }));
     const { createApp } = await import("../app.ts");
     const { openRefusingVendor } = await import("../testing/refusing-vendor.ts");
     const { present, asked, close } = await openRefusingVendor(createApp);

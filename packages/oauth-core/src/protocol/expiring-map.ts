@@ -18,8 +18,10 @@ export function createExpiringMap<Value extends object | string | true>(
   now: Clock,
 ): ExpiringMap<Value> {
   // The clock is read at each use (`ttlResolution`), so a clock that is advanced counts at once.
+  // `max` would set aside memory for all entries from the start; a size of one each does not.
   const entries = new LRUCache<string, Value>({
-    max: mostEntries,
+    maxSize: mostEntries,
+    sizeCalculation: () => 1,
     ttlResolution: 0,
     perf: { now: () => now() * 1000 },
   });

@@ -1,23 +1,57 @@
-/** How often one client, or one address, may do something, counted per process in memory (bar ST-8). */
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+/**
+ * How often one caller, a client or an address, may do something within a minute, counted in this
+ * process. The minute of a caller begins with the first count.
+ */
+import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
+import { createExpiringMap } from "../protocol/expiring-map.ts";
 
-/** @throws OAuthError slow_down with Retry-After */
-export type RateLimit = (caller: string) => Promise<void>;
+export interface RateLimit {
+  /** How many more of them this minute holds. */
+  left(caller: string): number;
+  /** @throws OAuthError slow_down with Retry-After where none is left */
+  requireLeft(caller: string): void;
+  add(caller: string): void;
+  /** What `add` counted did not happen. */
+  takeBack(caller: string): void;
+  /** Counts one. @throws OAuthError slow_down with Retry-After where none is left, and counts none */
+  take(caller: string): void;
+}
+
+interface Minute {
+  readonly endsAt: EpochSeconds;
+  readonly count: number;
+}
+
+const MINUTE_SECONDS = 60;
+/** A caller that is forgotten begins a new minute. */
+const MOST_CALLERS = 50_000;
 
 /** @param perMinute 0 switches the limit off */
 //= bar#ST-8
-export function createRateLimit(perMinute: number): RateLimit {
-  if (perMinute === 0) return async () => {};
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
-  return async (caller) => {
-    try {
-      await limiter.consume(caller);
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      throw new OAuthError("slow_down", "Too many requests of this kind: wait before the next one", {
-        retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1000)),
-      });
-    }
+export function createRateLimit(perMinute: number, now: Clock): RateLimit {
+  const most = perMinute === 0 ? Infinity : perMinute;
+  const minutes = createExpiringMap<Minute>(MOST_CALLERS, now);
+  const minuteOf = (caller: string): Minute => minutes.get(caller) ?? { endsAt: now() + MINUTE_SECONDS, count: 0 };
+  const change = (caller: string, by: number): void => {
+    const { endsAt, count } = minuteOf(caller);
+    minutes.set(caller, { endsAt, count: Math.max(0, count + by) }, endsAt);
+  };
+  const left = (caller: string): number => most - minuteOf(caller).count;
+  const requireLeft = (caller: string): void => {
+    if (left(caller) > 0) return;
+    throw new OAuthError("slow_down", "Too many requests of this kind: wait before the next one", {
+      retryAfterSeconds: minuteOf(caller).endsAt - now(),
+    });
+  };
+  return {
+    left,
+    requireLeft,
+    add: (caller) => change(caller, 1),
+    takeBack: (caller) => change(caller, -1),
+    take: (caller) => {
+      requireLeft(caller);
+      change(caller, 1);
+    },
   };
 }

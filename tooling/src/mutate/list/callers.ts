@@ -82,8 +82,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "What strangers fill forgets the entry not used for longest",
     file: "packages/oauth-core/src/protocol/expiring-map.ts",
-    find: "max: mostEntries,",
-    replace: "max: mostEntries + 100_000,",
+    find: "maxSize: mostEntries,",
+    replace: "maxSize: mostEntries + 100_000,",
     tests: [
       "packages/mcp-auth/src/pre-registered/gate.test.ts",
       "packages/oauth-core/src/protocol/expiring-map.test.ts",

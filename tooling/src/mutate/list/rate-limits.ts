@@ -26,21 +26,21 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "Every API endpoint counts an authenticated client's request against its limit",
     file: "apps/broker/src/routes/api.ts",
-    find: "await deps.rateLimits[counted](client.clientId);",
-    replace: 'if (client.clientId === "") await deps.rateLimits[counted](client.clientId);',
+    find: "deps.rateLimits[counted].take(client.clientId);",
+    replace: 'if (client.clientId === "") deps.rateLimits[counted].take(client.clientId);',
     tests: ["apps/broker/src/rate-limits.test.ts", "apps/broker/src/flows/start-legs.test.ts"],
   },
   {
     defence: "/v1/explain has a limit of its own",
     file: "apps/broker/src/rate-limits.ts",
-    find: "explain: createRateLimit(explainPerMinute),",
-    replace: "explain: createRateLimit(explainPerMinute * 0),",
+    find: "explain: createRateLimit(explainPerMinute, now),",
+    replace: "explain: createRateLimit(explainPerMinute * 0, now),",
     tests: ["apps/broker/src/rate-limits.test.ts"],
   },
   {
     defence: "Token, revoke and register are counted together",
     file: "apps/broker/src/routes/register.ts",
-    find: "await deps.rateLimits.vendorCalls(countedAs);",
+    find: "deps.rateLimits.vendorCalls.take(countedAs);",
     replace: "",
     tests: ["apps/broker/src/rate-limits.test.ts"],
   },
@@ -49,7 +49,7 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/routes/api.ts",
     find: 'const client = await authenticateClient(c.req.header("authorization"), parameters, deps);',
     replace:
-      'await deps.rateLimits[counted](parameters.get("client_id") ?? "");\n      const client = await authenticateClient(c.req.header("authorization"), parameters, deps);',
+      'deps.rateLimits[counted].take(parameters.get("client_id") ?? "");\n      const client = await authenticateClient(c.req.header("authorization"), parameters, deps);',
     tests: ["apps/broker/src/rate-limits.test.ts"],
   },
   {
@@ -62,15 +62,15 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "At most sixty registrations a minute for each client",
     file: "apps/broker/src/routes/register.ts",
-    find: "await deps.rateLimits.registrations(countedAs);",
+    find: "deps.rateLimits.registrations.take(countedAs);",
     replace: "",
     tests: ["apps/broker/src/flows/register-callers.test.ts"],
   },
   {
     defence: "The rate limit refuses beyond its count",
     file: "packages/oauth-core/src/service/rate-limit.ts",
-    find: "await limiter.consume(caller);",
-    replace: "await limiter.get(caller);",
+    find: "if (left(caller) > 0) return;",
+    replace: "if (left(caller) > -1e6) return;",
     tests: ["apps/broker/src/rate-limits.test.ts"],
   },
   {
