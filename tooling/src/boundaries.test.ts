@@ -17,6 +17,7 @@ const rulesBroken = (path: string, code: string): string[] =>
 
 describe("arrows", () => {
   it.each([
+    [`${CORE}/mechanics/a.ts`, `import { x } from "../protocol/b.ts";`],
     [`${CORE}/protocol/a.ts`, `import { x } from "../vendor-client/b.ts";`],
     [`${CORE}/vendors/a.ts`, `import { x } from "../vendor-client/b.ts";`],
     [`${CORE}/vendor-client/a.ts`, `import { x } from "../authorization-server/b.ts";`],
@@ -41,6 +42,7 @@ describe("arrows", () => {
 
   it.each([
     [`${CORE}/hono/a.ts`, `import { x } from "../protocol/b.ts";`],
+    [`${CORE}/protocol/a.ts`, `import { x } from "../mechanics/b.ts";`],
     [`${CORE}/protocol/a.ts`, `import type { Clock } from "../ports.ts";`],
     ["packages/token-store/src/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
     ["packages/token-store/src/a.ts", `import { OAuthError, type B } from "@oauth-broker/oauth-core";`],

@@ -15,27 +15,29 @@ export const ZONES: readonly {
   readonly mayImport: readonly string[];
 }[] = [
   { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
-  { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports"] },
-  { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "protocol"] },
+  // No word of OAuth: what libraries and the language do nearly, under our Clock and our bounds.
+  { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
+  { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
+  { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "mechanics", "protocol"] },
   {
     zone: "vendor-client",
     files: /^packages\/oauth-core\/src\/vendor-client\//,
-    mayImport: ["ports", "protocol", "vendors"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors"],
   },
   {
     zone: "authorization-server",
     files: /^packages\/oauth-core\/src\/authorization-server\//,
-    mayImport: ["ports", "protocol", "vendors", "vendor-client"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client"],
   },
   {
     zone: "hono",
     files: /^packages\/oauth-core\/src\/hono\//,
-    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
   {
     zone: "service",
     files: /^packages\/oauth-core\/src\/service\//,
-    mayImport: ["ports", "protocol", "hono"],
+    mayImport: ["ports", "mechanics", "protocol", "hono"],
   },
   // The engine of both apps; of the service only the type of the trace.
   {
@@ -46,7 +48,7 @@ export const ZONES: readonly {
   {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
-    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
   // Types only: see TYPES_ONLY.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },

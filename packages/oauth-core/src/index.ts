@@ -16,7 +16,7 @@ export type {
   StoredRecord,
 } from "./ports.ts";
 
-export { defined } from "./protocol/defined.ts";
+export { defined } from "./mechanics/defined.ts";
 export {
   errorMembers,
   errorText,
@@ -33,7 +33,7 @@ export {
   parseParameters,
   parseStringMap,
 } from "./protocol/parameters.ts";
-export { createExpiringMap, type ExpiringMap } from "./protocol/expiring-map.ts";
+export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { isSameText } from "./protocol/mac.ts";
 export {
   createCodeVerifier,
@@ -62,7 +62,7 @@ export {
 } from "./protocol/redirect-uri.ts";
 export { formatScope, isSubset, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
-export { createSharedCalls, type SharedCalls } from "./protocol/shared-calls.ts";
+export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 export { parseJsonStrict } from "./protocol/strict-json.ts";
 

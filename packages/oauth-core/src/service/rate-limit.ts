@@ -4,7 +4,7 @@
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
-import { createExpiringMap } from "../protocol/expiring-map.ts";
+import { createExpiringMap } from "../mechanics/expiring-map.ts";
 
 export interface RateLimit {
   /** How many more of them this minute holds. */

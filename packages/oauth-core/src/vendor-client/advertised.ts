@@ -3,9 +3,9 @@
  * there is no condition. Between discover.ts, which asks, and its cache of documents.
  */
 import type { Clock } from "../ports.ts";
-import { defined } from "../protocol/defined.ts";
+import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
-import { createExpiringMap } from "../protocol/expiring-map.ts";
+import { createExpiringMap } from "../mechanics/expiring-map.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import type { VendorMetadata } from "./metadata-document.ts";
 import type { RefreshingCache } from "./refreshing-cache.ts";

@@ -3,7 +3,7 @@
  * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
  * of a vendor whose endpoints it states, metadata is read when it can be had (advertised.ts).
  */
-import { defined } from "../protocol/defined.ts";
+import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../vendors/vendor.ts";
 import { createAdvertised, hasAdvertised } from "./advertised.ts";

@@ -5,7 +5,7 @@
  */
 import type { LookupAddress } from "node:dns";
 import { lookup as getAddressInfo, Resolver } from "node:dns/promises";
-import { createSharedCalls } from "../protocol/shared-calls.ts";
+import { createSharedCalls } from "../mechanics/shared-calls.ts";
 
 /** All addresses of a name. Rejects when it has none. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;

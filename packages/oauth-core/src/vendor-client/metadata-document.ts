@@ -4,7 +4,7 @@
  */
 import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../ports.ts";
-import { defined } from "../protocol/defined.ts";
+import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { requireEgressUrl } from "./egress-url.ts";
 import type { VendorClientDeps } from "./vendor-binding.ts";

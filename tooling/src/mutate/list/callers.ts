@@ -81,20 +81,20 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "What strangers fill forgets the entry not used for longest",
-    file: "packages/oauth-core/src/protocol/expiring-map.ts",
+    file: "packages/oauth-core/src/mechanics/expiring-map.ts",
     find: "maxSize: mostEntries,",
     replace: "maxSize: mostEntries + 100_000,",
     tests: [
       "packages/mcp-auth/src/pre-registered/gate.test.ts",
-      "packages/oauth-core/src/protocol/expiring-map.test.ts",
+      "packages/oauth-core/src/mechanics/expiring-map.test.ts",
     ],
   },
   {
     defence: "An entry that is kept for a while ends at its second",
-    file: "packages/oauth-core/src/protocol/expiring-map.ts",
+    file: "packages/oauth-core/src/mechanics/expiring-map.ts",
     find: "{ ttl: seconds * 1000 - 1 }",
     replace: "{ ttl: seconds * 1000 }",
-    tests: ["packages/oauth-core/src/protocol/expiring-map.test.ts"],
+    tests: ["packages/oauth-core/src/mechanics/expiring-map.test.ts"],
   },
   {
     defence: "Requests at the OAuth paths are limited per address",
