@@ -63,6 +63,7 @@ export {
 export { formatScope, isSubset, parseScope } from "./protocol/scope.ts";
 export { Secret } from "./protocol/secret.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
+export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./protocol/state.ts";
 export { parseJsonStrict } from "./protocol/strict-json.ts";
 

@@ -8,6 +8,7 @@ import {
   type Clock,
   createExpiringMap,
   createSharedCalls,
+  createTurns,
   hashOf,
   OAuthError,
   toOAuthError,
@@ -49,9 +50,14 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
   const good = new LRUCache<string, true>({ max: MOST_TOKENS });
   const counted = createExpiringMap<true>(MOST_TOKENS, now);
   const asked = createSharedCalls<Caller | undefined>();
-  const enter = createWaitingRoom((address, underWay) => {
-    refusals.requireLeft(address);
-    return underWay < refusals.left(address);
+  const turns = createTurns({
+    most: MOST_UNDER_WAY,
+    mostWaiting: MOST_WAITING,
+    mostOfLane: (address) => {
+      refusals.requireLeft(address);
+      return refusals.left(address);
+    },
+    refusal: tooBusy,
   });
 
   /** @param key address and token */
@@ -74,14 +80,6 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
     }
     return undefined;
   };
-  const askAsStranger = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
-    const leave = await enter(address);
-    try {
-      return await ask(bearer, token, address);
-    } finally {
-      leave();
-    }
-  };
 
   return {
     //= bar#ST-8
@@ -95,46 +93,8 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
         await first;
         return ask(bearer, token, address);
       }
-      return asked.run(key, () => askAsStranger(bearer, token, address));
+      return asked.run(key, () => turns.run(address, {}, () => ask(bearer, token, address)));
     },
-  };
-}
-
-/** @returns called once, when what was entered for is over */
-type Enter = (address: string) => Promise<() => void>;
-
-/**
- * Lets in at most MOST_UNDER_WAY at a time; the others wait, and are let in or refused when one
- * leaves.
- *
- * @param hasRoom whether this address may have one more beside those it has under way; throws to
- *   refuse it
- */
-function createWaitingRoom(hasRoom: (address: string, underWay: number) => boolean): Enter {
-  const underWay = new Map<string, number>();
-  let total = 0;
-  let waiting: (() => void)[] = [];
-  const change = (address: string, by: 1 | -1): void => {
-    const count = (underWay.get(address) ?? 0) + by;
-    if (count === 0) underWay.delete(address);
-    else underWay.set(address, count);
-    total += by;
-  };
-  const isFull = (address: string): boolean => !hasRoom(address, underWay.get(address) ?? 0) || total >= MOST_UNDER_WAY;
-  return async (address) => {
-    while (isFull(address)) {
-      if (waiting.length >= MOST_WAITING) throw tooBusy();
-      // One after the other: each turn looks anew.
-      // oxlint-disable-next-line no-await-in-loop
-      await new Promise<void>((resolve) => void waiting.push(resolve));
-    }
-    change(address, 1);
-    return () => {
-      change(address, -1);
-      const woken = waiting;
-      waiting = [];
-      for (const wake of woken) wake();
-    };
   };
 }
 

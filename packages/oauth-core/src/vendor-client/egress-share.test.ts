@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { callerName, createTurns, onBehalfOf, type Turn, type Turns } from "./egress-share.ts";
+import type { Turn, Turns } from "../mechanics/turns.ts";
+import { callerName, createOriginTurns, onBehalfOf } from "./egress-share.ts";
 
-const TURN: Turn = { timeoutMs: 1_000, signal: undefined };
+const TURN: Turn = { timeoutMs: 1_000 };
 let turns: Turns;
 /** Who has begun, in order. */
 let begun: string[];
@@ -10,7 +11,7 @@ let ends: { readonly caller: string; readonly end: () => void }[];
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  turns = createTurns("https://vendor.example");
+  turns = createOriginTurns("https://vendor.example");
   begun = [];
   ends = [];
 });

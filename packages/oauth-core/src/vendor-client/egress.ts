@@ -14,7 +14,8 @@ import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "
 import { egressError, isEgressError } from "./egress-error.ts";
 import { exchange } from "./egress-exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./egress-lookup.ts";
-import { callerName, CONNECTIONS_PER_ORIGIN, createTurns, type Turns } from "./egress-share.ts";
+import type { Turns } from "../mechanics/turns.ts";
+import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./egress-share.ts";
 import { createTrust } from "./egress-trust.ts";
 import { egressUrlRules, parseEgressUrl, urlFault } from "./egress-url.ts";
 import { readRequest, toResponse } from "./egress-web.ts";
@@ -128,7 +129,7 @@ function createRealm(
   const originOf = (url: URL): Origin => {
     const known = origins.get(url.origin);
     if (known !== undefined) return known;
-    const origin = { pool: createPool(url, policy, deps), turns: createTurns(url.origin) };
+    const origin = { pool: createPool(url, policy, deps), turns: createOriginTurns(url.origin) };
     origins.set(url.origin, origin);
     return origin;
   };

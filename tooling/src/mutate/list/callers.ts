@@ -12,8 +12,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Unknown bearer tokens that come at the same moment together have no more room than the limit",
     file: "packages/mcp-auth/src/mcp/refused-tokens.ts",
-    find: "return underWay < refusals.left(address);",
-    replace: "return underWay < Infinity;",
+    find: "return refusals.left(address);",
+    replace: "return Infinity;",
     tests: ["packages/mcp-auth/src/mcp/refused-tokens.test.ts"],
   },
   {
@@ -40,15 +40,15 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Unknown bearer tokens under way are bounded over all addresses",
     file: "packages/mcp-auth/src/mcp/refused-tokens.ts",
-    find: "total >= MOST_UNDER_WAY",
-    replace: "total >= 1_000 * MOST_UNDER_WAY",
+    find: "most: MOST_UNDER_WAY,",
+    replace: "most: 1_000 * MOST_UNDER_WAY,",
     tests: ["packages/mcp-auth/src/mcp/refused-tokens.test.ts"],
   },
   {
     defence: "Bearer tokens that wait to be asked about are bounded",
     file: "packages/mcp-auth/src/mcp/refused-tokens.ts",
-    find: "if (waiting.length >= MOST_WAITING) throw tooBusy();",
-    replace: "if (waiting.length >= 1_000 * MOST_WAITING) throw tooBusy();",
+    find: "mostWaiting: MOST_WAITING,",
+    replace: "mostWaiting: 1_000 * MOST_WAITING,",
     tests: ["packages/mcp-auth/src/mcp/refused-tokens.test.ts"],
   },
   {

@@ -76,8 +76,8 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "One caller has at most half of an origin's connections",
     file: "packages/oauth-core/src/vendor-client/egress-share.ts",
-    find: "running < CONNECTIONS_PER_ORIGIN && lane.running < CONNECTIONS_PER_CALLER;",
-    replace: "running < CONNECTIONS_PER_ORIGIN && lane.running < CONNECTIONS_PER_CALLER * 2;",
+    find: "mostOfLane: () => CONNECTIONS_PER_CALLER,",
+    replace: "mostOfLane: () => CONNECTIONS_PER_CALLER * 2,",
     tests: [
       "packages/oauth-core/src/vendor-client/egress-share.test.ts",
       "packages/oauth-core/src/vendor-client/egress-pools.test.ts",
@@ -86,19 +86,22 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "One caller has at most a thousand calls at an origin under way or waiting",
     file: "packages/oauth-core/src/vendor-client/egress-share.ts",
-    find: "if (lane.running + lane.waiting.size >= CALLS_PER_CALLER) {",
-    replace: "if (lane.running + lane.waiting.size >= CALLS_PER_CALLER * 9) {",
+    find: "mostInLane: CALLS_PER_CALLER,",
+    replace: "mostInLane: CALLS_PER_CALLER * 9,",
     tests: [
       "packages/oauth-core/src/vendor-client/egress-share.test.ts",
       "packages/oauth-core/src/vendor-client/egress-pools.test.ts",
     ],
   },
   {
-    defence: "Calls that wait for an origin are served caller by caller",
-    file: "packages/oauth-core/src/vendor-client/egress-share.ts",
-    find: "      lanes.delete(caller);\n      lanes.set(caller, lane);\n      begin(lane);",
-    replace: '      if (caller === " ") lanes.delete(caller);\n      begin(lane);',
-    tests: ["packages/oauth-core/src/vendor-client/egress-share.test.ts"],
+    defence: "Calls that wait for a turn are served lane by lane",
+    file: "packages/oauth-core/src/mechanics/turns.ts",
+    find: "      lanes.delete(name);\n      lanes.set(name, lane);",
+    replace: '      if (name === " ") lanes.delete(name);',
+    tests: [
+      "packages/oauth-core/src/mechanics/turns.test.ts",
+      "packages/oauth-core/src/vendor-client/egress-share.test.ts",
+    ],
   },
   {
     defence: "The broker's outbound calls count for the client of the request",

@@ -1,0 +1,175 @@
+/**
+ * A bounded queue with lanes: so many calls under way at once, so many of one lane, and those who
+ * wait are served lane by lane. No lane's calls wait for all of another's. A lane is a client, an
+ * address, a vendor; where there is one lane alone, calls are served in the order they came.
+ */
+
+export interface TurnsOptions {
+  /** Calls under way at once, over all lanes. Default: no bound. */
+  readonly most?: number;
+  /**
+   * The same of one lane, asked anew whenever one of its calls may begin. What it throws refuses
+   * the call, and all that wait in the lane. Default: no bound of its own.
+   */
+  readonly mostOfLane?: (lane: string) => number;
+  /** Calls of one lane under way or waiting. Default: no bound. */
+  readonly mostInLane?: number;
+  /** Calls that wait, over all lanes. Default: no bound. */
+  readonly mostWaiting?: number;
+  /** The error of a call that is refused. */
+  readonly refusal: (why: Refusal) => Error;
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number;
+}
+
+/** No room to wait; no turn in time; the signal fired. */
+export type Refusal = "full" | "late" | "aborted";
+
+export interface Turn {
+  /** How long the turn may be waited for; at 0 there is a free place or none. Default: for ever. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Turns {
+  /**
+   * Makes the call when its turn has come.
+   *
+   * @param call gets the milliseconds that are left of `timeoutMs`
+   * @throws what `refusal` gives, without calling
+   */
+  run<T>(lane: string, turn: Turn, call: (leftMs: number) => Promise<T>): Promise<T>;
+  /** Resolves when no call is under way or waiting. */
+  idle(): Promise<void>;
+}
+
+interface Waiting {
+  /** @returns false when it has waited too long, and is refused */
+  start(): boolean;
+  giveUp(error: Error): void;
+}
+
+interface Lane {
+  running: number;
+  readonly waiting: Set<Waiting>;
+}
+
+export function createTurns({
+  most = Infinity,
+  mostOfLane = () => Infinity,
+  mostInLane = Infinity,
+  mostWaiting = Infinity,
+  refusal,
+  elapsedMs = () => performance.now(),
+}: TurnsOptions): Turns {
+  // In order of service: the first lane has waited longest for a turn.
+  const lanes = new Map<string, Lane>();
+  const untilIdle: (() => void)[] = [];
+  let running = 0;
+  let waiting = 0;
+
+  // The lane first: where it has no room at all, its calls are refused also while every place is taken.
+  const mayBegin = (name: string, lane: Lane): boolean => lane.running < mostOfLane(name) && running < most;
+
+  const begin = (lane: Lane): void => {
+    running += 1;
+    lane.running += 1;
+  };
+
+  const laneOf = (name: string): Lane => {
+    const known = lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = { running: 0, waiting: new Set() };
+    lanes.set(name, lane);
+    return lane;
+  };
+
+  const dropIfEmpty = (name: string, lane: Lane): void => {
+    if (lane.running > 0 || lane.waiting.size > 0 || lanes.get(name) !== lane) return;
+    lanes.delete(name);
+    if (lanes.size === 0) for (const resolve of untilIdle.splice(0)) resolve();
+  };
+
+  /** @returns whether a call of the lane began */
+  const serve = (name: string, lane: Lane): boolean => {
+    try {
+      if (lane.waiting.size === 0 || !mayBegin(name, lane)) return false;
+    } catch (error) {
+      const refused = error instanceof Error ? error : refusal("full");
+      for (const each of lane.waiting) each.giveUp(refused);
+      return false;
+    }
+    for (const next of lane.waiting) if (next.start()) return true;
+    return false;
+  };
+
+  /** A lane that is served goes to the end, where this comes to it again. */
+  const serveAll = (): void => {
+    for (const [name, lane] of lanes) {
+      if (!serve(name, lane)) continue;
+      lanes.delete(name);
+      lanes.set(name, lane);
+    }
+  };
+
+  /** @returns the milliseconds that are left when the turn has come */
+  const waitForTurn = (name: string, lane: Lane, { timeoutMs = Infinity, signal }: Turn): Promise<number> => {
+    if (timeoutMs <= 0) throw refusal("late");
+    if (lane.running + lane.waiting.size >= mostInLane || waiting >= mostWaiting) throw refusal("full");
+    const since = elapsedMs();
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const settle = (): void => {
+        lane.waiting.delete(one);
+        waiting -= 1;
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const giveUp = (error: Error): void => {
+        settle();
+        dropIfEmpty(name, lane);
+        reject(error);
+      };
+      const onAbort = (): void => giveUp(refusal("aborted"));
+      const start = (): boolean => {
+        const leftMs = timeoutMs - (elapsedMs() - since);
+        if (leftMs < 0) {
+          giveUp(refusal("late"));
+          return false;
+        }
+        settle();
+        begin(lane);
+        resolve(leftMs);
+        return true;
+      };
+      const one: Waiting = { start, giveUp };
+      if (timeoutMs < Infinity) timer = setTimeout(() => giveUp(refusal("late")), timeoutMs);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      lane.waiting.add(one);
+      waiting += 1;
+    });
+  };
+
+  return {
+    run: async (name, turn, call) => {
+      const lane = laneOf(name);
+      let leftMs = turn.timeoutMs ?? Infinity;
+      try {
+        if (mayBegin(name, lane)) begin(lane);
+        else leftMs = await waitForTurn(name, lane, turn);
+      } catch (error) {
+        dropIfEmpty(name, lane);
+        throw error;
+      }
+      try {
+        return await call(leftMs);
+      } finally {
+        running -= 1;
+        lane.running -= 1;
+        serveAll();
+        dropIfEmpty(name, lane);
+      }
+    },
+    idle: () => (lanes.size === 0 ? Promise.resolve() : new Promise((resolve) => untilIdle.push(resolve))),
+  };
+}
