@@ -16,15 +16,15 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/flows/vendor-plan.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/vendor-plan.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/endpoints.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/endpoints.ts")>();
   const requireOwnCredentials: typeof actual.requireOwnCredentials = (plan) =>
     off.has("requireOwnCredentials") ? undefined : actual.requireOwnCredentials(plan);
   return { ...actual, requireOwnCredentials };
 });
 
-vi.mock("@oauth-broker/broker/src/flows/vendor-target.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/vendor-target.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/request.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/request.ts")>();
   const readTarget: typeof actual.readTarget = (parameters) =>
     off.has("readTarget")
       ? { vendor: "custom", issuer: parameters.require("issuer"), tokenEndpoint: parameters.require("token_endpoint") }
@@ -32,8 +32,8 @@ vi.mock("@oauth-broker/broker/src/flows/vendor-target.ts", async (original) => {
   return { ...actual, readTarget };
 });
 
-vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
   const callbackContext: typeof actual.callbackContext = (context, key) => {
     // One path for all, whoever asks.
     if (off.has("callbackContext")) return ONE_FOR_ALL;
@@ -49,8 +49,8 @@ vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
   return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
-vi.mock("@oauth-broker/broker/src/flows/foreign-client.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/foreign-client.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/trust.ts")>();
   const requireForeignClient: typeof actual.requireForeignClient = (credentials, deps) =>
     off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, deps);
   return { ...actual, requireForeignClient };

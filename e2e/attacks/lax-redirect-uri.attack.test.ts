@@ -16,8 +16,8 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/flows/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/callback-path.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
   // Beneath the path of every other vendor, as it once was.
   const callbackPath: typeof actual.callbackPath = (context) =>
     context !== undefined && off.has("callbackPath")

@@ -3,7 +3,7 @@
  * the vendor's tokens of people who connected through somebody else: the vendor knows only the broker and does not ask twice.
  * What stops the attack: the page that names the asking client before the browser leaves
  * (needsOwnerPage), also where that client sends our public client id as its own, and that only the
- * browser it was shown to can answer it (isCsrfToken).
+ * browser it was shown to can answer it (isFormToken).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -23,15 +23,20 @@ import { createWorld, type World } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../apps/broker/src/flows/owner-consent.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/flows/owner-consent.ts")>();
+vi.mock("../../apps/broker/src/vendor/trust.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/vendor/trust.ts")>();
   const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, deps) => {
     const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
     return !isLetThrough && actual.needsOwnerPage(choice, client, deps);
   };
-  const isCsrfToken: typeof actual.isCsrfToken = (sent, flowId, cookie) =>
-    off.has("isCsrfToken") || actual.isCsrfToken(sent, flowId, cookie);
-  return { ...actual, needsOwnerPage, isCsrfToken };
+  return { ...actual, needsOwnerPage };
+});
+
+vi.mock("@oauth-broker/oauth-core", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/oauth-core")>();
+  const isFormToken: typeof actual.isFormToken = (sent, form, cookie) =>
+    off.has("isFormToken") || actual.isFormToken(sent, form, cookie);
+  return { ...actual, isFormToken };
 });
 
 interface Stage {
@@ -165,10 +170,10 @@ describe("XA-9 the page is answered for the user", () => {
     expect(await stageOf(stage)).toBe("pushed");
   });
 
-  it("bar#XA-9 twin: without isCsrfToken a form of the attacker's approves for the victim", async () => {
+  it("bar#XA-9 twin: without isFormToken a form of the attacker's approves for the victim", async () => {
     const stage = await setUp();
     await stage.victim.visit(stage.link);
-    await without(off, "isCsrfToken", async () => {
+    await without(off, "isFormToken", async () => {
       const { headers } = await postForVictim(stage);
       const { url } = await stage.victim.visit(new URL(headers.get("location") ?? ""));
       expect(await stage.redeem(url)).toBe("victim");

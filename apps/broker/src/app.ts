@@ -18,7 +18,7 @@ import { type Config, indexRegistrations } from "./config.ts";
 import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
-import { createSingleFlight } from "./flows/single-flight.ts";
+import { createSingleFlight } from "./grants/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";

@@ -78,7 +78,7 @@ const limitsSchema = section({
   ).default(65_536),
 });
 
-/** The lease of a refresh (flows/single-flight.ts) is made for calls of this length. */
+/** The lease of a refresh (grants/single-flight.ts) is made for calls of this length. */
 const LONGEST_CALL_MS = 15_000;
 
 const egressSchema = section({

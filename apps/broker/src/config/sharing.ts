@@ -2,7 +2,7 @@
  * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user
  * nothing twice, so one client could lead the users of another through it and be given their
  * tokens. Inside one owner that is no loss; between owners the user is told who asks before the
- * browser leaves for the vendor (flows/owner-consent.ts). A client id is public, so a client that
+ * browser leaves for the vendor (vendor/trust.ts). A client id is public, so a client that
  * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
  * the flows, build.ts for the warnings.
  */

@@ -8,6 +8,8 @@ import {
   type BindingCookie,
   clearBindingCookie,
   createBindingCookie,
+  formToken,
+  isFormToken,
   OAuthError,
   type Parameters,
   setBindingCookie,
@@ -20,11 +22,11 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
+import type { VendorChoice } from "../vendor/choose.ts";
+import { needsOwnerPage } from "../vendor/trust.ts";
 import { asData, type Flow, flowKey, FORGOTTEN } from "./flow-record.ts";
-import { csrfToken, isCsrfToken, needsOwnerPage } from "./owner-consent.ts";
 import { type LegDeps, sameVendor } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
-import type { VendorChoice } from "./vendor-choice.ts";
 
 /** A browser with a request_uri that is this client's, unexpired, and still of use to it. */
 interface PendingRequest extends PushedFlow<Flow> {
@@ -110,7 +112,7 @@ function askUser(
     scope: flow.scope,
     redirectUri: flow.redirectUri,
     requestUri: parameters.require("request_uri"),
-    csrf: csrfToken(handle.flowId, cookie),
+    csrf: formToken(ownerForm(handle.flowId), cookie),
     flowId: handle.flowId,
   };
   return ownerPage(shown, setBindingCookie(issuer, handle.flowId, cookie.value));
@@ -119,8 +121,13 @@ function askUser(
 //= bar#XA-9
 function requireShownHere(form: Parameters, { cookie, handle }: PendingRequest, trace: Trace): BindingCookie {
   if (cookie === undefined) throw refusePage(trace, "browser_mismatch");
-  if (!isCsrfToken(form.get("csrf"), handle.flowId, cookie)) throw refusePage(trace, "csrf_mismatch");
+  if (!isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)) throw refusePage(trace, "csrf_mismatch");
   return cookie;
+}
+
+/** What the page's form is about. */
+function ownerForm(flowId: string): string {
+  return `owner-page\0${flowId}`;
 }
 
 function readDecision(form: Parameters, trace: Trace): "approve" | "deny" {

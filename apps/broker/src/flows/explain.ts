@@ -5,11 +5,14 @@
 import {
   askedResource,
   askedScope,
+  defineVendor,
   formatScope,
   parameterName,
   type Parameters,
   refuseWhatNoPushedRequestMayHold,
+  REGISTRY,
   requireS256Challenge,
+  type ResolvedVendor,
   verifyRedirectUri,
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
@@ -17,10 +20,9 @@ import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { credentialsSourceOf, endpointsOf, placeholdersOf, type Source, sourcesOf } from "./explain-sources.ts";
-import { type GrantContext, readGrantContext } from "./grant-context.ts";
-import { chooseVendor, type VendorChoice } from "./vendor-choice.ts";
-import { type AuthorizationWishes, readWishes } from "./wishes.ts";
+import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
+import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor/request.ts";
 
 interface Explained {
   readonly value: string;
@@ -47,7 +49,7 @@ export async function explain(
   const { vendor, credentials, tier } = choice;
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";
-  const wishes = readWishes(parameters, vendor);
+  const asks = readAuthorizationParameters(parameters, vendor);
   return {
     vendor: vendor.id,
     name: vendor.name,
@@ -69,7 +71,7 @@ export async function explain(
       redeem_at: vendor.redeemAt,
     },
     callback: { iss_required: vendor.issExpected, passed_on: vendor.callbackParams },
-    authorization_parameters: authorizationParameters(parameters, choice, wishes, credentialsSourceOf(choice, manual)),
+    authorization_parameters: authorizationParameters(parameters, choice, asks, credentialsSourceOf(choice, manual)),
     sources: sourcesOf(choice, manual),
   };
 }
@@ -88,7 +90,7 @@ function secretOf({ clientSecret, signingKey, certificate }: VendorCredentials):
 function authorizationParameters(
   parameters: Parameters,
   { vendor, credentials, redirectUri }: VendorChoice,
-  wishes: AuthorizationWishes,
+  asks: AuthorizationParameters,
   credentialsSource: Source,
 ): Record<string, Explained> {
   const made = (value: string): Explained => ({ value, source: "broker" });
@@ -96,29 +98,29 @@ function authorizationParameters(
     value === undefined ? {} : { [name]: { value, source: "request" } };
   const fixed = (values: Readonly<Record<string, string>>, source: Explained["source"]): Record<string, Explained> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source }]));
-  const scopes = askedScope(vendor, wishes.scope);
+  const scopes = askedScope(vendor, asks.scope);
   const scope: Explained = {
     value: formatScope(scopes, vendor.scopeSeparator),
     source: parameters.has("scope") ? "request" : "vendor",
   };
-  const resource = askedResource(vendor, wishes.resource);
+  const resource = askedResource(vendor, asks.resource);
   return named(vendor, {
     ...fixed(vendor.authorizationParams, "vendor"),
-    ...fixed(wishes.vendorParams ?? {}, "request"),
+    ...fixed(asks.vendorParams ?? {}, "request"),
     response_type: made("code"),
     client_id: { value: credentials.clientId, source: credentialsSource },
     redirect_uri: made(redirectUri),
     ...(scopes.length === 0 ? {} : { [vendor.scopeParameter]: scope }),
-    ...asked("login_hint", wishes.loginHint),
-    ...asked("prompt", wishes.prompt),
-    ...(resource === undefined || wishes.resource !== undefined
+    ...asked("login_hint", asks.loginHint),
+    ...asked("prompt", asks.prompt),
+    ...(resource === undefined || asks.resource !== undefined
       ? asked("resource", resource)
       : fixed({ resource }, "vendor")),
     state: made("[made per flow]"),
     ...(vendor.pkce === "none"
       ? {}
       : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
-    ...(isIdTokenDue(vendor, wishes.scope) ? { nonce: made("[made per flow]") } : {}),
+    ...(isIdTokenDue(vendor, asks.scope) ? { nonce: made("[made per flow]") } : {}),
   });
 }
 
@@ -129,4 +131,67 @@ function named(vendor: VendorChoice["vendor"], standard: Record<string, Explaine
       .map(([name, value]) => [parameterName(vendor, name), value] as const)
       .filter(([name]) => name !== ""),
   );
+}
+
+/** `connection`: sealed in it, and once of a request. `default`: of the broker, where nobody said anything. */
+type Source = "request" | "connection" | "configuration" | "environment" | "registry" | "discovery" | "default";
+
+/** Where the caller's own values came in this time. */
+type Manual = "request" | "connection";
+
+const ENDPOINTS = {
+  issuer: "issuer",
+  authorization_endpoint: "authorizationEndpoint",
+  token_endpoint: "tokenEndpoint",
+  refresh_endpoint: "refreshEndpoint",
+  revocation_endpoint: "revocationEndpoint",
+  jwks_uri: "jwksUri",
+} as const satisfies Record<string, keyof ResolvedVendor>;
+
+/** What a vendor may be told otherwise than by default. */
+const BEHAVIOUR = {
+  pkce: "pkce",
+  client_authentication: "tokenEndpointAuthMethod",
+  token_request_body: "tokenRequestBody",
+  redeem_at: "redeemAt",
+} as const satisfies Record<string, keyof ResolvedVendor>;
+
+type Field = (typeof ENDPOINTS)[keyof typeof ENDPOINTS] | (typeof BEHAVIOUR)[keyof typeof BEHAVIOUR];
+
+function endpointsOf({ vendor }: Pick<VendorChoice, "vendor">): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(ENDPOINTS).map(([name, field]) => [name, vendor[field] ?? null]));
+}
+
+function placeholdersOf({ target }: Pick<VendorChoice, "target">): Record<string, string> {
+  return { ...target.placeholders };
+}
+
+function sourcesOf(choice: VendorChoice, manual: Manual): Record<string, Source> {
+  const sources: Record<string, Source> = { vendor_client_id: credentialsSourceOf(choice, manual) };
+  for (const [name, field] of Object.entries(ENDPOINTS)) {
+    if (choice.vendor[field] !== undefined) sources[name] = sourceOf(field, choice, manual);
+  }
+  for (const [name, field] of Object.entries(BEHAVIOUR)) sources[name] = sourceOf(field, choice, manual);
+  for (const [name, value] of Object.entries(choice.target.placeholders ?? {})) {
+    const isDefault = choice.entry?.placeholders[name]?.default === value;
+    sources[`placeholders.${name}`] = isDefault ? "default" : manual;
+  }
+  return sources;
+}
+
+function credentialsSourceOf({ credentials }: Pick<VendorChoice, "credentials">, manual: Manual): Source {
+  if (credentials.source === "byoc") return manual;
+  return credentials.source === "environment" ? "environment" : "configuration";
+}
+
+const DEFAULTS = defineVendor({ id: "default", name: "Default" });
+
+function sourceOf(field: Field, { target, entry, vendor }: VendorChoice, manual: Manual): Source {
+  const isNamed = field === "issuer" || field === "authorizationEndpoint" || field === "tokenEndpoint";
+  if (isNamed && target[field] !== undefined) return manual;
+  const written = entry?.vendor[field];
+  const isTaken = written !== undefined && (written === vendor[field] || written.includes("{"));
+  if (isTaken && written === REGISTRY.get(entry?.vendor.id ?? "")?.vendor[field]) return "registry";
+  if (vendor[field] === DEFAULTS[field]) return "default";
+  return isTaken ? "configuration" : "discovery";
 }

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
 import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
-import { callbackPath } from "./callback-path.ts";
+import { callbackPath } from "../vendor/callback-path.ts";
 
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
 export const TIMELINE_SECONDS = 3600;

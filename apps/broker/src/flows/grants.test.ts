@@ -2,7 +2,7 @@
 import type { VendorClient } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
-import { openConnection, sealConnection } from "./connection.ts";
+import { openConnection, sealConnection } from "../grants/connection.ts";
 
 /** A vendor that rotates: each refresh answers the next number. */
 function rotating() {

@@ -5,13 +5,11 @@
 import { createFlowId, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import { callbackPath } from "./callback-path.ts";
+import { chooseVendor } from "../vendor/choose.ts";
+import { readAuthorizationParameters, targetFields } from "../vendor/request.ts";
 import { TIMELINE_SECONDS } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
-import { chooseVendor } from "./vendor-choice.ts";
 import { sealVendorSecret } from "./vendor-secret.ts";
-import { targetFields } from "./vendor-target.ts";
-import { readWishes } from "./wishes.ts";
 
 /** The client is authenticated and under its rate limit. @throws OAuthError with a JSON status */
 export async function pushRequest(
@@ -22,7 +20,7 @@ export async function pushRequest(
 ): Promise<{ request_uri: string; expires_in: number }> {
   const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
   const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
-  const wishes = readWishes(parameters, choice.vendor); //              3  scope and further parameters
+  const asked = readAuthorizationParameters(parameters, choice.vendor); // 3  scope and further parameters
   deps.keyset.active("state"); //                                       4  without keys no browser could leave: say so now
   const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
   const { credentials } = choice;
@@ -36,7 +34,7 @@ export async function pushRequest(
     {
       v: 2,
       purpose: "client",
-      path: callbackPath(choice.context),
+      path: choice.callbackPath,
       clientId: client.clientId,
       vendor: choice.vendor.id,
       ...targetFields(choice.target),
@@ -47,7 +45,7 @@ export async function pushRequest(
       redirectUri: request.redirect.uri,
       ...(request.state === undefined ? {} : { state: request.state }),
       codeChallenge: request.codeChallenge,
-      ...wishes,
+      ...asked,
       issExpected: choice.vendor.issExpected,
       contextHash: choice.contextHash,
       binding: client.browserBinding === "platform" ? "platform" : "browser",

@@ -6,10 +6,10 @@ import { type Parameters, parseScope, requireSameSubject, requireTokenHost } fro
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type Connection, resealConnection, sealConnection } from "./connection.ts";
-import { type GrantContext, readGrantContext } from "./grant-context.ts";
-import { type SingleFlight, singleFlightId } from "./single-flight.ts";
-import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
+import { type Connection, resealConnection, sealConnection } from "../grants/connection.ts";
+import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
+import { type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
+import { type TokenAnswer, tokenAnswer } from "../grants/token-answer.ts";
 
 /** The client is authenticated. @throws OAuthError; what the vendor's answer is translated to */
 export async function refresh(

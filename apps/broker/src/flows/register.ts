@@ -2,13 +2,20 @@
  * POST /register: a client of the caller's own at a vendor, by dynamic client registration. One hop; the vendor's answer is the
  * caller's, and nothing of it stays here. Before it: routes/register.ts. After it: the caller brings the credentials (BYOC).
  */
-import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core";
+import {
+  type JsonObject,
+  type JsonValue,
+  noRegistration,
+  OAuthError,
+  parseJsonStrict,
+  type RegistrationAnswer,
+  Secret,
+} from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { readRegisterRequest } from "./register-request.ts";
-import { configuredToken } from "./register-token.ts";
-import { requireUsableVendor } from "./vendor-choice.ts";
+import { configuredToken } from "../vendor/credentials.ts";
+import { requireUsableVendor } from "../vendor/entry.ts";
 
 /**
  * The client is authenticated and under its rate limit.
@@ -33,4 +40,54 @@ export async function register(
   });
   if (answer.status >= 400) trace.reason = "vendor_refused"; //                      5  told in log and counters; the body is not read
   return answer;
+}
+
+interface RegisterRequest {
+  readonly vendor: string;
+  readonly initialAccessToken?: Secret;
+}
+
+/** What may stand behind `Bearer ` in a header. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
+/**
+ * Members beyond these two are ignored, like unknown parameters elsewhere: `redirect_uris` most of all.
+ *
+ * @param text the body as received
+ * @throws OAuthError invalid_request
+ */
+//= bar#HT-3
+function readRegisterRequest(text: string): RegisterRequest {
+  const body = parseObject(text);
+  const vendor = textMember(body, "vendor");
+  if (vendor === undefined) throw new OAuthError("invalid_request", "vendor is missing");
+  const token = textMember(body, "initial_access_token");
+  if (token !== undefined && !TOKEN.test(token)) {
+    throw new OAuthError("invalid_request", "initial_access_token must be visible ASCII of at most 4096 characters");
+  }
+  return { vendor, ...(token === undefined ? {} : { initialAccessToken: new Secret(token) }) };
+}
+
+function parseObject(text: string): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJsonStrict(text);
+  } catch (cause) {
+    throw notAnObject(cause);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
+  // The guard leaves readonly arrays in the type.
+  return value as JsonObject;
+}
+
+/** An empty text is an absent one. */
+function textMember(body: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (value === undefined || value === "") return undefined;
+  if (typeof value !== "string") throw new OAuthError("invalid_request", `${name} must be a string`);
+  return value;
+}
+
+function notAnObject(cause?: unknown): OAuthError {
+  return new OAuthError("invalid_request", "The body must be one JSON object, each name in it once", { cause });
 }

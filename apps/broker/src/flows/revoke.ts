@@ -3,7 +3,7 @@ import { type Parameters, requireTokenHost } from "@oauth-broker/oauth-core";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { readGrantContext } from "./grant-context.ts";
+import { readGrantContext } from "../grants/grant-context.ts";
 
 /** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */
 //= rfc7009#2.1

@@ -3,7 +3,7 @@
  * A record that reached a stage passed that leg's checks: there is no other way there. The list says which those are.
  */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
-import { CALLBACK_PATH } from "./callback-path.ts";
+import { CALLBACK_PATH } from "../vendor/callback-path.ts";
 import { asFlow, type Flow, flowKey } from "./flow-record.ts";
 
 export interface TimelineLeg {

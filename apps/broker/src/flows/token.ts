@@ -5,10 +5,10 @@
 import type { Parameters } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import { accountOf } from "./account.ts";
-import { connectionOf, sealConnection } from "./connection.ts";
+import { accountOf } from "../grants/account.ts";
+import { connectionOf, sealConnection } from "../grants/connection.ts";
 import type { LegDeps } from "./policy.ts";
-import { type TokenAnswer, tokenAnswer } from "./token-answer.ts";
+import { type TokenAnswer, tokenAnswer } from "../grants/token-answer.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
 export async function redeemBrokerCode(

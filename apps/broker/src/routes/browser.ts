@@ -4,7 +4,7 @@ import { type BodyLimit, readForm, readQuery, redirectAnswer } from "@oauth-brok
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { CALLBACK_PATH as CALLBACK, callbackPath, isContext } from "../flows/callback-path.ts";
+import { CALLBACK_PATH as CALLBACK, callbackPath, isContext } from "../vendor/callback-path.ts";
 import { authorize, takeDecision } from "../flows/authorize.ts";
 import type { LegDeps } from "../flows/policy.ts";
 import { refusePage } from "../flows/refusal.ts";

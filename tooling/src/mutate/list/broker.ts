@@ -2,6 +2,8 @@
 import type { Mutation } from "../mutation.ts";
 
 const FLOWS = "apps/broker/src/flows";
+const VENDOR = "apps/broker/src/vendor";
+const GRANT_FILES = "apps/broker/src/grants";
 const ENGINE = "packages/oauth-core/src/brokered-code";
 const OWN = "packages/mcp-auth/src/hosted/server-callback";
 const START = `${FLOWS}/start-legs.test.ts`;
@@ -143,7 +145,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A connection opens for its own client only",
     rows: ["RF-7", "RV-3"],
-    file: `${FLOWS}/connection.ts`,
+    file: `${GRANT_FILES}/connection.ts`,
     find: 'text = open(key, value.slice(dot + 1), ["connection", clientId]).toString("utf8");',
     replace:
       'text = (["platform", "other"].includes(clientId) ? open(key, value.slice(dot + 1), ["connection", "platform"]) : key).toString("utf8");',
@@ -152,7 +154,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A caller brings the credentials a connection was made with, and no others",
     rows: ["BY-4"],
-    file: `${FLOWS}/grant-context.ts`,
+    file: `${GRANT_FILES}/grant-context.ts`,
     find: 'if (own !== undefined && (credentialsSource !== "byoc" || own.clientId !== vendorClientId)) {',
     replace: 'if (own !== undefined && credentialsSource === "byoc" && vendorClientId === "") {',
     tests: [`${FLOWS}/byoc.test.ts`],
@@ -160,7 +162,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "An issuer of a caller's beside an entry is the entry's",
     rows: ["XA-3", "X-3"],
-    file: `${FLOWS}/vendor-plan.ts`,
+    file: `${VENDOR}/endpoints.ts`,
     find: "if (issuer !== undefined && issuer !== vendor.issuer)",
     replace: "if (issuer !== undefined && issuer === '')",
     tests: [MANUAL],
@@ -168,7 +170,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client names endpoints only where the operator lets it",
     rows: ["XA-2"],
-    file: `${FLOWS}/vendor-choice.ts`,
+    file: `${VENDOR}/entry.ts`,
     find: "if (isManual(target) && !client.allowOverrides) {",
     replace: "if (isManual(target) && client.clientId === '') {",
     tests: [MANUAL],
@@ -176,7 +178,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A vendor that is off is off on every leg",
     rows: ["BY-5", "OB-3"],
-    file: `${FLOWS}/vendor-choice.ts`,
+    file: `${VENDOR}/entry.ts`,
     find: "if (entry === undefined || !entry.vendor.enabled) {",
     replace: "if (entry === undefined) {",
     tests: [`${FLOWS}/byoc.test.ts`],
@@ -184,7 +186,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client uses the vendors of its list",
     rows: ["BY-5"],
-    file: `${FLOWS}/vendor-choice.ts`,
+    file: `${VENDOR}/entry.ts`,
     find: "if (vendors !== undefined && !vendors.includes(id)) {",
     replace: "if (vendors !== undefined && id === '') {",
     tests: [START],
@@ -200,31 +202,31 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "The answer of a refresh is replayed to who has the refresh token",
     rows: ["RF-1", "RF-7"],
-    file: `${FLOWS}/single-flight.ts`,
+    file: `${GRANT_FILES}/single-flight.ts`,
     find: 'return deriveKey(secret, "refresh-replay");',
     replace: 'return deriveKey(typeof secret, "refresh-replay");',
-    tests: [`${FLOWS}/single-flight.test.ts`],
+    tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
     defence: "One of several equal refreshes takes the lease",
     rows: ["RF-1"],
-    file: `${FLOWS}/single-flight.ts`,
+    file: `${GRANT_FILES}/single-flight.ts`,
     find: 'if (leading === "created") return lead(',
     replace: 'if (leading !== "absent" as string) return lead(',
-    tests: [`${FLOWS}/single-flight.test.ts`],
+    tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
     defence: "An id of a flight has lengths, so that two lists of parts are two ids",
     rows: ["RF-1"],
-    file: `${FLOWS}/single-flight.ts`,
+    file: `${GRANT_FILES}/single-flight.ts`,
     find: 'parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join("")',
     replace: 'parts.join("")',
-    tests: [`${FLOWS}/single-flight.test.ts`],
+    tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
     defence: "An initial access token is the owner's it was entered for",
     rows: ["BY-4"],
-    file: `${FLOWS}/register-token.ts`,
+    file: `${VENDOR}/credentials.ts`,
     find: "return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;",
     replace:
       "return [...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken);",

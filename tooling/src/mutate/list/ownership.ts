@@ -4,7 +4,7 @@ import type { Mutation } from "../mutation.ts";
 export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client id of ours that a client brings as its own shows the owner page",
-    file: "apps/broker/src/flows/owner-consent.ts",
+    file: "apps/broker/src/vendor/trust.ts",
     find: "  if (held === undefined) return false;",
     replace: '  if (held === undefined || credentials.source === "byoc") return false;',
     tests: ["apps/broker/src/flows/byoc.test.ts"],
@@ -12,14 +12,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence:
       "The owner of the asking client counts among the owners, also where it may not use the entry the id is from",
-    file: "apps/broker/src/flows/owner-consent.ts",
+    file: "apps/broker/src/vendor/trust.ts",
     find: "  return same.length > 0 && new Set([owner, ...same",
     replace: "  void owner;\n  return same.length > 0 && new Set([...same",
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
     defence: "An entry whose origins are not known beforehand shares its client id with BYOC everywhere",
-    file: "apps/broker/src/flows/owner-consent.ts",
+    file: "apps/broker/src/vendor/trust.ts",
     find: 'one.isOpen && credentials.source === "byoc"',
     replace: 'one.isOpen && credentials.source === "environment" && credentials.source !== "environment" as string',
     tests: ["apps/broker/src/flows/byoc.test.ts"],
@@ -47,7 +47,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A client id of ours is refused at a vendor that the client names",
-    file: "apps/broker/src/flows/foreign-client.ts",
+    file: "apps/broker/src/vendor/trust.ts",
     find: "  if (!registrations.has(foldClientId(clientId))) return;",
     replace: '  if (!registrations.has(foldClientId(clientId)) || clientId !== "") return;',
     tests: ["apps/broker/src/flows/byoc.test.ts"],
@@ -55,8 +55,9 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "Only the browser that was shown the owner page can answer it (cookie)",
     file: "apps/broker/src/flows/authorize.ts",
-    find: '  if (!isCsrfToken(form.get("csrf"), handle.flowId, cookie)) throw refusePage(trace, "csrf_mismatch");',
-    replace: '  if (isCsrfToken(form.get("csrf"), handle.flowId, cookie)) return cookie;',
+    find: 'if (!isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)) throw',
+    replace:
+      'if (isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)) return cookie;\n  if (handle.flowId === "") throw',
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
@@ -68,7 +69,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Whatever a caller names is tier 3, an issuer that sends iss too",
-    file: "apps/broker/src/flows/vendor-plan.ts",
+    file: "apps/broker/src/vendor/trust.ts",
     find: "    return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };",
     replace:
       "    return { vendor: parkingCodes(resolved), tier: resolved.issExpected ? 1 : 3, vendorClient: untrusted };",
@@ -76,7 +77,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "No callback path lies beneath another",
-    file: "apps/broker/src/flows/callback-path.ts",
+    file: "apps/broker/src/vendor/callback-path.ts",
     find: "`/v1/custom/${context}/callback`",
     replace: "`${CALLBACK_PATH}/${context}`",
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
@@ -90,14 +91,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The asking client is part of a callback path's context",
-    file: "apps/broker/src/flows/callback-path.ts",
+    file: "apps/broker/src/vendor/callback-path.ts",
     find: "  for (const field of [clientId, vendor,",
     replace: "  void clientId;\n  for (const field of [vendor,",
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
     defence: "The vendor client is part of a callback path's context",
-    file: "apps/broker/src/flows/callback-path.ts",
+    file: "apps/broker/src/vendor/callback-path.ts",
     find: "tokenEndpoint, vendorClientId]) {",
     replace: "tokenEndpoint]) {\n    void vendorClientId;",
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
@@ -118,14 +119,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Credentials of the operator go with no endpoint of the caller's",
-    file: "apps/broker/src/flows/vendor-plan.ts",
+    file: "apps/broker/src/vendor/endpoints.ts",
     find: "  if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {",
     replace: '  if (isForeign(overrides.authorizationEndpoint, base) && overrides.tokenEndpoint === "") {',
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
     defence: "An issuer beside an endpoint is refused",
-    file: "apps/broker/src/flows/vendor-target.ts",
+    file: "apps/broker/src/vendor/request.ts",
     find: "  if (issuer !== undefined && (authorizationEndpoint ?? tokenEndpoint) !== undefined) {",
     replace: '  if (issuer === "") {',
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
@@ -139,37 +140,37 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A token of a host that a request named goes to no userinfo of the entry",
-    file: "apps/broker/src/flows/account.ts",
+    file: "apps/broker/src/grants/account.ts",
     find: "asksUserinfo !== true || choice.tier !== 1) return",
     replace: "asksUserinfo !== true) return",
-    tests: ["apps/broker/src/flows/account.test.ts"],
+    tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {
     defence: "Userinfo is asked only where the operator's file names it",
-    file: "apps/broker/src/flows/account.ts",
+    file: "apps/broker/src/grants/account.ts",
     find: "  if (choice.entry?.asksUserinfo !== true || choice.tier",
     replace: "  if (choice.tier",
-    tests: ["apps/broker/src/flows/account.test.ts"],
+    tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {
     defence: "A failing userinfo loses no tokens",
-    file: "apps/broker/src/flows/account.ts",
+    file: "apps/broker/src/grants/account.ts",
     find: "    return extras.reason ?? code;",
     replace: "    if (code !== extras.reason) throw error;\n    return code;",
-    tests: ["apps/broker/src/flows/account.test.ts"],
+    tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {
     defence: "A silent userinfo holds tokens up for 3 s at most",
-    file: "apps/broker/src/flows/account.ts",
+    file: "apps/broker/src/grants/account.ts",
     find: "  const answer = await Promise.race([askUserinfo(tokens, choice), late]);",
     replace: "  void late;\n  const answer = await askUserinfo(tokens, choice);",
-    tests: ["apps/broker/src/flows/account.test.ts"],
+    tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {
     defence: "A refreshed ID token is of the account that the connection names",
     file: "apps/broker/src/flows/refresh.ts",
     find: "  return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };",
     replace: '  return iss === undefined || sub !== "" ? undefined : { issuer: iss, subject: sub };',
-    tests: ["apps/broker/src/flows/account.test.ts"],
+    tests: ["apps/broker/src/grants/account.test.ts"],
   },
 ];

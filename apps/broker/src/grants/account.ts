@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError, type VendorTokens } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { VendorChoice } from "./vendor-choice.ts";
+import type { VendorChoice } from "../vendor/choose.ts";
 
 export interface Account {
   /** The vendor's issuer, where it is one. */

@@ -6,8 +6,8 @@ import { OAuthError, tokenHosts } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
-import type { VendorChoice } from "./vendor-choice.ts";
-import { targetFields, type VendorTarget } from "./vendor-target.ts";
+import type { VendorChoice } from "../vendor/choose.ts";
+import { targetFields, type VendorTarget } from "../vendor/request.ts";
 
 export interface Connection extends VendorTarget {
   readonly v: 1;

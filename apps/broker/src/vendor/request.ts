@@ -1,9 +1,19 @@
 /**
- * Which vendor a request means, and as whom: an entry's id, values for its {placeholders}, endpoints of the caller's own
- * (manual mode), the caller's own credentials there (BYOC). Reads and refuses; asks nobody.
- * After it: vendor-plan.ts. The target is kept in the flow record and in `connection`; a secret is in neither in plaintext.
+ * What the caller says: which vendor, as whom there, and what to ask it for. An entry's id, values for its {placeholders},
+ * endpoints of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further parameters of the
+ * authorization request. Reads and refuses; asks nobody. The target is kept in the flow record and in `connection`; a secret is in
+ * neither in plaintext.
  */
-import { OAuthError, type Parameters, parseStringMap, Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
+import {
+  isReservedAuthorizationParameter,
+  OAuthError,
+  type Parameters,
+  parseScope,
+  parseStringMap,
+  type ResolvedVendor,
+  Secret,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core";
 import { CUSTOM_VENDOR } from "../config.ts";
 
 export interface VendorTarget {
@@ -108,4 +118,62 @@ export function ownCredentials(clientId: string, clientSecret: string | undefine
     clientId,
     ...(clientSecret === undefined ? {} : { clientSecret: new Secret(clientSecret) }),
   };
+}
+
+export interface AuthorizationParameters {
+  readonly scope: readonly string[];
+  readonly loginHint?: string;
+  readonly prompt?: string;
+  readonly resource?: string;
+  readonly vendorParams?: Readonly<Record<string, string>>;
+}
+
+/** @throws OAuthError invalid_request, invalid_scope */
+export function readAuthorizationParameters(
+  parameters: Parameters,
+  vendor: Pick<ResolvedVendor, "defaultScopes">,
+): AuthorizationParameters {
+  const scope = parameters.get("scope");
+  const loginHint = parameters.get("login_hint");
+  const prompt = parameters.get("prompt");
+  const resource = parameters.get("resource");
+  const vendorParams = parameters.get("vendor_params");
+  return {
+    scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
+    ...(loginHint === undefined ? {} : { loginHint }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(resource === undefined ? {} : { resource: requireResource(resource) }),
+    ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams) }),
+  };
+}
+
+//= rfc8707#2
+function requireResource(resource: string): string {
+  if (!URL.canParse(resource) || resource.includes("#")) {
+    throw new OAuthError("invalid_request", "resource must be an absolute URI without fragment");
+  }
+  return resource;
+}
+
+/** Parameters with a place of their own in the pushed request: twice would be ambiguous. */
+const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
+
+/** Visible ASCII: what cuts a name short at one reader (NUL, a line break) would make it another parameter there. */
+const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
+
+//= bar#ST-4
+function requireVendorParams(json: string): Record<string, string> {
+  const given = parseStringMap(json, "vendor_params");
+  if (!Object.keys(given).every((name) => PARAMETER_NAME.test(name))) {
+    throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
+  }
+  const reserved = Object.keys(given).find(
+    (name) => isReservedAuthorizationParameter(name) || HAVE_THEIR_OWN_PLACE.has(name),
+  );
+  if (reserved !== undefined) {
+    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {
+      reason: "reserved_parameter",
+    });
+  }
+  return given;
 }

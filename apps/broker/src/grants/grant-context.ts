@@ -7,14 +7,9 @@ import { OAuthError, type Parameters, type VendorCredentials } from "@oauth-brok
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
-import {
-  type ChoiceDeps,
-  chosenVendor,
-  findCredentials,
-  requireActiveCredentials,
-  requireUsable,
-  type VendorChoice,
-} from "./vendor-choice.ts";
+import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
+import { findCredentials, requireActiveCredentials } from "../vendor/credentials.ts";
+import { requireUsable } from "../vendor/entry.ts";
 import {
   ownCredentials,
   readOwnCredentials,
@@ -22,7 +17,7 @@ import {
   readTarget,
   targetFields,
   type VendorTarget,
-} from "./vendor-target.ts";
+} from "../vendor/request.ts";
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;
@@ -51,7 +46,7 @@ export async function readGrantContext(
     connection === undefined
       ? (own ?? requireActiveCredentials(entry))
       : credentialsOf(connection, own, entry, { asksVendor });
-  const choice = await chosenVendor(target, entry, credentials, client, deps);
+  const choice = await trustedChoice(target, entry, credentials, client, deps);
   trace.credentialsId = choice.credentials.id;
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
 }
