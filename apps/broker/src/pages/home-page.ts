@@ -1,7 +1,7 @@
 /** The human page at `/`: what this is, which vendors work, where the machine-readable descriptions are. */
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { escapeHtml, page } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 
 export function homePage(
   { vendors, issuer }: Pick<Deps, "vendors" | "issuer">,
@@ -10,24 +10,18 @@ export function homePage(
   const enabled = [...vendors.values()].filter(({ vendor }) => vendor.enabled);
   const ours = enabled.filter(isOurs);
   const others = enabled.filter((entry) => !isOurs(entry));
-  const content = [
-    "<p>This service connects a platform to its users' accounts at other vendors. It runs the OAuth flow and hands the vendor's tokens to the platform; it keeps none.</p>",
-    "<p>People do not sign in here: you arrive from an application and leave for a vendor.</p>",
-    sandboxUrl === undefined
-      ? ""
-      : `<p><a class="button" href="${escapeHtml(sandboxUrl)}">Try a whole flow in the sandbox</a></p>`,
-    "<h2>Vendors</h2>",
-    enabled.length === 0 ? "<p>No vendor is enabled yet.</p>" : "",
-    ours.length === 0 ? "" : vendorTable(ours),
-    others.length === 0
-      ? ""
-      : `<details><summary>${others.length} more from the catalogue</summary>${vendorTable(others)}</details>`,
-    '<p class="quiet">All that are known, and what each can do: <a href="/v1/vendors">/v1/vendors</a>. Why one of them is off: <code>/v1/vendors/ID</code></p>',
-    "<h2>For machines</h2>",
-    '<p><a href="/.well-known/oauth-authorization-server">Authorization server metadata</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/v1/vendors">Vendors</a> · <a href="/readyz">Readiness</a></p>',
-    `<p class="quiet">Redirect URI to register at vendors: <code>${escapeHtml(issuer)}/v1/callback</code></p>`,
-  ];
-  return page("OAuth broker", content.filter((line) => line !== "").join("\n"));
+  const content = html`<p>This service connects a platform to its users' accounts at other vendors. It runs the OAuth flow and hands the vendor's tokens to the platform; it keeps none.</p>
+<p>People do not sign in here: you arrive from an application and leave for a vendor.</p>
+${sandboxUrl === undefined ? undefined : html`<p><a class="button" href="${sandboxUrl}">Try a whole flow in the sandbox</a></p>`}
+<h2>Vendors</h2>
+${enabled.length === 0 ? html`<p>No vendor is enabled yet.</p>` : undefined}
+${ours.length === 0 ? undefined : vendorTable(ours)}
+${others.length === 0 ? undefined : html`<details><summary>${others.length} more from the catalogue</summary>${vendorTable(others)}</details>`}
+<p class="quiet">All that are known, and what each can do: <a href="/v1/vendors">/v1/vendors</a>. Why one of them is off: <code>/v1/vendors/ID</code></p>
+<h2>For machines</h2>
+<p><a href="/.well-known/oauth-authorization-server">Authorization server metadata</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/v1/vendors">Vendors</a> · <a href="/readyz">Readiness</a></p>
+<p class="quiet">Redirect URI to register at vendors: <code>${issuer}/v1/callback</code></p>`;
+  return page("OAuth broker", content);
 }
 
 /** What this broker is run for: what the operator set up, and the vendors with a file of their own. The rest is a long list. */
@@ -35,9 +29,7 @@ function isOurs({ verification, credentials }: VendorConfig): boolean {
   return verification === undefined || verification.status === "first-class" || credentials.length > 0;
 }
 
-function vendorTable(entries: readonly VendorConfig[]): string {
-  const rows = entries.map(
-    ({ vendor }) => `<tr><td>${escapeHtml(vendor.name)}</td><td><code>${escapeHtml(vendor.id)}</code></td></tr>`,
-  );
-  return `<table><thead><tr><th scope="col">Name</th><th scope="col">Id</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+function vendorTable(entries: readonly VendorConfig[]): Markup {
+  const rows = entries.map(({ vendor }) => html`<tr><td>${vendor.name}</td><td><code>${vendor.id}</code></td></tr>`);
+  return html`<table><thead><tr><th scope="col">Name</th><th scope="col">Id</th></tr></thead><tbody>${rows}</tbody></table>`;
 }

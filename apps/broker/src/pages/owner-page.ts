@@ -5,7 +5,7 @@
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ClientConfig } from "../config.ts";
-import { escapeHtml, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 
 export interface OwnerPage {
   readonly client: ClientConfig;
@@ -24,33 +24,30 @@ export function ownerPage(shown: OwnerPage, headers: Record<string, string>): An
   const owner = client.ownerName ?? client.owner;
   const vendor = shown.vendorName;
   const asks = owner === undefined ? application : `${application} of ${owner}`;
-  const content = [
-    `<p>${escapeHtml(asks)} asks to use your account at ${escapeHtml(vendor)}. Continue only if you came from there and want this.</p>`,
-    "<dl>",
-    fact("Application", application),
-    owner === undefined ? "" : fact("Organization", owner),
-    fact("Vendor", vendor),
-    scope.length === 0 ? "" : fact("Permissions", scope.join(" ")),
-    fact("Leads back to", new URL(shown.redirectUri).host),
-    "</dl>",
-    `<p>${escapeHtml(vendor)} knows this service, which several organizations use, and may not name ${escapeHtml(application)} itself.</p>`,
-    '<form method="post" action="/v1/authorize">',
-    hidden("client_id", client.clientId),
-    hidden("request_uri", shown.requestUri),
-    hidden("csrf", shown.csrf),
-    `<button class="button" type="submit" name="decision" value="approve">Continue to ${escapeHtml(vendor)}</button>`,
-    '<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>',
-    "</form>",
-    `<p class="quiet">Flow <code>${escapeHtml(flowId)}</code></p>`,
-  ];
-  const title = `Connect ${vendor} to ${application}?`;
-  return formPageAnswer(page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
+  const content = html`<p>${asks} asks to use your account at ${vendor}. Continue only if you came from there and want this.</p>
+<dl>
+${fact("Application", application)}
+${owner === undefined ? undefined : fact("Organization", owner)}
+${fact("Vendor", vendor)}
+${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}
+${fact("Leads back to", new URL(shown.redirectUri).host)}
+</dl>
+<p>${vendor} knows this service, which several organizations use, and may not name ${application} itself.</p>
+<form method="post" action="/v1/authorize">
+${hidden("client_id", client.clientId)}
+${hidden("request_uri", shown.requestUri)}
+${hidden("csrf", shown.csrf)}
+<button class="button" type="submit" name="decision" value="approve">Continue to ${vendor}</button>
+<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
+</form>
+<p class="quiet">Flow <code>${flowId}</code></p>`;
+  return formPageAnswer(page(`Connect ${vendor} to ${application}?`, content), STYLE_HASH, headers);
 }
 
-function fact(term: string, value: string): string {
-  return `<div><dt>${term}</dt><dd>${escapeHtml(value)}</dd></div>`;
+function fact(term: string, value: string): Markup {
+  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
 }
 
-function hidden(name: string, value: string): string {
-  return `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
+function hidden(name: string, value: string): Markup {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }

@@ -1,5 +1,5 @@
 /** The list of connectors, and the page of one: how it stands with this user, Connect and Disconnect. */
-import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connection.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -21,20 +21,12 @@ export const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 export function connectorsPage(listed: readonly ListedConnector[], session: SignedIn): string {
   const rows = listed.map(
     ({ connector, status }) =>
-      `<tr><td><a href="/connectors/${connector.id}">${escapeHtml(connector.name)}</a></td><td class="word">${STATE_WORDS[connector.state]}</td><td>${
-        needsNone(connector) ? "Needs no connection" : statusLine(status)
-      }</td></tr>`,
+      html`<tr><td><a href="/connectors/${connector.id}">${connector.name}</a></td><td class="word">${STATE_WORDS[connector.state]}</td><td>${needsNone(connector) ? "Needs no connection" : statusLine(status)}</td></tr>`,
   );
-  const table = `<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
-<tbody>${rows.join("\n")}</tbody></table>`;
-  return platformPage({
-    title: "Connectors",
-    session,
-    content:
-      listed.length === 0
-        ? "<p>There are none yet. <code>platform deploy init</code> makes one for a server.</p>"
-        : table,
-  });
+  const table = html`<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
+<tbody>${rows}</tbody></table>`;
+  const none = html`<p>There are none yet. <code>platform deploy init</code> makes one for a server.</p>`;
+  return platformPage({ title: "Connectors", session, content: listed.length === 0 ? none : table });
 }
 
 /** Of a draft without settings nobody knows yet. */
@@ -55,44 +47,45 @@ export interface ConnectorPage extends ListedConnector {
   readonly warning?: string | undefined;
 }
 
-/** @param notice HTML, escaped already */
-export function connectorPage({ connector, status, warning }: ConnectorPage, session: SignedIn, notice = ""): string {
+export function connectorPage(
+  { connector, status, warning }: ConnectorPage,
+  session: SignedIn,
+  notice?: Markup,
+): string {
   const { id, name, state, serverUrl, settings } = connector;
   const { connectedAt, scope, failure } = status;
-  const facts = [
+  const facts: [term: string, fact: Markup | string][] = [
     ["State", STATE_WORDS[state]],
     ["Registration", REGISTRATION_WORDS[settings.registration]],
-    ["Server", serverUrl === undefined ? "Not deployed yet" : `<code>${escapeHtml(serverUrl)}</code>`],
-    ...(needsNone(connector) ? [] : [["Your connection", statusLine(status)]]),
-    ...(connectedAt === undefined ? [] : [["Connected since", time(connectedAt)]]),
-    ...(scope === undefined ? [] : [["Scope", escapeHtml(scope)]]),
+    ["Server", serverUrl === undefined ? "Not deployed yet" : html`<code>${serverUrl}</code>`],
   ];
-  const list = facts.map(([term, fact]) => `<div><dt>${term}</dt><dd>${fact}</dd></div>`).join("");
+  if (!needsNone(connector)) facts.push(["Your connection", statusLine(status)]);
+  if (connectedAt !== undefined) facts.push(["Connected since", time(connectedAt)]);
+  if (scope !== undefined) facts.push(["Scope", scope]);
   return platformPage({
     title: name,
     session,
     tabs: tabsOf(id, "connection", session),
-    content: [
-      notice,
-      warning === undefined ? "" : alert(`Warning: ${warning}`),
-      failure === undefined ? "" : failureNotice(failure),
-      `<dl>${list}</dl>`,
-      actions(connector, status, session),
-    ].join("\n"),
+    content: html`${notice}
+${warning === undefined ? undefined : alert(`Warning: ${warning}`)}
+${failure === undefined ? undefined : failureNotice(failure)}
+<dl>${facts.map(([term, fact]) => html`<div><dt>${term}</dt><dd>${fact}</dd></div>`)}</dl>
+${actions(connector, status, session)}`,
   });
 }
 
-function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): string {
+function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): Markup {
   const { id, state } = connector;
-  if (needsNone(connector)) return "<p>This server wants no OAuth: there is nothing to connect.</p>";
+  if (needsNone(connector)) return html`<p>This server wants no OAuth: there is nothing to connect.</p>`;
+  const button = (look: string, label: string): Markup => html`<button class="${look}" type="submit">${label}</button>`;
   const disconnect =
     status.state === "none"
-      ? ""
-      : form(`/connectors/${id}/disconnect`, cookie, '<button class="button plain" type="submit">Disconnect</button>');
-  if (state === "draft")
-    return `<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
+      ? undefined
+      : form(`/connectors/${id}/disconnect`, cookie, button("button plain", "Disconnect"));
+  if (state === "draft") {
+    return html`<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
+  }
   const label = status.state === "none" ? "Connect" : "Connect again";
   const look = status.state === "connected" ? "button plain" : "button";
-  const connect = form(`/connectors/${id}/connect`, cookie, `<button class="${look}" type="submit">${label}</button>`);
-  return `<div class="row">${connect}${disconnect}</div>`;
+  return html`<div class="row">${form(`/connectors/${id}/connect`, cookie, button(look, label))}${disconnect}</div>`;
 }

@@ -1,6 +1,6 @@
 /** What every page of the platform has: the way round, who is signed in, and how forms show that they are ours. */
 import { type BindingCookie, formToken } from "@oauth-broker/oauth-core";
-import { escapeHtml, page } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 import type { SignedIn } from "../users/session.ts";
 
 export interface Tab {
@@ -11,38 +11,42 @@ export interface Tab {
 
 export interface Layout {
   readonly title: string;
-  /** HTML whose values are escaped already. */
-  readonly content: string;
+  readonly content: Markup;
   readonly session?: SignedIn;
   readonly tabs?: readonly Tab[];
 }
 
 export function platformPage({ title, content, session, tabs = [] }: Layout): string {
-  return page(title, [navigation(tabs), content, session === undefined ? "" : footer(session)].join("\n"));
+  return page(
+    title,
+    html`${navigation(tabs)}
+${content}
+${session === undefined ? undefined : footer(session)}`,
+  );
 }
 
-/** @param content fields and buttons, escaped already */
-export function form(action: string, cookie: BindingCookie, content: string): string {
-  return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="csrf" value="${formToken(action, cookie)}">
+/** @param content fields and buttons */
+export function form(action: string, cookie: BindingCookie, content: Markup | readonly Markup[]): Markup {
+  return html`<form method="post" action="${action}"><input type="hidden" name="csrf" value="${formToken(action, cookie)}">
 ${content}</form>`;
 }
 
-/** @param text plain; said at once by screen readers */
-export function alert(text: string, more = ""): string {
-  return `<div class="notice" role="alert"><p>${escapeHtml(text)}</p>${more}</div>`;
+/** @param text said at once by screen readers */
+export function alert(text: string, more?: Markup): Markup {
+  return html`<div class="notice" role="alert"><p>${text}</p>${more}</div>`;
 }
 
-function navigation(tabs: readonly Tab[]): string {
-  if (tabs.length === 0) return "";
+function navigation(tabs: readonly Tab[]): Markup | undefined {
+  if (tabs.length === 0) return undefined;
   const links = tabs.map(
     ({ href, label, isCurrent }) =>
-      `<a href="${escapeHtml(href)}"${isCurrent ? ' aria-current="page"' : ""}>${escapeHtml(label)}</a>`,
+      html`<a href="${href}"${isCurrent ? html` aria-current="page"` : undefined}>${label}</a>`,
   );
-  return `<nav class="tabs" aria-label="Pages">${links.join("")}</nav>`;
+  return html`<nav class="tabs" aria-label="Pages">${links}</nav>`;
 }
 
-function footer({ user, cookie }: SignedIn): string {
-  return `<hr>
-<p class="quiet">Signed in as ${escapeHtml(user.name)}. This is a reference platform: its users are samples and have no passwords.</p>
-${form("/sign-out", cookie, '<button class="button plain" type="submit">Sign out</button>')}`;
+function footer({ user, cookie }: SignedIn): Markup {
+  return html`<hr>
+<p class="quiet">Signed in as ${user.name}. This is a reference platform: its users are samples and have no passwords.</p>
+${form("/sign-out", cookie, html`<button class="button plain" type="submit">Sign out</button>`)}`;
 }

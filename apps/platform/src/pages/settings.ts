@@ -1,5 +1,5 @@
 /** The Settings tab. What is wrong is said at its field; a client secret goes in and never comes out. */
-import { escapeHtml, type Problem } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, type Problem } from "@oauth-broker/oauth-core/service";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -27,7 +27,7 @@ export function settingsPage(
       .filter(({ path }) => path === field)
       .map(({ problem }) => problem)
       .join("; ") || undefined;
-  const text = (field: TextName, label: string, hint?: string): string =>
+  const text = (field: TextName, label: string, hint?: string): Markup =>
     inputField({ name: field, label, hint, value: settings[field] ?? "", problem: problemOf(field) });
   const fields = [
     choiceField(
@@ -59,26 +59,26 @@ export function settingsPage(
       value: writePlaceholders(settings.placeholders),
       problem: problemOf("placeholders"),
     }),
-    '<button class="button" type="submit">Save</button>',
+    html`<button class="button" type="submit">Save</button>`,
   ];
   return platformPage({
     title: `Settings of ${name}`,
     session,
     tabs: tabsOf(id, "settings", session),
-    content: [
-      isSaved ? `<div class="notice" role="status"><p>Saved.</p></div>` : "",
-      problems.length === 0 ? "" : alert("Nothing was saved: see what is said at the fields below."),
-      redirectHint({ ...connector, settings }, platformUrl),
-      form(`/connectors/${id}/settings`, session.cookie, fields.join("\n")),
-    ].join("\n"),
+    content: html`${isSaved ? SAVED : undefined}
+${problems.length === 0 ? undefined : alert("Nothing was saved: see what is said at the fields below.")}
+${redirectHint({ ...connector, settings }, platformUrl)}
+${form(`/connectors/${id}/settings`, session.cookie, fields)}`,
   });
 }
 
-function redirectHint(connector: Connector, platformUrl: string): string {
-  const uri = `<code>${escapeHtml(redirectUriOf(connector, platformUrl))}</code>`;
+const SAVED = html`<div class="notice" role="status"><p>Saved.</p></div>`;
+
+function redirectHint(connector: Connector, platformUrl: string): Markup {
+  const uri = html`<code>${redirectUriOf(connector, platformUrl)}</code>`;
   return connector.settings.registration === "broker"
-    ? `<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`
-    : `<p>The redirect URI to register with the vendor: ${uri}</p>`;
+    ? html`<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`
+    : html`<p>The redirect URI to register with the vendor: ${uri}</p>`;
 }
 
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
@@ -98,23 +98,22 @@ export interface Field {
   readonly problem?: string | undefined;
 }
 
-export function inputField({ value, ...field }: Field): string {
+export function inputField({ value, ...field }: Field): Markup {
   return fieldWith(
     field,
-    `<input type="text" ${attributesOf(field)} value="${escapeHtml(value)}" autocomplete="off" spellcheck="false">`,
+    html`<input type="text" ${attributesOf(field)} value="${value}" autocomplete="off" spellcheck="false">`,
   );
 }
 
 /** Empty whatever is kept. */
-function secretField(isKept: boolean, problem: string | undefined): string {
+function secretField(isKept: boolean, problem: string | undefined): Markup {
   const hint = isKept
     ? "One is kept. Leave this empty to keep it; it is never shown."
     : "It is kept sealed and never shown.";
   const field = { name: "clientSecret", label: "Client Secret", hint, problem };
-  const forget = isKept
-    ? '<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Forget the one that is kept</label>'
-    : "";
-  return `${fieldWith(field, `<input type="password" ${attributesOf(field)} autocomplete="new-password">`)}${forget}`;
+  const forget = html`<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Forget the one that is kept</label>`;
+  const input = html`<input type="password" ${attributesOf(field)} autocomplete="new-password">`;
+  return html`${fieldWith(field, input)}${isKept ? forget : undefined}`;
 }
 
 function choiceField(
@@ -123,27 +122,27 @@ function choiceField(
   choices: Readonly<Record<string, string>>,
   chosen: string,
   problem: string | undefined,
-): string {
+): Markup {
   const options = Object.entries(choices).map(
-    ([value, word]) => `<option value="${value}"${value === chosen ? " selected" : ""}>${escapeHtml(word)}</option>`,
+    ([value, word]) => html`<option value="${value}"${value === chosen ? " selected" : undefined}>${word}</option>`,
   );
   const field = { name, label, problem };
-  return fieldWith(field, `<select ${attributesOf(field)}>${options.join("")}</select>`);
+  return fieldWith(field, html`<select ${attributesOf(field)}>${options}</select>`);
 }
 
 type FieldFrame = Omit<Field, "value">;
 
-function fieldWith({ name, label, hint, problem }: FieldFrame, control: string): string {
-  return `<div class="field"><label for="${name}">${escapeHtml(label)}</label>${control}${
-    hint === undefined ? "" : `<p class="quiet" id="${name}-hint">${escapeHtml(hint)}</p>`
-  }${problem === undefined ? "" : `<p class="problem" id="${name}-problem">${escapeHtml(`${label} ${problem}`)}</p>`}</div>`;
+function fieldWith({ name, label, hint, problem }: FieldFrame, control: Markup): Markup {
+  const said = hint === undefined ? undefined : html`<p class="quiet" id="${name}-hint">${hint}</p>`;
+  const wrong =
+    problem === undefined ? undefined : html`<p class="problem" id="${name}-problem">${label} ${problem}</p>`;
+  return html`<div class="field"><label for="${name}">${label}</label>${control}${said}${wrong}</div>`;
 }
 
-function attributesOf({ name, hint, problem }: FieldFrame): string {
+function attributesOf({ name, hint, problem }: FieldFrame): Markup {
   const describedBy = [hint === undefined ? "" : `${name}-hint`, problem === undefined ? "" : `${name}-problem`]
     .filter((id) => id !== "")
     .join(" ");
-  return `id="${name}" name="${name}"${describedBy === "" ? "" : ` aria-describedby="${describedBy}"`}${
-    problem === undefined ? "" : ' aria-invalid="true"'
-  }`;
+  const described = describedBy === "" ? undefined : html` aria-describedby="${describedBy}"`;
+  return html`id="${name}" name="${name}"${described}${problem === undefined ? undefined : html` aria-invalid="true"`}`;
 }

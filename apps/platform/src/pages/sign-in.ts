@@ -1,17 +1,16 @@
 /** The first page: who are you today? No identity system, and it says so. */
 import type { BindingCookie } from "@oauth-broker/oauth-core";
-import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import { html } from "@oauth-broker/oauth-core/service";
 import type { User } from "../users/users.ts";
 import { form, platformPage } from "./layout.ts";
 
 export function signInPage(users: readonly User[], cookie: BindingCookie): string {
   const buttons = users.map(
-    ({ id, name }) =>
-      `<button class="button" type="submit" name="user" value="${escapeHtml(id)}">${escapeHtml(name)}</button>`,
+    ({ id, name }) => html`<button class="button" type="submit" name="user" value="${id}">${name}</button>`,
   );
   return platformPage({
     title: "Choose a user",
-    content: `<p>This is a reference platform. It has sample users and no passwords: it shows how connectors work, and is not an identity system.</p>
-${form("/sign-in", cookie, buttons.join("\n"))}`,
+    content: html`<p>This is a reference platform. It has sample users and no passwords: it shows how connectors work, and is not an identity system.</p>
+${form("/sign-in", cookie, buttons)}`,
   });
 }

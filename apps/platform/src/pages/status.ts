@@ -1,5 +1,5 @@
 /** How a connector and a user's connection stand, in words. */
-import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { ConnectorState } from "../connectors/connector.ts";
 import type { ConnectFailure, ConnectionStatus } from "../oauth/connection.ts";
 
@@ -11,12 +11,12 @@ const REASONS: Readonly<Record<string, string>> = {
   expired: "your token ended and cannot be renewed",
 };
 
-/** In a line, escaped. */
+/** In a line. */
 export function statusLine({ state, reason = "", wantedScope }: ConnectionStatus): string {
   if (state === "none") return "Not connected";
   if (state === "connected" && wantedScope !== undefined) return "Connected. A tool wants more: connect again";
   if (state === "connected") return "Connected";
-  return `Connect again: ${escapeHtml(REASONS[reason] ?? "the vendor ended your connection")}`;
+  return `Connect again: ${REASONS[reason] ?? "the vendor ended your connection"}`;
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -26,15 +26,15 @@ const FAILURES: Readonly<Record<string, string>> = {
   temporarily_unavailable: "The vendor cannot answer now. Wait a moment, then connect again.",
 };
 
-/** What a user is told of an attempt that failed: the standardized error, and what to do. Escaped. */
-export function failureNotice({ error, description, flowId, at }: ConnectFailure): string {
-  const flow = flowId === undefined ? "" : `, flow <code>${escapeHtml(flowId)}</code>`;
-  return `<div class="notice" role="alert"><p>${escapeHtml(FAILURES[error] ?? `${description}.`)}</p>
-<p class="quiet">Error <code>${escapeHtml(error)}</code>${flow}, ${time(at)}</p></div>`;
+/** What a user is told of an attempt that failed: the standardized error, and what to do. */
+export function failureNotice({ error, description, flowId, at }: ConnectFailure): Markup {
+  const flow = flowId === undefined ? undefined : html`, flow <code>${flowId}</code>`;
+  return html`<div class="notice" role="alert"><p>${FAILURES[error] ?? `${description}.`}</p>
+<p class="quiet">Error <code>${error}</code>${flow}, ${time(at)}</p></div>`;
 }
 
 /** @param at epoch seconds */
-export function time(at: number): string {
+export function time(at: number): Markup {
   const iso = new Date(at * 1000).toISOString();
-  return `<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
 }

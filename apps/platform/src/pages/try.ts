@@ -1,5 +1,5 @@
 /** A tool of a connector, called as this user: what the agent would do, by hand. */
-import { escapeHtml } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { AgentTool, ToolResult } from "../agent/agent.ts";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -23,32 +23,30 @@ export function tryPage(
 ): string {
   const options = tools.map(
     ({ name: tool }) =>
-      `<option value="${escapeHtml(tool)}"${tool === called?.tool ? " selected" : ""}>${escapeHtml(tool)}</option>`,
+      html`<option value="${tool}"${tool === called?.tool ? " selected" : undefined}>${tool}</option>`,
   );
-  const fields = `<div class="field"><label for="tool">Tool</label><select id="tool" name="tool">${options.join("")}</select></div>
+  const fields = html`<div class="field"><label for="tool">Tool</label><select id="tool" name="tool">${options}</select></div>
 ${inputField({ name: "input", label: "Input", hint: "A JSON object.", value: input })}
 <button class="button" type="submit">Call the tool</button>`;
+  const toConnection = html`<p><a href="/connectors/${id}">To the connection</a></p>`;
   return platformPage({
     title: `Try: ${name}`,
     session,
     tabs: tabsOf(id, "try", session),
-    content: [
-      problem === undefined ? "" : alert(problem, `<p><a href="/connectors/${id}">To the connection</a></p>`),
-      called === undefined ? "" : answer(called),
-      tools.length === 0 ? "" : form(`/connectors/${id}/try`, session.cookie, fields) + aboutTools(tools),
-    ].join("\n"),
+    content: html`${problem === undefined ? undefined : alert(problem, toConnection)}
+${called === undefined ? undefined : answer(called)}
+${tools.length === 0 ? undefined : [form(`/connectors/${id}/try`, session.cookie, fields), aboutTools(tools)]}`,
   });
 }
 
-function aboutTools(tools: readonly AgentTool[]): string {
+function aboutTools(tools: readonly AgentTool[]): Markup {
   const terms = tools.map(
-    ({ name, description }) =>
-      `<div><dt><code>${escapeHtml(name)}</code></dt><dd class="plain">${escapeHtml(description)}</dd></div>`,
+    ({ name, description }) => html`<div><dt><code>${name}</code></dt><dd class="plain">${description}</dd></div>`,
   );
-  return `<details><summary>What the tools do</summary><dl>${terms.join("")}</dl></details>`;
+  return html`<details><summary>What the tools do</summary><dl>${terms}</dl></details>`;
 }
 
-function answer({ tool, result: { isError, text } }: NonNullable<TryPage["called"]>): string {
-  return `<h2>${isError ? "The tool says it failed" : "Answer"} of <code>${escapeHtml(tool)}</code></h2>
-<pre role="status">${escapeHtml(text)}</pre>`;
+function answer({ tool, result: { isError, text } }: NonNullable<TryPage["called"]>): Markup {
+  return html`<h2>${isError ? "The tool says it failed" : "Answer"} of <code>${tool}</code></h2>
+<pre role="status">${text}</pre>`;
 }

@@ -1,7 +1,7 @@
 /** Pages that anybody or any user may open: the chooser of users, the connectors, one connector. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
-import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { callbackWarning } from "../oauth/redirect-uri.ts";
 import { connectorPage, connectorsPage } from "../pages/connectors.ts";
@@ -82,8 +82,7 @@ export async function asUser(
   return session === undefined ? redirectAnswer("/") : answer(session);
 }
 
-/** @param notice HTML, escaped already */
-export async function showConnector(c: Context, deps: PageDeps, session: SignedIn, notice?: string): Promise<Answer> {
+export async function showConnector(c: Context, deps: PageDeps, session: SignedIn, notice?: Markup): Promise<Answer> {
   const connector = await requireConnector(c, deps);
   const status = await deps.connections.status(connector, session.user.id);
   // Connect leads on to the vendor's own hosts.

@@ -1,7 +1,7 @@
 /** The page a browser sees where no redirect is allowed: what happened, what to do, and the way back. */
 import { type Answer, errorHeaders, pageAnswer } from "../hono/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
-import { escapeHtml, page, STYLE_HASH } from "./page.ts";
+import { html, type Markup, page, STYLE_HASH } from "./page.ts";
 import type { Trace } from "./rim.ts";
 
 export interface BackLink {
@@ -34,6 +34,8 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };
 
+const NOTHING_LOST = html`<p>Nothing was lost. Wait a moment, then reload this page.</p>`;
+
 /** @param wayBack so that no dead end is without one; absent: the page says where to start again */
 export function errorPageWith(
   wayBack: WayBack = async () => undefined,
@@ -43,26 +45,21 @@ export function errorPageWith(
 
 function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: BackLink | undefined): Answer {
   const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? "This sign-in did not finish";
-  const content = [
-    `<p>${escapeHtml(error.description)}.</p>`,
-    error.status === 503 && error.extras.retry === undefined
-      ? "<p>Nothing was lost. Wait a moment, then reload this page.</p>"
-      : "",
-    link === undefined
-      ? `<p>${START_AGAIN_BY_REASON[error.extras.reason ?? ""] ?? START_AGAIN}</p>`
-      : `<p><a class="button" href="${escapeHtml(link.href)}">${escapeHtml(link.label)}</a></p>`,
-    `<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`,
-  ];
-  const html = page(title, content.filter((line) => line !== "").join("\n"));
+  const again = START_AGAIN_BY_REASON[error.extras.reason ?? ""] ?? START_AGAIN;
+  const content = html`<p>${error.description}.</p>
+${error.status === 503 && error.extras.retry === undefined ? NOTHING_LOST : undefined}
+${link === undefined ? html`<p>${again}</p>` : html`<p><a class="button" href="${link.href}">${link.label}</a></p>`}
+<p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`;
+  const body = page(title, content);
   // A challenge would make the browser ask the user for a password.
-  if (error.status === 401) return pageAnswer(400, html, STYLE_HASH);
-  return pageAnswer(error.status, html, STYLE_HASH, errorHeaders(error));
+  if (error.status === 401) return pageAnswer(400, body, STYLE_HASH);
+  return pageAnswer(error.status, body, STYLE_HASH, errorHeaders(error));
 }
 
-function reasonOf(error: OAuthError): string {
-  return error.extras.reason === undefined ? "" : ` (<code>${escapeHtml(error.extras.reason)}</code>)`;
+function reasonOf({ extras: { reason } }: OAuthError): Markup | undefined {
+  return reason === undefined ? undefined : html` (<code>${reason}</code>)`;
 }
 
-function labelled(label: string, value: string | undefined): string {
-  return value === undefined ? "" : `, ${label} <code>${escapeHtml(value)}</code>`;
+function labelled(label: string, value: string | undefined): Markup | undefined {
+  return value === undefined ? undefined : html`, ${label} <code>${value}</code>`;
 }

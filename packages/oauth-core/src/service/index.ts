@@ -21,7 +21,7 @@ export {
 export { checkAllowedOrigin, type Cors, createCors, withCors } from "./cors.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
-export { escapeHtml, page, STYLE_HASH } from "./page.ts";
+export { html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { mount, type RequestMetrics, type Rim, type Route, type Trace } from "./rim.ts";
 export { explainStartFailure, runService } from "./run-service.ts";

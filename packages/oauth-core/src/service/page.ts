@@ -1,5 +1,9 @@
-/** The one look of our pages, at the broker and at scaffolded servers: no script, one inline style sheet allowed by its hash, nothing loaded. */
+/**
+ * The one look of our pages, at the broker and at scaffolded servers: no script, one inline style
+ * sheet allowed by its hash, nothing loaded.
+ */
 import { createHash } from "node:crypto";
+import { html as honoHtml, raw } from "hono/html";
 
 const STYLE = `
 :root{color-scheme:light dark;--ink:#1c2330;--quiet:#5a6475;--paper:#fff;--ground:#f3f5f8;--line:#d9dee7;--accent:#1f5fbf;--bad:#b3261e}
@@ -33,21 +37,31 @@ details{margin:.5rem 0}summary{padding:.6rem 0;cursor:pointer}summary:focus-visi
 /** For `style-src` of the answer that carries a page. */
 export const STYLE_HASH = `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`;
 
-const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const STYLE_ELEMENT = raw(`<style>${STYLE}</style>`);
 
-/** Text for element content and quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+/** HTML whose values are escaped. Only `html` makes it, so that no text can pass for it. */
+export interface Markup {
+  readonly isEscaped: true;
+  toString(): string;
 }
 
-/** @param title plain text @param content HTML whose values are escaped already */
-export function page(title: string, content: string): string {
-  return `<!doctype html>
+/**
+ * What may stand in a template, in element content and in quoted attributes. Text is escaped;
+ * `undefined` is nothing.
+ */
+export type MarkupValue = Markup | string | number | undefined | readonly MarkupValue[];
+
+/** hono's `html`, for values that are there at once: of a promise it would make one. */
+export const html = honoHtml as unknown as (strings: TemplateStringsArray, ...values: readonly MarkupValue[]) => Markup;
+
+/** @param title plain text */
+export function page(title: string, content: Markup): string {
+  return html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>
-<body><main><h1>${escapeHtml(title)}</h1>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title>${STYLE_ELEMENT}</head>
+<body><main><h1>${title}</h1>
 ${content}
 </main></body>
 </html>
-`;
+`.toString();
 }

@@ -5,7 +5,7 @@
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
-import { escapeHtml, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "./client.ts";
 import { shownText } from "./shown-text.ts";
 
@@ -30,30 +30,24 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>)
   const { uri } = shown.redirect;
   const name = shownText(client.clientName);
   const { host } = new URL(uri);
-  const vendor = escapeHtml(vendorName);
-  const content = [
-    `<p>${escapeHtml(name)} asks to use your ${vendor} account through <strong>${escapeHtml(serverHost)}</strong>. Continue only if you came from this application and want it.</p>`,
-    ...warnings(client, host),
-    "<dl>",
-    fact("Application", escapeHtml(name)),
-    fact("Known by", escapeHtml(KNOWN_BY[client.knownBy](client))),
-    fact(
-      "Leads back to",
-      `${escapeHtml(host)}<br><code class="quiet">${escapeHtml(shownText(uri, LONGEST_URI))}</code>`,
-    ),
-    fact("Vendor", vendor),
-    scope.length === 0 ? "" : fact("Permissions", escapeHtml(scope.join(" "))),
-    "</dl>",
-    '<form method="post" action="/authorize">',
-    ...fields.map(([field, value]) => hidden(field, value)),
-    hidden("csrf", csrf),
-    `<button class="button" type="submit" name="decision" value="approve">Continue to ${vendor}</button>`,
-    '<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>',
-    "</form>",
-    '<p class="quiet">You will be asked again the next time an application wants to connect.</p>',
-  ];
-  const title = `Let ${name} use your ${vendorName} account?`;
-  return formPageAnswer(page(title, content.filter((line) => line !== "").join("\n")), STYLE_HASH, headers);
+  const content = html`<p>${name} asks to use your ${vendorName} account through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
+${LOOPBACK.test(host) ? LOOPBACK_WARNING : undefined}
+${client.knownBy === "registration" ? NAME_WARNING : undefined}
+<dl>
+${fact("Application", name)}
+${fact("Known by", KNOWN_BY[client.knownBy](client))}
+${fact("Leads back to", html`${host}<br><code class="quiet">${shownText(uri, LONGEST_URI)}</code>`)}
+${fact("Vendor", vendorName)}
+${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}
+</dl>
+<form method="post" action="/authorize">
+${fields.map(([field, value]) => hidden(field, value))}
+${hidden("csrf", csrf)}
+<button class="button" type="submit" name="decision" value="approve">Continue to ${vendorName}</button>
+<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
+</form>
+<p class="quiet">You will be asked again the next time an application wants to connect.</p>`;
+  return formPageAnswer(page(`Let ${name} use your ${vendorName} account?`, content), STYLE_HASH, headers);
 }
 
 const LONGEST_URI = 300;
@@ -64,24 +58,14 @@ const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) 
   registration: () => "nobody: it registered itself",
 };
 
-function warnings({ knownBy }: ServerClient, host: string): string[] {
-  return [
-    ...(LOOPBACK.test(host)
-      ? [
-          "<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>",
-        ]
-      : []),
-    ...(knownBy === "registration"
-      ? ["<p><strong>The name of the application is its own word. What counts is where it leads back to.</strong></p>"]
-      : []),
-  ];
+const LOOPBACK_WARNING = html`<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>`;
+const NAME_WARNING = html`<p><strong>The name of the application is its own word. What counts is where it leads back to.</strong></p>`;
+
+/** @param shown apart from the words around it in whatever direction it is written */
+function fact(term: string, shown: string | Markup): Markup {
+  return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
 }
 
-/** @param html whose values are escaped already; apart from the words around it in whatever direction it is written */
-function fact(term: string, html: string): string {
-  return `<div><dt>${term}</dt><dd><bdi>${html}</bdi></dd></div>`;
-}
-
-function hidden(name: string, value: string): string {
-  return `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
+function hidden(name: string, value: string): Markup {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }
