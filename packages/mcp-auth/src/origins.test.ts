@@ -1,4 +1,5 @@
 /** Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call and read, and what not. */
+import { defined } from "@oauth-broker/oauth-core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -105,7 +106,7 @@ describe.each(MODES)("%s", (_, environment, called, own) => {
       ["/revoke", "POST", form, "a=b", 400],
     ];
     for (const [path, method, headers, body, status] of asked.filter(([path]) => called.includes(path))) {
-      const init = { method, headers: { ...headers, origin: APP }, ...(body === undefined ? {} : { body }) };
+      const init = { method, headers: { ...headers, origin: APP }, ...defined({ body }) };
       const answer = await send(path, init);
       expect([path, method, answer.status, readers(answer)]).toEqual([path, method, status, APP]);
       expect(answer.headers.get("access-control-expose-headers")).toBe("WWW-Authenticate, Mcp-Session-Id, Retry-After");

@@ -3,6 +3,7 @@
  * Mechanics, dialects and checks are oauth-core's, the ones that the broker uses; the session discipline is that of the broker's client.
  */
 import {
+  defined,
   type Clock,
   connectionContext,
   createVendorClient,
@@ -84,9 +85,7 @@ export function direct(options: DirectOptions): DirectClient {
           ...callback,
           redirectUri,
           scope: scope === undefined ? [] : parseScope(scope),
-          ...(codeVerifier === undefined ? {} : { codeVerifier }),
-          ...(nonce === undefined ? {} : { nonce }),
-          ...(resource === undefined ? {} : { resource }),
+          ...defined({ codeVerifier, nonce, resource }),
         };
         return spent.once(
           session,
@@ -116,7 +115,7 @@ export function direct(options: DirectOptions): DirectClient {
         const fresh = await vendorClient.refreshTokens(vendor, credentials, {
           refreshToken,
           ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-          ...(expected === undefined ? {} : { expected }),
+          ...defined({ expected }),
         });
         //= rfc6749#6
         const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
@@ -156,7 +155,7 @@ function openEgress({
   timeoutMs = TIMEOUT_MS,
   caPem,
 }: DirectOptions["egress"] = {}): Egress {
-  return createEgress({ allowLoopback, allowCidrs, timeoutMs, ...(caPem === undefined ? {} : { caPem }) });
+  return createEgress({ allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) });
 }
 
 function withoutEnd(fetch: Fetch): Pick<Egress, "fetch" | "close"> {

@@ -2,6 +2,7 @@
  * A deployment inside a private network: no broker can reach it, the user's browser can, and the vendor's token endpoint answers
  * https inside that network. The network here is inside the loopback range; nothing but it is permitted, and no plain http.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { once } from "node:events";
 import { request } from "node:http";
 import { createServer } from "node:https";
@@ -63,7 +64,7 @@ function deployment(egress: DirectOptions["egress"]): DirectClient {
     vendor,
     credentials,
     redirectUri: REDIRECT_URI,
-    ...(egress === undefined ? {} : { egress }),
+    ...defined({ egress }),
   });
   closers.unshift(client.close);
   return client;

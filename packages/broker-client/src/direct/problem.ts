@@ -1,5 +1,5 @@
 /** An error of oauth-core as the one error of this package, in the words the broker has for it. */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
 
 /** Anything that is neither is a bug, and comes back as it is. */
@@ -9,6 +9,6 @@ export function problem(error: unknown): BrokerClientError {
   const { code, description, extras, retryAfterSeconds } = error;
   return new BrokerClientError(code, description, {
     ...extras,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ retryAfterSeconds }),
   });
 }

@@ -1,5 +1,6 @@
 /** A user starts: what waits in their session, and the URL at the vendor that goes with it. */
 import {
+  defined,
   createCodeVerifier,
   formatScope,
   OAuthError,
@@ -30,7 +31,7 @@ export function newSession(
     //= bar#VR-3
     ...(isIdTokenDue(vendor, scope) ? { nonce: randomToken(TOKEN_BYTES) } : {}),
     ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
-    ...(resource === undefined ? {} : { resource }),
+    ...defined({ resource }),
     ...(vendor.issExpected ? { issExpected: true } : {}),
     expiresAt: at + SESSION_SECONDS,
   };
@@ -47,11 +48,7 @@ export function authorizationRequest(
     state,
     scope: scope === undefined ? [] : parseScope(scope),
     ...(codeVerifier === undefined ? {} : { codeChallenge: challengeFor(vendor, codeVerifier) }),
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(loginHint === undefined ? {} : { loginHint }),
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(resource === undefined ? {} : { resource }),
-    ...(vendorParams === undefined ? {} : { extra: vendorParams }),
+    ...defined({ nonce, loginHint, prompt, resource, extra: vendorParams }),
   };
 }
 

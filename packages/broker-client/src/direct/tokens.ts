@@ -1,5 +1,5 @@
 /** The vendor's tokens, as oauth-core has them, as this package's Tokens. */
-import { formatScope, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import { defined, formatScope, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import type { Tokens } from "../types.ts";
 
 export interface Origin {
@@ -15,7 +15,7 @@ export function tokensOf(tokens: VendorTokens, { vendor, connection, at }: Origi
     accessToken,
     tokenType,
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...defined({ refreshToken }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     vendor: vendor.id,
     connection,

@@ -1,5 +1,5 @@
 /** What the operator's commands work on: the same settings, table and keys as the server beside them. */
-import { createVendorClient } from "@oauth-broker/oauth-core";
+import { defined, createVendorClient } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
@@ -23,7 +23,7 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   requireStoreFile(readTokenStoreSettings({}, environment));
   // stdout is the command's.
   const log = createLog({ write: (line) => void process.stderr.write(line) });
-  const storage = await openStorage({ now: systemClock, log, ...(environment === undefined ? {} : { environment }) });
+  const storage = await openStorage({ now: systemClock, log, ...defined({ environment }) });
   const egress = createEgress({ ...settings.egress, timeoutMs: TIMEOUT_MS });
   const { records: table, keys, context, tokens } = storage;
   // Never with a new server key in the place of one that lies open: that is for a start of the server.
@@ -57,7 +57,7 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   try {
     const asked = isHelp(args) ? args : withIssuer(args, hostedSettings(environment));
     const streams = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
-    return await runCommandLine(asked, { ...streams, ...(environment === undefined ? {} : { environment }) });
+    return await runCommandLine(asked, { ...streams, ...defined({ environment }) });
   } finally {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, onSignal);
   }

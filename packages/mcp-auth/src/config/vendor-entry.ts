@@ -3,6 +3,7 @@
  * {placeholders} filled, every URL held to the egress rules. Called by vendor.ts.
  */
 import {
+  defined,
   defineVendor,
   expandVendor,
   OAuthError,
@@ -61,7 +62,7 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
   const moved = entry === undefined ? located : leaveBehind(located, { known: entry.vendor, given, read });
   const filling = { read, entry, given, rules };
-  const vendor = fill({ ...moved, enabled: true, ...(pkce === undefined ? {} : { pkce }) }, filling);
+  const vendor = fill({ ...moved, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
 }
 

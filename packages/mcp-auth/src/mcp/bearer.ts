@@ -1,4 +1,5 @@
 /** The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere else, becomes a caller. */
+import { defined } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/hono";
 import type { Caller } from "../caller.ts";
@@ -27,7 +28,7 @@ export async function requireCaller(
   { gate, resourceMetadata, scope }: BearerDeps,
 ): Promise<{ readonly caller: Caller } | { readonly challenge: Answer }> {
   const hints = {
-    ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+    ...defined({ resourceMetadata }),
     ...(scope === "" ? {} : { scope }),
   };
   const token = bearerToken(header);

@@ -3,6 +3,7 @@
  * request, so that nothing of one user can reach another; both protocol eras from the same definition; no sessions. Without a
  * good token every other method gets the same challenge.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import {
   type AuthInfo,
   createMcpHandler,
@@ -84,7 +85,7 @@ function toAuthInfo(
     clientId: caller.clientId ?? "",
     scopes: [...(caller.scope ?? everyScope)],
     expiresAt: caller.expiresAt,
-    ...(resourceMetadata === undefined ? {} : { resourceMetadataUrl: resourceMetadata }),
+    ...defined({ resourceMetadataUrl: resourceMetadata }),
     extra: { caller },
   };
 }
@@ -98,10 +99,9 @@ interface PreparedTool {
 function createServer(definition: ServerDefinition, tools: readonly PreparedTool[], deps: McpDeps): McpServer {
   const { name, version, title, instructions, configure, requestState } = definition;
   const server = new McpServer(
-    { name, version, ...(title === undefined ? {} : { title }) },
+    { name, version, ...defined({ title }) },
     {
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(requestState === undefined ? {} : { requestState }),
+      ...defined({ instructions, requestState }),
       capabilities: { tools: {} },
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
@@ -131,10 +131,9 @@ function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: 
     {
       description,
       inputSchema,
-      ...(title === undefined ? {} : { title }),
-      ...(annotations === undefined ? {} : { annotations }),
+      ...defined({ title, annotations }),
       //= bar#RS-3
-      ...(scopeChallenge === undefined ? {} : { scopeChallenge }),
+      ...defined({ scopeChallenge }),
     },
     (input, context) => runTool(tool, input, callerOf(context), context, deps),
   );

@@ -1,4 +1,5 @@
 /** One call of one tool: its answer as MCP content, and errors as what the model may know of them. */
+import { defined } from "@oauth-broker/oauth-core";
 import { randomUUID } from "node:crypto";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
@@ -64,8 +65,7 @@ async function tellProgress(
     params: {
       progressToken,
       progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      ...defined({ total, message }),
     },
   });
 }

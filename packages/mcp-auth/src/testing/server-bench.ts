@@ -2,7 +2,7 @@
  * Hosted mode with the server's own callback on one desk: hosted-bench.ts with three kinds of clients, and browsers that keep
  * cookies between our pages and the vendor's.
  */
-import { defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
+import { defined, defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
 import {
   type CookieJar,
   createCookieJar,
@@ -133,7 +133,7 @@ function browserOf(bench: HostedBench): TestBrowser {
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(path, SERVER);
     const cookie = jar.header(url);
-    const headers = { ...(init.headers as object), ...(cookie === undefined ? {} : { cookie }) };
+    const headers = { ...(init.headers as object), ...defined({ cookie }) };
     const answer = await bench.request(url.pathname + url.search, { ...init, headers });
     jar.store(url, answer.headers.getSetCookie());
     return answer;

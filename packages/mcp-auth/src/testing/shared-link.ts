@@ -1,5 +1,5 @@
 /** One user at a vendor that grants what a test says, the sessions of that user, and tools that hand out the vendor token they got. */
-import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core";
+import { defined, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { z } from "zod";
@@ -32,7 +32,7 @@ const tool = (name: string, scopes?: readonly string[]) =>
     name,
     description: name,
     input: z.object({}),
-    ...(scopes === undefined ? {} : { scopes }),
+    ...defined({ scopes }),
     run: async (_, { vendor }) => vendor.accessToken(),
   });
 
