@@ -3,7 +3,7 @@
  * ten thousand requests, nor ten thousand rows contended for. Each vendor has its own places, so that one that hangs
  * holds up nobody else's users.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { createTurns, OAuthError } from "@oauth-broker/oauth-core";
 import type { Timer } from "./times.ts";
 
 export interface Gate {
@@ -16,64 +16,11 @@ export interface Gate {
   run<T>(vendor: string, patienceMs: number, work: () => Promise<T>): Promise<T>;
 }
 
-interface Waiter {
-  readonly until: number;
-  start(): void;
-  refuse(): void;
-}
-
-interface Lane {
-  running: number;
-  readonly waiting: Waiter[];
-}
-
 /** @param most places for each vendor */
 //= bar#8.2
 export function createGate(most: number, { timer }: { readonly timer: Timer }): Gate {
-  const lanes = new Map<string, Lane>();
-
-  const leave = (vendor: string, lane: Lane): void => {
-    lane.running -= 1;
-    for (;;) {
-      const next = lane.waiting.shift();
-      if (next === undefined) break;
-      if (timer.elapsedMs() <= next.until) {
-        next.start();
-        return;
-      }
-      next.refuse();
-    }
-    if (lane.running === 0) lanes.delete(vendor);
-  };
-  const enter = async (lane: Lane, patienceMs: number): Promise<void> => {
-    if (lane.running < most) {
-      lane.running += 1;
-      return;
-    }
-    if (patienceMs === 0) throw noPlace();
-    await new Promise<void>((resolve, reject) => {
-      lane.waiting.push({
-        until: timer.elapsedMs() + patienceMs,
-        start: () => {
-          lane.running += 1;
-          resolve();
-        },
-        refuse: () => reject(noPlace()),
-      });
-    });
-  };
-  return {
-    run: async (vendor, patienceMs, work) => {
-      const lane = lanes.get(vendor) ?? { running: 0, waiting: [] };
-      lanes.set(vendor, lane);
-      await enter(lane, patienceMs);
-      try {
-        return await work();
-      } finally {
-        leave(vendor, lane);
-      }
-    },
-  };
+  const turns = createTurns({ mostOfLane: () => most, refusal: noPlace, elapsedMs: timer.elapsedMs });
+  return { run: (vendor, patienceMs, work) => turns.run(vendor, { timeoutMs: patienceMs }, work) };
 }
 
 function noPlace(): OAuthError {
