@@ -3,6 +3,7 @@
  * Time is compared at every use; a timer besides forgets keys nobody asks for again.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import { LRUCache } from "lru-cache";
 
 export interface DataKey {
   /**
@@ -22,7 +23,6 @@ export interface KeptKey extends DataKey {
   /** The same by a clock that never goes back, in milliseconds. */
   readonly sinceMonotonic: number;
   uses: number;
-  lastUse: number;
   gone: boolean;
 }
 
@@ -49,18 +49,15 @@ export function keptKeys(
   { maxAgeSeconds, maxUses, maxEntries }: KeptKeyLimits,
   { now }: { readonly now: Clock },
 ): KeptKeys {
-  const kept = new Map<string, KeptKey>();
   const overwrite = laterOverwriter();
-  let useCount = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-
-  const forget = (key: KeptKey): void => {
-    if (key.gone) return;
+  const letGo = (key: KeptKey): void => {
     key.gone = true;
-    if (kept.get(key.wrapped) === key) kept.delete(key.wrapped);
     overwrite(key.dataKey);
   };
+  // A size of one each, since `max` would set aside memory for all.
+  const kept = new LRUCache<string, KeptKey>({ maxSize: maxEntries, sizeCalculation: () => 1, dispose: letGo });
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
   /** A clock that was set back says nothing about the age. */
   const isYoung = ({ since }: KeptKey): boolean => {
@@ -73,7 +70,8 @@ export function keptKeys(
 
   const sweep = (): void => {
     timer = undefined;
-    for (const key of kept.values()) if (remainingMs(key) <= 0 || !isYoung(key)) forget(key);
+    const over = Array.from(kept.values()).filter((key) => remainingMs(key) <= 0 || !isYoung(key));
+    for (const key of over) kept.delete(key.wrapped);
     sweepLater();
   };
 
@@ -84,15 +82,6 @@ export function keptKeys(
     timer.unref();
   };
 
-  const makeRoom = (): void => {
-    while (kept.size >= maxEntries) {
-      let oldest: KeptKey | undefined;
-      for (const key of kept.values()) if (oldest === undefined || key.lastUse < oldest.lastUse) oldest = key;
-      if (oldest === undefined) return;
-      forget(oldest);
-    }
-  };
-
   return {
     get: (wrapped) => kept.get(wrapped),
 
@@ -100,11 +89,12 @@ export function keptKeys(
       if (key.gone) return false;
       //= bar#TS-13
       if (!isYoung(key) || key.uses + uses > maxUses) {
-        forget(key);
+        kept.delete(key.wrapped);
         return false;
       }
       key.uses += uses;
-      key.lastUse = useCount += 1;
+      // Now the one used last.
+      kept.get(key.wrapped);
       return true;
     },
 
@@ -117,14 +107,12 @@ export function keptKeys(
         since: now(),
         sinceMonotonic: performance.now(),
         uses: 0,
-        lastUse: (useCount += 1),
         gone: false,
       };
       if (closed) {
-        forget(key);
+        letGo(key);
         return key;
       }
-      makeRoom();
       kept.set(wrapped, key);
       sweepLater();
       return key;
@@ -133,7 +121,7 @@ export function keptKeys(
     close: () => {
       closed = true;
       clearTimeout(timer);
-      for (const key of kept.values()) forget(key);
+      kept.clear();
     },
   };
 }

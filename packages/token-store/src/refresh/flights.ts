@@ -1,5 +1,5 @@
 /** One refresh of a record at a time in this process; everybody else who needs it joins. */
-import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import { type Clock, createExpiringMap, createSharedCalls } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
 import type { RowKey } from "../storage/token-rows.ts";
 
@@ -23,32 +23,23 @@ export function createFlights<T>({
   readonly now: Clock;
   readonly times: Pick<RefreshTimes, "aheadPauseSeconds">;
 }): Flights<T> {
-  const joined = new Map<string, Promise<T>>();
+  const joined = createSharedCalls<T>();
   const aheads = new Set<string>();
-  const pausedUntil = new Map<string, EpochSeconds>();
+  const paused = createExpiringMap<true>(MAX_PAUSED, now);
 
   return {
     //= bar#RF-1
-    join: async (row, work) => {
-      const id = idOf(row);
-      const underWay = joined.get(id);
-      if (underWay !== undefined) return underWay;
-      const flight = work().finally(() => joined.delete(id));
-      joined.set(id, flight);
-      return flight;
-    },
+    join: (row, work) => joined.run(idOf(row), work),
     ahead: async (row, work, old) => {
       const id = idOf(row);
-      if (aheads.has(id) || joined.has(id) || now() < (pausedUntil.get(id) ?? 0)) return old;
+      if (aheads.has(id) || joined.find(id) !== undefined || paused.get(id)) return old;
       aheads.add(id);
       try {
         const fresh = await work();
-        pausedUntil.delete(id);
+        paused.delete(id);
         return fresh;
       } catch (error) {
-        const [oldest] = pausedUntil.keys();
-        if (pausedUntil.size >= MAX_PAUSED && oldest !== undefined) pausedUntil.delete(oldest);
-        pausedUntil.set(id, now() + times.aheadPauseSeconds);
+        paused.set(id, true, now() + times.aheadPauseSeconds);
         throw error;
       } finally {
         aheads.delete(id);

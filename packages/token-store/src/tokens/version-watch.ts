@@ -2,6 +2,7 @@
  * Remembers the highest version seen of each row, as far as one process can. A writer of the table may put an old row
  * back, which is valid in every bit; no encryption shows that. Across processes it stays undetected: docs/exceptions.md.
  */
+import { LRUCache } from "lru-cache";
 import type { RowKey } from "../storage/token-rows.ts";
 
 const MAX_ROWS = 10_000;
@@ -14,19 +15,13 @@ export interface VersionWatch {
 }
 
 export function createVersionWatch(maxRows = MAX_ROWS): VersionWatch {
-  const seen = new Map<string, number>();
+  const seen = new LRUCache<string, number>({ max: maxRows });
   const idOf = ({ pk, sk }: RowKey): string => `${pk.length}:${pk}${sk}`;
   return {
     wentBack(key, version) {
       const id = idOf(key);
       const highest = seen.get(id) ?? 0;
-      // Taken out and put in again: the map's order is the order of use, and the first is dropped.
-      seen.delete(id);
       seen.set(id, Math.max(highest, version));
-      if (seen.size > maxRows) {
-        const [oldest = id] = seen.keys();
-        seen.delete(oldest);
-      }
       //= bar#TS-19
       return version < highest;
     },
