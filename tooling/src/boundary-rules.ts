@@ -43,7 +43,16 @@ export const ZONES: readonly {
   {
     zone: "brokered-code",
     files: /^packages\/oauth-core\/src\/brokered-code\//,
-    mayImport: ["ports", "protocol", "vendors", "vendor-client", "authorization-server", "hono", "service"],
+    mayImport: [
+      "ports",
+      "mechanics",
+      "protocol",
+      "vendors",
+      "vendor-client",
+      "authorization-server",
+      "hono",
+      "service",
+    ],
   },
   {
     zone: "core index",

@@ -1,6 +1,7 @@
 /**
  * What the vendor's redirect says, read before anything in it is believed. Pure: the app knows by then whose flow it answers.
  */
+import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { requireIssuer } from "../vendor-client/receive-callback.ts";
@@ -46,7 +47,7 @@ export function readVendorAnswer(
   const iss = parameters.get("iss");
   return {
     code: parameters.require("code"),
-    ...(iss === undefined ? {} : { iss }),
+    ...defined({ iss }),
     callbackData: declared(parameters, vendor),
   };
 }

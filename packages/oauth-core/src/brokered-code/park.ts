@@ -3,6 +3,7 @@
  * code gives. Of that code only the hash is stored: store and server keys together do not open it.
  */
 import type { Handle } from "../authorization-server/handle.ts";
+import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Trace } from "../service/rim.ts";
 import { grantRevocation } from "../vendor-client/revoke-tokens.ts";
@@ -83,8 +84,7 @@ export async function parkTokens(
 }
 
 function keptOf(vendor: FlowVendor, { keep }: Engine["policy"]): Pick<Parked, "kept"> {
-  const kept = keep?.(vendor);
-  return kept === undefined ? {} : { kept };
+  return defined({ kept: keep?.(vendor) });
 }
 
 /** Tokens that come to no client are revoked at the vendor, best effort. */
@@ -116,9 +116,6 @@ export async function redeemAtVendor(
     code: answer.code,
     redirectUri,
     scope: flow.scope,
-    ...(flow.resource === undefined ? {} : { resource: flow.resource }),
-    ...(answer.iss === undefined ? {} : { iss: answer.iss }),
-    ...(codeVerifier === undefined ? {} : { codeVerifier }),
-    ...(nonce === undefined ? {} : { nonce }),
+    ...defined({ resource: flow.resource, iss: answer.iss, codeVerifier, nonce }),
   });
 }

@@ -7,6 +7,7 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { createRequestUri, parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { type Answer, redirectAnswer } from "../hono/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
+import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Trace } from "../service/rim.ts";
 import type { Engine, FlowVendor } from "./policy.ts";
@@ -117,12 +118,8 @@ export async function startFlow(
     redirectUri: vendor.redirectUri,
     state: value,
     scope: flow.scope,
-    ...(codeChallenge === undefined ? {} : { codeChallenge }),
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(flow.loginHint === undefined ? {} : { loginHint: flow.loginHint }),
-    ...(flow.prompt === undefined ? {} : { prompt: flow.prompt }),
-    ...(flow.resource === undefined ? {} : { resource: flow.resource }),
-    ...(flow.vendorParams === undefined ? {} : { extra: flow.vendorParams }),
+    ...defined({ codeChallenge, nonce }),
+    ...defined({ loginHint: flow.loginHint, prompt: flow.prompt, resource: flow.resource, extra: flow.vendorParams }),
   });
   return redirectAnswer(url, setBindingCookie(deps.issuer, flowId, cookie.value));
 }
@@ -145,7 +142,7 @@ async function writeStarted(
     key,
     {
       stage: "pushed",
-      expect: { requestHash: handle.hash, ...(flow.clientId === undefined ? {} : { clientId: flow.clientId }) },
+      expect: { requestHash: handle.hash, ...defined({ clientId: flow.clientId }) },
     },
     { stage: "started", set: flowData(started), expiresAt },
   );
