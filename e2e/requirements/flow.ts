@@ -233,7 +233,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-10",
     "A vendor names no subject, or another one than before. An absent or empty subject is an error, and another subject is another user. Nothing is matched by e-mail.",
     `${VENDOR}/account.test.ts`,
-    `${HOSTED}/vendors.test.ts`,
+    `${HOSTED}/platform-callback/vendors.test.ts`,
   ),
   row(
     "XA-11",

@@ -146,8 +146,8 @@ export const REFRESH: readonly Requirement[] = [
   row(
     "RF-8",
     "An access token is sent where a refresh token is due, or the reverse. It is refused, and nothing ends.",
-    "packages/mcp-auth/src/hosted/session-attacks.test.ts",
-    "packages/mcp-auth/src/hosted/issued-token.test.ts",
+    "packages/mcp-auth/src/hosted/sessions/session-attacks.test.ts",
+    "packages/mcp-auth/src/hosted/sessions/issued-token.test.ts",
   ),
   row("RF-9", "The vendor is down during a refresh. No grant is believed dead.", `${STORE}/refresh/outage.test.ts`),
   row(

@@ -16,7 +16,7 @@ import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
-import { documentEgress } from "./hosted/server-callback/client-metadata-document.ts";
+import { documentEgress } from "./hosted/clients/metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import type { Mode } from "./mode.ts";

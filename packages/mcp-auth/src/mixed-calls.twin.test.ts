@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { crossed, openMixedCalls } from "./testing/mixed-calls.ts";
 import type { createVendorApi } from "./mcp/vendor-api.ts";
-import type { freshTokens } from "./hosted/vendor-link.ts";
+import type { freshTokens } from "./hosted/vendor-links/link.ts";
 
 const shared = vi.hoisted(() => ({ what: "" }));
 
@@ -17,7 +17,7 @@ vi.mock("./mcp/vendor-api.ts", async (original) => {
     },
   };
 });
-vi.mock("./hosted/vendor-link.ts", async (original) => {
+vi.mock("./hosted/vendor-links/link.ts", async (original) => {
   const real: { readonly freshTokens: typeof freshTokens } = await original();
   let reading: ReturnType<typeof freshTokens> | undefined;
   return {

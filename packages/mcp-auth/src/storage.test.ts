@@ -8,8 +8,8 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createServerRecords } from "./hosted/server-records.ts";
-import { createSessions } from "./hosted/sessions-on-records.ts";
-import type { Sessions } from "./hosted/sessions.ts";
+import { createSessions } from "./hosted/sessions/sessions-on-records.ts";
+import type { Sessions } from "./hosted/sessions/sessions.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, WHO } from "./testing/test-sessions.ts";
 

@@ -1,6 +1,6 @@
 /** `links list` and `links revoke`: who has connected an account, and how the operator ends that. Text for people. */
 import type { Link } from "@oauth-broker/token-store";
-import type { ToldVendor } from "../hosted/vendor-link.ts";
+import type { ToldVendor } from "../hosted/vendor-links/link.ts";
 
 /** What a server keeps, as these commands see it. */
 export interface OperatorLinks {

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/server-records.ts";
-import { createUserSessions } from "../hosted/user-sessions.ts";
+import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";
 import { openLinks, withIssuer } from "./operator.ts";

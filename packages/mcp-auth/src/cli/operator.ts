@@ -6,11 +6,11 @@ import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-st
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
-import { identitySource } from "../hosted/identity-source.ts";
+import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
 import { createServerRecords } from "../hosted/server-records.ts";
-import { createUserSessions } from "../hosted/user-sessions.ts";
-import { endLink, linkKey } from "../hosted/vendor-link.ts";
+import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
+import { endLink, linkKey } from "../hosted/vendor-links/link.ts";
 import type { HostedSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
 import type { OperatorLinks } from "./links.ts";

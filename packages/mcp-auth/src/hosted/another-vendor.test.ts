@@ -6,7 +6,7 @@ import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerBench, openStubServerBench, type ServerBench } from "../testing/server-bench.ts";
 import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";
-import { linkKey } from "./vendor-link.ts";
+import { linkKey } from "./vendor-links/link.ts";
 
 const INVALID_GRANT = { status: 400, body: { error: "invalid_grant" } };
 

@@ -5,7 +5,7 @@
 import { OAuthError, type Parameters, requireS256Challenge, type VerifiedRedirect } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
-import type { HostedClient } from "./clients.ts";
+import type { HostedClient } from "./clients/client.ts";
 import { requireOwnResource, requireScope } from "./requested.ts";
 
 export interface ClientLookup<C extends HostedClient> {

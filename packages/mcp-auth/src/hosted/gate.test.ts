@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../caller.ts";
 import { type OpenIdBench, openOpenIdBench } from "../testing/hosted-bench.ts";
-import { linkKey } from "./vendor-link.ts";
+import { linkKey } from "./vendor-links/link.ts";
 
 const LIFETIME_SECONDS = 300;
 let bench: OpenIdBench;

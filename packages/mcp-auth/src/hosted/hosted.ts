@@ -6,12 +6,12 @@ import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
 import { createHostedGate } from "./gate.ts";
-import { identitySource } from "./identity-source.ts";
+import { identitySource } from "./vendor-links/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
 import { createServerRecords } from "./server-records.ts";
-import { createSessions } from "./sessions-on-records.ts";
+import { createSessions } from "./sessions/sessions-on-records.ts";
 
 export interface HostedParts {
   readonly storage: Storage;

@@ -3,11 +3,11 @@
  * told here too, so that clients stop and send the user through a new authorization.
  */
 import { OAuthError, type Parameters, parseScope } from "@oauth-broker/oauth-core";
-import type { HostedClient } from "./clients.ts";
+import type { HostedClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";
 import { requireOwnResource } from "./requested.ts";
-import type { IssuedTokens } from "./session.ts";
-import { linkKey } from "./vendor-link.ts";
+import type { IssuedTokens } from "./sessions/session.ts";
+import { linkKey } from "./vendor-links/link.ts";
 
 /** @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the session lives */
 //= rfc6749#6

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type OpenIdBench, openOpenIdBench } from "../testing/hosted-bench.ts";
-import { endLink, linkKey } from "./vendor-link.ts";
+import { endLink, linkKey } from "./vendor-links/link.ts";
 
 let bench: OpenIdBench;
 beforeEach(async () => {

@@ -4,10 +4,10 @@
  */
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import { type FindClient, requireClient } from "./clients.ts";
+import { type FindClient, requireClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";
 import type { TokenRequest } from "./token.ts";
-import { endLink } from "./vendor-link.ts";
+import { endLink } from "./vendor-links/link.ts";
 
 export interface RevokeDeps extends HostedDeps {
   readonly findClient: FindClient;

@@ -9,8 +9,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerBench, type StubServerBench } from "../testing/server-bench.ts";
 import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { createServerRecords } from "./server-records.ts";
-import { createSessions } from "./sessions-on-records.ts";
-import { indexKey } from "./user-sessions.ts";
+import { createSessions } from "./sessions/sessions-on-records.ts";
+import { indexKey } from "./sessions/user-sessions.ts";
 
 /** Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless it is named. */
 async function overwrite(

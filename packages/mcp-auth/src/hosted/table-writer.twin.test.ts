@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
 
 const MAC = "../../../token-store/src/crypto/record-mac.ts";
-const SOURCE_CHECK = "./identity-source.ts";
+const SOURCE_CHECK = "./vendor-links/identity-source.ts";
 const UNSEALED = "./unsealed-server-key.ts";
 
 beforeEach(() => vi.resetModules());
@@ -54,7 +54,7 @@ it("a planted server key that is taken over makes any user (twin of bar#TS-7)", 
   }));
   const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
   const { createServerRecords } = await import("./server-records.ts");
-  const { createSessions } = await import("./sessions-on-records.ts");
+  const { createSessions } = await import("./sessions/sessions-on-records.ts");
   const { memoryRecordStore } = await import("@oauth-broker/token-store/memory");
   const keys: KeyWrapper = {
     newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),

@@ -2,10 +2,10 @@
 import { formatScope, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import { type FindClient, type HostedClient, requireClient } from "./clients.ts";
+import { type FindClient, type HostedClient, requireClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";
 import { refreshSession } from "./refresh-grant.ts";
-import type { IssuedTokens } from "./session.ts";
+import type { IssuedTokens } from "./sessions/session.ts";
 
 /** What a callback makes of a code that was posted: the vendor's own, or one of ours. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;

@@ -3,7 +3,7 @@ import { defined, type ResolvedVendor, type VendorTokens } from "@oauth-broker/o
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { z } from "zod";
-import { linkKey } from "../hosted/vendor-link.ts";
+import { linkKey } from "../hosted/vendor-links/link.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { defineTool } from "../tool.ts";
 import { type BenchOptions, SERVER } from "./hosted-bench.ts";

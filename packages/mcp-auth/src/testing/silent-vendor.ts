@@ -1,7 +1,7 @@
 /** The platform's callback, and a vendor that does not say what it granted (RFC 6749 §5.1). */
 import { randomBytes } from "node:crypto";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core";
-import { linkKey } from "../hosted/vendor-link.ts";
+import { linkKey } from "../hosted/vendor-links/link.ts";
 import { openOpenIdBench, type OpenIdBench } from "./hosted-bench.ts";
 
 export interface SilentVendorBench extends OpenIdBench {

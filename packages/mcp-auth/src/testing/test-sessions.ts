@@ -3,11 +3,11 @@ import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import type { IdentitySource } from "../hosted/identity-source.ts";
+import type { IdentitySource } from "../hosted/vendor-links/identity-source.ts";
 import { createServerKey } from "../hosted/server-key-record.ts";
 import type { ServerKey } from "../hosted/server-key.ts";
-import { createSessions } from "../hosted/sessions-on-records.ts";
-import type { Sessions } from "../hosted/sessions.ts";
+import { createSessions } from "../hosted/sessions/sessions-on-records.ts";
+import type { Sessions } from "../hosted/sessions/sessions.ts";
 
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";

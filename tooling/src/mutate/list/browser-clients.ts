@@ -16,7 +16,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     replace: "hostA !== undefined && hostB !== undefined && restA === restB",
     tests: [
       "packages/oauth-core/src/protocol/redirect-uri.test.ts",
-      "packages/mcp-auth/src/hosted/server-callback/client-metadata-document.test.ts",
+      "packages/mcp-auth/src/hosted/clients/metadata-document.test.ts",
     ],
   },
   {
@@ -36,7 +36,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     replace: "(127\\.0\\.0\\.1|\\[::1\\])(?::",
     tests: [
       "packages/oauth-core/src/protocol/redirect-uri.test.ts",
-      "packages/mcp-auth/src/hosted/server-callback/client-metadata-document.test.ts",
+      "packages/mcp-auth/src/hosted/clients/metadata-document.test.ts",
     ],
   },
   {
@@ -65,7 +65,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     file: "packages/oauth-core/src/brokered-code/redeem.ts",
     find: '(parameters.require("redirect_uri") !== flow.redirectUri)',
     replace: '(parameters.require("redirect_uri").replace(/:\\d+/, "") !== flow.redirectUri?.replace(/:\\d+/, ""))',
-    tests: ["packages/mcp-auth/src/hosted/server-callback/client-metadata-document.test.ts"],
+    tests: ["packages/mcp-auth/src/hosted/clients/metadata-document.test.ts"],
   },
   {
     defence: "The consent page says that the answer goes to a program on this computer, on localhost too",

@@ -117,7 +117,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     replace: "",
     tests: [
       "packages/mcp-auth/src/hosted/rate-limit.test.ts",
-      "packages/mcp-auth/src/hosted/server-callback/registration.test.ts",
+      "packages/mcp-auth/src/hosted/clients/registration.test.ts",
     ],
   },
   {
@@ -136,30 +136,30 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Beyond the bound of unused clients the oldest is forgotten",
-    file: "packages/mcp-auth/src/hosted/server-callback/unused-clients.ts",
+    file: "packages/mcp-auth/src/hosted/clients/unused-clients.ts",
     find: "await forgetUnused(oldest, { records, now });",
     replace: "void [forgetUnused, oldest, now];",
     tests: [
-      "packages/mcp-auth/src/hosted/server-callback/unused-clients.test.ts",
-      "packages/mcp-auth/src/hosted/server-callback/registration.test.ts",
+      "packages/mcp-auth/src/hosted/clients/unused-clients.test.ts",
+      "packages/mcp-auth/src/hosted/clients/registration.test.ts",
     ],
   },
   {
     defence: "A registered client that got tokens is never forgotten for newcomers",
-    file: "packages/mcp-auth/src/hosted/server-callback/registration.ts",
+    file: "packages/mcp-auth/src/hosted/clients/registration.ts",
     find: 'if (outcome === "moved") await records.delete(key);',
     replace: "if (outcome !== undefined) await records.delete(key);",
     tests: [
-      "packages/mcp-auth/src/hosted/server-callback/unused-clients.test.ts",
-      "packages/mcp-auth/src/hosted/server-callback/registration.test.ts",
+      "packages/mcp-auth/src/hosted/clients/unused-clients.test.ts",
+      "packages/mcp-auth/src/hosted/clients/registration.test.ts",
     ],
   },
   {
     defence: "Each registration takes a slot of its own, over all processes",
-    file: "packages/mcp-auth/src/hosted/server-callback/unused-clients.ts",
+    file: "packages/mcp-auth/src/hosted/clients/unused-clients.ts",
     find: 'if (outcome === "moved") return Number(next);',
     replace: "if (outcome !== undefined) return Number(next);",
-    tests: ["packages/mcp-auth/src/hosted/server-callback/unused-clients.test.ts"],
+    tests: ["packages/mcp-auth/src/hosted/clients/unused-clients.test.ts"],
   },
   {
     defence: "A token of which the vendor names no client is not ours",

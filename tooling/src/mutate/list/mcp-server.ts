@@ -5,38 +5,38 @@ const SRC = "packages/mcp-auth/src";
 const HOSTED = `${SRC}/hosted`;
 const OWN = `${HOSTED}/server-callback`;
 const ATTACKS = `${OWN}/attacks.test.ts`;
-const SESSIONS = `${HOSTED}/session-attacks.test.ts`;
+const SESSIONS = `${HOSTED}/sessions/session-attacks.test.ts`;
 
 export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "The tag of a token is that of this server and this kind",
     rows: ["RS-2", "RF-8"],
-    file: `${HOSTED}/issued-token.ts`,
+    file: `${HOSTED}/sessions/issued-token.ts`,
     find: "if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;",
     replace:
       "if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging) && type === 'none' as string) return undefined;",
-    tests: [`${HOSTED}/issued-token.test.ts`],
+    tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {
     defence: "A token is of the server it is shown to",
     rows: ["RS-2"],
-    file: `${HOSTED}/issued-token-tag.ts`,
+    file: `${HOSTED}/sessions/issued-token-tag.ts`,
     find: ".update(`${prefix}\\0${audience}\\0`)",
     replace: ".update(`${prefix}\\0${typeof audience}\\0`)",
-    tests: [`${HOSTED}/issued-token.test.ts`],
+    tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {
     defence: "An access token ends after its time",
     rows: ["RS-2"],
-    file: `${HOSTED}/session-record.ts`,
+    file: `${HOSTED}/sessions/record.ts`,
     find: "isSameText(hash, presented.hash) && expiresAt > now);",
     replace: "isSameText(hash, presented.hash) && expiresAt > now - now);",
-    tests: [`${HOSTED}/session-revocation.test.ts`],
+    tests: [`${HOSTED}/sessions/session-revocation.test.ts`],
   },
   {
     defence: "An access token is one that its session knows",
     rows: ["RS-2"],
-    file: `${HOSTED}/session-record.ts`,
+    file: `${HOSTED}/sessions/record.ts`,
     find: "isSameText(hash, presented.hash) && expiresAt > now);",
     replace: "(isSameText(hash, presented.hash) || hash !== '') && expiresAt > now);",
     tests: [SESSIONS],
@@ -44,7 +44,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "An ended session opens nothing",
     rows: ["RS-2", "RV-1"],
-    file: `${HOSTED}/sessions-on-records.ts`,
+    file: `${HOSTED}/sessions/sessions-on-records.ts`,
     find: `      if (session === undefined || !session.isLive) return undefined;
       const access`,
     replace: `      if (session === undefined) return undefined;
@@ -54,7 +54,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refresh token is its own client's",
     rows: ["AS-14"],
-    file: `${HOSTED}/session-refresh.ts`,
+    file: `${HOSTED}/sessions/refresh.ts`,
     find: `if (session.clientId !== request.clientId) throw refused("the refresh token is another client's");`,
     replace: "",
     tests: [SESSIONS],
@@ -62,7 +62,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refresh token that was spent ends the session",
     rows: ["AS-14"],
-    file: `${HOSTED}/session-refresh.ts`,
+    file: `${HOSTED}/sessions/refresh.ts`,
     find: '  if (standing === "ancestor") return true;\n',
     replace: "",
     tests: [SESSIONS],
@@ -70,7 +70,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A lost answer is repeated for thirty seconds, no longer",
     rows: ["AS-14"],
-    file: `${HOSTED}/session-refresh.ts`,
+    file: `${HOSTED}/sessions/refresh.ts`,
     find: "previous !== undefined && now > previous.until;",
     replace: "previous !== undefined && now > previous.until * 2;",
     tests: [SESSIONS],
@@ -78,7 +78,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refresh asks for no more than was granted",
     rows: ["AS-14"],
-    file: `${HOSTED}/session-refresh.ts`,
+    file: `${HOSTED}/sessions/refresh.ts`,
     find: "if (!asked.every((token) => session.scope.includes(token))) {",
     replace: "if (!asked.some((token) => session.scope.includes(token))) {",
     tests: [SESSIONS],
@@ -86,26 +86,26 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Of several refreshes with one token one writes",
     rows: ["AS-14"],
-    file: `${HOSTED}/session-refresh.ts`,
+    file: `${HOSTED}/sessions/refresh.ts`,
     find: '{ stage: "live", expect: { refreshHash: session.refreshHash } },',
     replace: '{ stage: "live", expect: {} },',
-    tests: [`${HOSTED}/sessions-on-records.test.ts`],
+    tests: [`${HOSTED}/sessions/sessions.test.ts`],
   },
   {
     defence: "A revocation ends the caller's own sessions only",
     rows: ["AS-21"],
-    file: `${HOSTED}/sessions-on-records.ts`,
+    file: `${HOSTED}/sessions/sessions-on-records.ts`,
     find: "if (session === undefined || session.clientId !== clientId) return undefined;",
     replace: "if (session === undefined || clientId === '') return undefined;",
-    tests: [`${HOSTED}/session-revocation.test.ts`],
+    tests: [`${HOSTED}/sessions/session-revocation.test.ts`],
   },
   {
     defence: "A vendor's code is claimed once, and its second use ends the session",
     rows: ["AS-4"],
-    file: `${HOSTED}/vendor-code.ts`,
+    file: `${HOSTED}/platform-callback/vendor-code.ts`,
     find: 'if (typeof sessionId === "string") await sessions.end(sessionId);',
     replace: "void sessions;",
-    tests: [`${HOSTED}/code-once.test.ts`],
+    tests: [`${HOSTED}/platform-callback/vendor-code.test.ts`],
   },
   {
     defence: "A code of the server is redeemed with its verifier",
@@ -121,7 +121,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     file: `${HOSTED}/requested.ts`,
     find: "if (resource === undefined || resource === resourceOf(deploymentUrl)) return;",
     replace: "if (resource !== resourceOf(deploymentUrl) + ' ') return;",
-    tests: [`${HOSTED}/token.test.ts`],
+    tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
   },
   {
     defence: "A client asks for no more scope than the server has",
@@ -129,7 +129,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     file: `${HOSTED}/requested.ts`,
     find: "if (!isSubset(wished, scopes)) throw",
     replace: "if (!isSubset(wished, scopes) && wished.length === 0) throw",
-    tests: [`${HOSTED}/authorize.test.ts`],
+    tests: [`${HOSTED}/platform-callback/authorize.test.ts`],
   },
   {
     defence: "Consent is a form that this browser was shown",
@@ -146,7 +146,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     find: 'return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris, scope]);',
     replace:
       'return JSON.stringify(["consent", fieldsOf(parameters), typeof clientName, knownBy, redirectUris.length, scope]);',
-    tests: [`${OWN}/client-metadata-document.test.ts`],
+    tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {
     defence: "The browser that agreed comes back from the vendor",
@@ -159,33 +159,33 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client's document names the client",
     rows: ["AS-13"],
-    file: `${OWN}/client-metadata-document.ts`,
+    file: `${HOSTED}/clients/metadata-document.ts`,
     find: 'if (document["client_id"] !== url) throw refused("client_id is another");',
     replace: "",
-    tests: [`${OWN}/client-metadata-document.test.ts`],
+    tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {
     defence: "A client's document lies at a host of the operator's list",
     rows: ["AS-13"],
-    file: `${OWN}/client-metadata-document.ts`,
+    file: `${HOSTED}/clients/metadata-document.ts`,
     find: 'url.pathname !== "/" && hosts.includes(url.host);',
     replace: 'url.pathname !== "/" && hosts.length > 0;',
-    tests: [`${OWN}/client-metadata-document.test.ts`],
+    tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {
     defence: "A client's document is five kilobytes at most",
     rows: ["AS-13"],
-    file: `${OWN}/client-metadata-document.ts`,
+    file: `${HOSTED}/clients/metadata-document.ts`,
     find: "const DOCUMENT_BYTES = 5 * 1024;",
     replace: "const DOCUMENT_BYTES = 500 * 1024;",
-    tests: [`${OWN}/client-metadata-network.test.ts`],
+    tests: [`${HOSTED}/clients/metadata-document-network.test.ts`],
   },
   {
     defence: "A registered redirect URI is of a host the operator names",
     rows: ["AS-11"],
-    file: `${OWN}/registration.ts`,
+    file: `${HOSTED}/clients/registration.ts`,
     find: "return hosts.length === 0 || isNative || hosts.includes(host);",
     replace: "return hosts.length === 0 || isNative || host !== '';",
-    tests: [`${OWN}/registration.test.ts`],
+    tests: [`${HOSTED}/clients/registration.test.ts`],
   },
 ];

@@ -21,7 +21,7 @@ import {
   readAuthorizationRequest,
   requireClientRedirect,
 } from "../authorization-request.ts";
-import type { ServerClient } from "./client.ts";
+import type { ServerClient } from "../clients/server-client.ts";
 import { fieldsOf, formOf } from "./consent-form.ts";
 import { consentPage } from "./consent-page.ts";
 import { refuseToClient, type ServerCallbackDeps } from "./deps.ts";

@@ -1,6 +1,6 @@
 /** What the consent page's form carries, and what its token is about. Made by ask-consent.ts, checked by take-decision.ts. */
 import type { Parameters } from "@oauth-broker/oauth-core";
-import type { ServerClient } from "./client.ts";
+import type { ServerClient } from "../clients/server-client.ts";
 
 /** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
 const FIELDS = [

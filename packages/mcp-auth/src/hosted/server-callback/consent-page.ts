@@ -6,7 +6,7 @@
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import type { ServerClient } from "./client.ts";
+import type { ServerClient } from "../clients/server-client.ts";
 import { shownText } from "./shown-text.ts";
 
 export interface ConsentPage {

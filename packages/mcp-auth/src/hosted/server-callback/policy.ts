@@ -12,7 +12,7 @@ import {
   type Parked,
 } from "@oauth-broker/oauth-core/brokered-code";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { identitySource, isSameSource } from "../identity-source.ts";
+import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import { asAuthorization, type Authorization, REMEMBERED_SECONDS } from "./authorization-record.ts";
 import { refusePage, type ServerCallbackDeps } from "./deps.ts";

@@ -4,10 +4,10 @@
  */
 import type { Parameters } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { HostedClient } from "../clients.ts";
-import { openSession } from "../open-session.ts";
+import type { HostedClient } from "../clients/client.ts";
+import { openSession } from "../vendor-links/open-session.ts";
 import { requireOwnResource } from "../requested.ts";
-import type { IssuedTokens } from "../session.ts";
+import type { IssuedTokens } from "../sessions/session.ts";
 import type { LegDeps } from "./policy.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */

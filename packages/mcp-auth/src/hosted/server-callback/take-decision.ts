@@ -13,7 +13,7 @@ import {
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { AuthorizationRequest } from "../authorization-request.ts";
-import { identitySource } from "../identity-source.ts";
+import { identitySource } from "../vendor-links/identity-source.ts";
 import { PATHS } from "../paths.ts";
 import { type Asked, CONSENT_COOKIE, readAsked } from "./ask-consent.ts";
 import { formOf } from "./consent-form.ts";

@@ -1,0 +1,47 @@
+/**
+ * Who may ask at the authorization server, and where their users may be sent back to. With the platform's callback there is
+ * one client for all; every client of ours is public and proves a code with PKCE alone.
+ */
+import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import type { PlatformCallback } from "../../settings.ts";
+
+export interface HostedClient {
+  readonly clientId: string;
+  /** Compared character for character. */
+  readonly redirectUris: readonly string[];
+}
+
+/** @returns undefined for a client nobody knows */
+export type FindClient = (clientId: string) => Promise<HostedClient | undefined>;
+
+/** The client id of the platform, the same at every deployment. */
+export const PLATFORM_CLIENT_ID = "platform";
+
+export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirectUri">): HostedClient {
+  return { clientId: PLATFORM_CLIENT_ID, redirectUris: [redirectUri] };
+}
+
+/**
+ * The client of a token or revocation request. A secret that is presented is refused, not ignored: no client has one.
+ *
+ * @param authorization the header as received
+ * @throws OAuthError invalid_request for credentials in two places or no `client_id`; invalid_client
+ */
+//= rfc6749#3.2.1
+//= bar#AS-20
+export async function requireClient(
+  authorization: string | undefined,
+  parameters: Parameters,
+  findClient: FindClient,
+): Promise<HostedClient> {
+  const posted = ["client_secret", "client_assertion", "client_assertion_type"].some((name) => parameters.has(name));
+  if (authorization !== undefined && posted) {
+    throw new OAuthError("invalid_request", "Use one client authentication method at a time");
+  }
+  if (authorization !== undefined || posted) {
+    throw new OAuthError("invalid_client", "Clients of this server are public: send client_id alone");
+  }
+  const client = await findClient(parameters.require("client_id"));
+  if (client === undefined) throw new OAuthError("invalid_client", "No such client");
+  return client;
+}

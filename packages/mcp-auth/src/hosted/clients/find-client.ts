@@ -1,0 +1,36 @@
+/** Where clients are looked for, in the order of trust: the operator's list, their own document, their registration. */
+import type { ServerCallback } from "../../settings.ts";
+import type { FindClient } from "./client.ts";
+import type { FindServerClient } from "./server-client.ts";
+import type { ClientDocuments } from "./metadata-document.ts";
+import { findRegistered, type RegistrationDeps } from "./registration.ts";
+
+export interface FindClientDeps extends Pick<RegistrationDeps, "records"> {
+  readonly documents: ClientDocuments;
+}
+
+export interface ServerClients {
+  /** Before a user is asked or sent back: all that is known of the client, read anew where it may have changed. */
+  readonly find: FindServerClient;
+  /**
+   * At `/token` and `/revoke`, where all is bound to the id of the client it was issued to. Nothing is fetched: a client's web site
+   * that is down must not end its sessions, and nobody can make this server knock at doors there.
+   */
+  readonly findHolder: FindClient;
+}
+
+export function createServerClients({ clients, registration }: ServerCallback, deps: FindClientDeps): ServerClients {
+  const listed = new Map(clients.map((client) => [client.clientId, client]));
+  const registered: FindServerClient = async (clientId) =>
+    registration === undefined ? undefined : findRegistered(clientId, registration, deps);
+  const find: FindServerClient = async (clientId) => {
+    const client = listed.get(clientId);
+    if (client !== undefined) return { ...client, knownBy: "configuration" };
+    return (await deps.documents.find(clientId)) ?? registered(clientId);
+  };
+  return {
+    find,
+    findHolder: async (clientId) =>
+      deps.documents.has(clientId) && !listed.has(clientId) ? { clientId, redirectUris: [] } : find(clientId),
+  };
+}

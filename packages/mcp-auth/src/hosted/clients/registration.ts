@@ -1,0 +1,130 @@
+/**
+ * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator opens it. What registers is
+ * a public client with redirect URIs and a name, nothing else. It is forgotten after a day unless a user's consent makes tokens
+ * for it, and otherwise ninety days after it last got any; of those without tokens the oldest goes sooner where there are too
+ * many (unused-clients.ts).
+ */
+import {
+  type Clock,
+  type JsonObject,
+  OAuthError,
+  randomToken,
+  type RecordKey,
+  type RecordStore,
+} from "@oauth-broker/oauth-core";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { ServerCallback } from "../../settings.ts";
+import type { HostedClient } from "./client.ts";
+import { readJsonObject } from "./platform-client.ts";
+import type { ServerClient } from "./server-client.ts";
+import { readRegistration } from "./client-metadata.ts";
+
+export interface RegistrationDeps {
+  readonly records: RecordStore;
+  readonly now: Clock;
+  /** Makes room for the client that is about to be stored. @throws OAuthError slow_down */
+  readonly admit: (clientId: string) => Promise<void>;
+}
+
+export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
+
+interface Registered {
+  readonly v: 1;
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+  /** Seconds since 1970, as text, of the last time that moved its end. */
+  readonly usedAt?: string;
+}
+
+//= bar#AS-12
+export const UNUSED_SECONDS = 86_400;
+const USED_SECONDS = 90 * 86_400;
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
+
+/** @throws OAuthError invalid_client_metadata, invalid_redirect_uri, slow_down */
+//= rfc7591#3.2.1
+export async function registerClient(
+  text: string,
+  rules: RegistrationRules,
+  { records, now, admit }: RegistrationDeps,
+): Promise<Answer> {
+  const { clientName, redirectUris } = readRegistration(readJsonObject(text));
+  if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
+  }
+  const clientId = `dcr_${randomToken(16)}`;
+  await admit(clientId);
+  const issuedAt = now();
+  const data: Registered = { v: 1, clientName, redirectUris };
+  await records.create({
+    key: keyOf(clientId),
+    stage: "unused",
+    data: data as unknown as JsonObject,
+    expiresAt: issuedAt + UNUSED_SECONDS,
+  });
+  return jsonAnswer(201, {
+    client_id: clientId,
+    client_id_issued_at: issuedAt,
+    client_name: clientName,
+    redirect_uris: redirectUris,
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  });
+}
+
+function isPermitted(uri: string, { hosts }: RegistrationRules): boolean {
+  const { host, hostname, protocol } = new URL(uri);
+  const isNative = protocol === "http:" && LOOPBACK_HOSTS.has(hostname);
+  return hosts.length === 0 || isNative || hosts.includes(host);
+}
+
+/** By the rules of today: what was registered before they were narrowed may not lead anywhere any more. */
+export async function findRegistered(
+  clientId: string,
+  rules: RegistrationRules,
+  { records }: Pick<RegistrationDeps, "records">,
+): Promise<ServerClient | undefined> {
+  if (!isRegistered(clientId)) return undefined;
+  const record = await records.get(keyOf(clientId));
+  if (record === undefined) return undefined;
+  const { clientName, redirectUris } = record.data as unknown as Registered;
+  const permitted = redirectUris.filter((uri) => isPermitted(uri, rules));
+  return { clientId, clientName, redirectUris: permitted, knownBy: "registration" };
+}
+
+/** It got tokens: it must not be forgotten while it is in use. Best effort, and once a day is enough. */
+//= bar#AS-12
+export async function noteUse(
+  { clientId }: Pick<HostedClient, "clientId">,
+  { records, now }: Pick<RegistrationDeps, "records" | "now">,
+): Promise<void> {
+  if (!isRegistered(clientId)) return;
+  const key = keyOf(clientId);
+  const record = await records.get(key).catch(() => undefined);
+  if (record === undefined || record.expiresAt > now() + USED_SECONDS - UNUSED_SECONDS) return;
+  const { usedAt } = record.data as unknown as Registered;
+  const from = { stage: record.stage, expect: usedAt === undefined ? {} : { usedAt } };
+  const patch = { stage: "used", set: { usedAt: String(now()) }, expiresAt: now() + USED_SECONDS };
+  await records.advance(key, from, patch).catch(() => undefined);
+}
+
+/** Forgets a client that never got tokens, and no other: a conditional write decides, which a first use makes fail. */
+//= bar#AS-12
+export async function forgetUnused(
+  clientId: string,
+  { records, now }: Pick<RegistrationDeps, "records" | "now">,
+): Promise<void> {
+  const key = keyOf(clientId);
+  const ended = { stage: "ended", set: {}, expiresAt: now() };
+  const { outcome } = await records.advance(key, { stage: "unused", expect: {} }, ended);
+  if (outcome === "moved") await records.delete(key);
+}
+
+function isRegistered(clientId: string): boolean {
+  return /^dcr_[\w-]{22}$/.test(clientId);
+}
+
+function keyOf(id: string): RecordKey {
+  return { kind: "client", id };
+}

@@ -1,0 +1,54 @@
+import { deriveCodeChallenge, hashOf } from "@oauth-broker/oauth-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSilentVendorBench, type SilentVendorBench } from "../../testing/silent-vendor.ts";
+
+const ALL = "openid profile api:read api:write";
+const LESS = "openid api:read";
+
+let bench: SilentVendorBench;
+beforeEach(async () => {
+  bench = await openSilentVendorBench();
+});
+afterEach(() => bench.close());
+
+describe("rfc6749#5.1 a vendor that does not say what it granted, with the platform's callback,", () => {
+  it("granted what the narrower request asked for, and the link keeps the broader tokens", async () => {
+    const broad = await bench.signIn();
+    const narrow = await bench.signIn(LESS);
+    expect(narrow).toMatchObject({ status: 200, scope: LESS });
+    expect(broad).toMatchObject({ status: 200, scope: ALL, link: { scope: ALL } });
+    expect(narrow.link).toEqual(broad.link);
+  });
+
+  it("has its newest tokens kept where a broader request follows", async () => {
+    const narrow = await bench.signIn(LESS);
+    const broad = await bench.signIn(ALL);
+    expect(broad).toMatchObject({ scope: ALL, link: { scope: ALL } });
+    expect(broad.link.token).not.toBe(narrow.link.token);
+  });
+});
+
+describe("a request for less than VENDOR_SCOPES", () => {
+  const ask = async (codeVerifier: string, scope?: string) =>
+    bench.authorize({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
+  const recordOf = async (codeVerifier: string) =>
+    bench.table.get({ kind: "narrow-request", id: hashOf(deriveCodeChallenge(codeVerifier)) });
+
+  it("alone leaves a record, which a second one of the same flow does not change", async () => {
+    const [all, less] = ["a".repeat(43), "b".repeat(43)] as const;
+    await ask(all);
+    await ask(all, "api:write api:read profile openid");
+    expect(await recordOf(all)).toBeUndefined();
+    await ask(less, LESS);
+    await ask(less, "openid api:write");
+    expect((await recordOf(less))?.data).toMatchObject({ scope: LESS });
+  });
+
+  it("is refused in an outage before the browser goes to the vendor", async () => {
+    await ask("a".repeat(43)); // the server key is there from now on
+    bench.down.add("records");
+    const refused = await ask("b".repeat(43), LESS);
+    expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
+    expect((await ask("b".repeat(43))).headers.get("location")).toMatch(bench.provider.issuer);
+  });
+});

@@ -1,0 +1,75 @@
+/** The twins of authorize.test.ts, token.test.ts and vendor-code.test.ts: one defence taken out each, and the attack works. */
+import type * as Core from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core";
+import { startStubVendor } from "@oauth-broker/simulators";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as VendorSecrets from "../vendor-secrets.ts";
+
+beforeEach(() => {
+  vi.resetModules();
+});
+afterEach(() => {
+  vi.doUnmock("@oauth-broker/oauth-core");
+  vi.doUnmock("../vendor-secrets.ts");
+  vi.doUnmock("./vendor-code.ts");
+});
+
+const ELSEWHERE = "https://evil.example/callback";
+
+describe("with a defence off", () => {
+  it("an unregistered redirect URI gets an error redirect, and the vendor is told to send the code there (twin of bar#AS-1)", async () => {
+    vi.doMock("@oauth-broker/oauth-core", async (original) => {
+      const core = await original<typeof Core>();
+      return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
+    });
+    const { openHostedBench } = await import("../../testing/hosted-bench.ts");
+    const vendor = defineVendor({
+      id: "example",
+      name: "Example",
+      authorizationEndpoint: "https://vendor.example/authorize",
+      tokenEndpoint: "https://vendor.example/token",
+    });
+    const bench = openHostedBench({ vendor });
+    const away = async (parameters: Record<string, string>) =>
+      (await bench.authorize({ redirect_uri: ELSEWHERE, ...parameters })).headers.get("location") ?? "";
+    expect(await away({ response_type: "token" })).toContain(`${ELSEWHERE}?error=`);
+    expect(new URL(await away({})).searchParams.get("redirect_uri")).toBe(ELSEWHERE);
+    await bench.close();
+  });
+
+  it("a code without its verifier is worth tokens where PKCE #2 does not hang on PKCE #1 (twin of bar#AS-3)", async () => {
+    vi.doMock("../vendor-secrets.ts", async (original) => {
+      const { vendorSecrets } = await original<typeof VendorSecrets>();
+      const constant: typeof vendorSecrets = (_challenge, vendor, deps) => vendorSecrets("A".repeat(43), vendor, deps);
+      return { vendorSecrets: constant };
+    });
+    const { openOpenIdBench } = await import("../../testing/hosted-bench.ts");
+    const bench = await openOpenIdBench();
+    try {
+      const { code: stolen } = await bench.consent();
+      expect((await bench.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
+    } finally {
+      await bench.close();
+    }
+  });
+
+  it("a code is worth tokens as often as the vendor takes it (twin of bar#AS-4)", async () => {
+    vi.doMock("./vendor-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
+    const { openHostedBench } = await import("../../testing/hosted-bench.ts");
+    const stub = await startStubVendor();
+    const { authorizationEndpoint, tokenEndpoint } = stub;
+    const bench = openHostedBench({
+      vendor: defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint }),
+      scopes: ["read"],
+      vendorClient: (real) => ({ ...real, identify: async () => "user" }),
+    });
+    try {
+      const answers = [await bench.token({ code: "c" }), await bench.token({ code: "c" })];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await bench.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    } finally {
+      await bench.close();
+      await stub.close();
+    }
+  });
+});

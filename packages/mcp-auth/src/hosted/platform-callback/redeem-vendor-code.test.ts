@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CALLBACK, form, type OpenIdBench, openOpenIdBench, SERVER, VERIFIER } from "../../testing/hosted-bench.ts";
+
+let bench: OpenIdBench;
+beforeAll(async () => {
+  bench = await openOpenIdBench();
+});
+afterAll(() => bench.close());
+
+const asked = (): number => bench.provider.requests().filter(({ path }) => path === "/token").length;
+const CODE = form({ grant_type: "authorization_code", code: "c", redirect_uri: CALLBACK, code_verifier: VERIFIER });
+const post = async (body: string, headers: Record<string, string> = {}) => {
+  const answer = await bench.request("/token", {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    body,
+  });
+  const { error } = (await answer.json()) as { error?: string };
+  return {
+    status: answer.status,
+    error,
+    authenticate: answer.headers.get("www-authenticate"),
+    headers: answer.headers,
+  };
+};
+
+describe("bar#AS-20 the token endpoint takes a form of a public client, and nothing else", () => {
+  const basic = { authorization: `Basic ${Buffer.from("platform:").toString("base64")}` };
+
+  it("refuses GET", async () => {
+    const answer = await bench.request(`/token?${CODE.toString()}&client_id=platform`);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
+  it.each([
+    ["JSON", "{}", { "content-type": "application/json" }, 415, "invalid_request"],
+    ["a parameter twice", `${CODE.toString()}&client_id=platform&client_id=platform`, {}, 400, "invalid_request"],
+    ["no client", CODE.toString(), {}, 400, "invalid_request"],
+    [
+      "credentials in two places",
+      `${CODE.toString()}&client_id=platform&client_secret=s`,
+      basic,
+      400,
+      "invalid_request",
+    ],
+    ["no grant_type", "client_id=platform", {}, 400, "invalid_request"],
+    ["another grant", "client_id=platform&grant_type=password", {}, 400, "unsupported_grant_type"],
+  ])("%s", async (_what, body, headers, status, error) => {
+    expect(await post(body, headers)).toMatchObject({ status, error });
+  });
+
+  it.each([
+    ["an unknown client", `${CODE.toString()}&client_id=another`, {}],
+    ["Basic", `${CODE.toString()}&client_id=platform`, basic],
+    ["a secret nobody has", `${CODE.toString()}&client_id=platform&client_secret=s`, {}],
+    ["an assertion", `${CODE.toString()}&client_id=platform&client_assertion=e30.e30.e30`, {}],
+  ])("rfc6749#3.2.1 %s is invalid_client", async (_what, body, headers) => {
+    const answer = await post(body, headers);
+    expect(answer).toMatchObject({ status: 401, error: "invalid_client" });
+    expect(answer.authenticate).toMatch(/^Basic /);
+  });
+});
+
+describe("what the platform can mend costs it no code", () => {
+  async function expectCodeKept(parameters: Record<string, string | undefined>, error: string): Promise<void> {
+    const { code } = await bench.consent();
+    const before = asked();
+    expect((await bench.token({ code, ...parameters })).body["error"]).toBe(error);
+    expect(asked()).toBe(before);
+    expect((await bench.token({ code, resource: `${SERVER}/mcp` })).status).toBe(200);
+  }
+
+  it.each([
+    ["another redirect URI", { redirect_uri: `${CALLBACK}/x` }, "invalid_grant"],
+    ["no redirect URI", { redirect_uri: undefined }, "invalid_request"],
+    ["another client", { client_id: "another" }, "invalid_client"],
+  ])("bar#AS-6 rfc6749#4.1.3 %s", (_what, parameters, error) => expectCodeKept(parameters, error));
+
+  it.each(["https://other.example/mcp", `${SERVER}/mcp#x`])("bar#AS-16 bar#AS-6 the resource %s", (resource) =>
+    expectCodeKept({ resource }, "invalid_target"),
+  );
+
+  it.each([
+    ["none", undefined],
+    ["of 42 characters", VERIFIER.slice(1)],
+  ])("bar#AS-3 a verifier, %s", (_what, verifier) => expectCodeKept({ code_verifier: verifier }, "invalid_request"));
+
+  it("bar#AS-3 a wrong verifier is the vendor's to refuse, and takes the code from nobody", async () => {
+    const { code } = await bench.consent();
+    const wrong = await bench.token({ code, code_verifier: "w".repeat(43) });
+    expect([wrong.status, wrong.body["error"]]).toEqual([400, "invalid_grant"]);
+    expect((await bench.token({ code })).status).toBe(200);
+  });
+});
+
+describe("the answer", () => {
+  it("rfc6749#5.1 is ours, typed, with the scope the vendor granted, and is cached by nobody", async () => {
+    const { code } = await bench.consent({ scope: "api:read" });
+    const { status, headers, body } = await bench.token({ code });
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(Object.keys(body).toSorted()).toEqual([
+      "access_token",
+      "expires_in",
+      "refresh_token",
+      "scope",
+      "token_type",
+    ]);
+    // Who the user is comes in the ID token, so openid is asked for whatever the client asks.
+    expect(body).toMatchObject({ token_type: "Bearer", scope: "openid api:read" });
+  });
+});
+
+describe("a vendor without PKCE", () => {
+  it("bar#VR-3 is tied to the verifier by the nonce of its ID token", async () => {
+    const plain = await openOpenIdBench({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
+    try {
+      const sent = new URL((await plain.authorize()).headers.get("location") ?? "").searchParams;
+      expect([sent.has("nonce"), sent.has("code_challenge")]).toEqual([true, false]);
+      const { code } = await plain.consent();
+      const wrong = await plain.token({ code, code_verifier: "w".repeat(43) });
+      expect([wrong.status, wrong.body["error"]]).toEqual([400, "invalid_grant"]);
+      expect((await plain.connect()).status).toBe(200);
+    } finally {
+      await plain.close();
+    }
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * POST /token with grant_type=authorization_code and the platform's callback: the platform posts the vendor's own code with the
+ * verifier of PKCE #1; the vendor's tokens are kept for the user, and the platform gets tokens of ours.
+ * Before it: authorize.ts, and the vendor's answer to the platform. The client is known.
+ */
+import {
+  deriveCodeChallenge,
+  OAuthError,
+  type Parameters,
+  parseCodeVerifier,
+  type ResolvedVendor,
+  toOAuthError,
+  type VendorTokens,
+  withRestart,
+} from "@oauth-broker/oauth-core";
+import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
+import type { HostedClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import { openSession } from "../vendor-links/open-session.ts";
+import { askedScope } from "./narrow-request.ts";
+import { requireOwnResource } from "../requested.ts";
+import type { IssuedTokens } from "../sessions/session.ts";
+import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
+import { vendorSecrets } from "../vendor-secrets.ts";
+
+/** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */
+export async function redeemVendorCode(
+  parameters: Parameters,
+  client: HostedClient,
+  deps: HostedDeps,
+): Promise<IssuedTokens> {
+  const { vendorClient, settings } = deps;
+  const redirectUri = requireSameRedirectUri(parameters, client); //            1  wrong: the code stays usable
+  requireOwnResource(parameters, settings); //                                  2  wrong: the code stays usable
+  const code = readCode(parameters); //                                         3  malformed verifier: stays usable
+  const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
+  const secrets = await vendorSecrets(code.codeChallenge, vendor, deps); //     5  PKCE #2 of this very verifier
+  const asked = await askedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
+  await claimCode(code, deps); //                                               7  of any number of tries one goes on
+  const tokens = await redeem({ code, redirectUri, vendor, secrets, asked }, deps); // 8  the vendor checks PKCE #2
+  const redeemed = { tokens, vendor, asked };
+  const started = await openSession(redeemed, client, deps); //                 9  who it is; tokens kept, sealed; a session
+  await noteSession(code, started.session.id, deps); //                        10  a second use of the code ends it
+  return started.tokens;
+}
+
+//= rfc6749#4.1.3
+//= bar#AS-6
+function requireSameRedirectUri(parameters: Parameters, { redirectUris }: HostedClient): string {
+  const redirectUri = parameters.require("redirect_uri");
+  if (redirectUris.includes(redirectUri)) return redirectUri;
+  throw new OAuthError("invalid_grant", "redirect_uri differs from that of the authorization request");
+}
+
+//= bar#AS-3
+function readCode(parameters: Parameters): VendorCode {
+  const code = parameters.require("code");
+  const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
+  return { code, codeChallenge: deriveCodeChallenge(codeVerifier) };
+}
+
+interface Redemption {
+  readonly code: VendorCode;
+  readonly redirectUri: string;
+  readonly vendor: ResolvedVendor;
+  readonly secrets: FlowSecrets;
+  readonly asked: readonly string[];
+}
+
+/**
+ * Where no tokens came of it the claim is given back: it is the vendor who says whether the code still lives. A lost answer
+ * gave nobody a session, so that a second try can do no harm.
+ */
+//= bar#VR-5
+async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorTokens> {
+  const { code, redirectUri, vendor, secrets, asked } = redemption;
+  const { vendorClient, settings } = deps;
+  const { codeVerifier, nonce } = secrets;
+  try {
+    return await vendorClient.redeemCode(vendor, settings.vendor.credentials, {
+      code: code.code,
+      redirectUri,
+      scope: asked,
+      ...(codeVerifier === undefined ? {} : { codeVerifier }),
+      ...(nonce === undefined ? {} : { nonce }),
+    });
+  } catch (thrown) {
+    const isReleased = await releaseCode(code, deps);
+    const error = toOAuthError(thrown);
+    throw isReleased ? asRefusal(error, secrets) : withRestart(error);
+  }
+}
+
+/** Without PKCE the nonce is all that ties the code to its verifier: an ID token of another flow is a wrong verifier. */
+function asRefusal(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
+  const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;
+  if (!isTiedByNonce || error.code !== "vendor_response_invalid") return error;
+  return new OAuthError("invalid_grant", "The code is not of this verifier", { cause: error });
+}

@@ -1,0 +1,64 @@
+/**
+ * The vendor's code is good once. Who posts it claims it first, by one conditional write that all processes see; what became
+ * of it is written behind. The record's name is a hash over code and PKCE challenge: who knows the code but not the verifier
+ * names another record, and can neither take the claim from its owner nor end the owner's session (bar AS-4).
+ */
+import { hashOf, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import type { HostedDeps } from "../deps.ts";
+
+/** A code older than this no vendor takes any more. */
+const REMEMBERED_SECONDS = 600;
+
+export interface VendorCode {
+  readonly code: string;
+  /** PKCE #1: of the verifier that was presented with the code. */
+  readonly codeChallenge: string;
+}
+
+type CodeDeps = Pick<HostedDeps, "records" | "now" | "sessions" | "settings">;
+
+/** @throws OAuthError invalid_grant where the code was used before: the session it gave then ends */
+//= rfc6749#4.1.2
+//= bar#AS-4
+export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void> {
+  const { records, now, sessions, settings } = deps;
+  const lifetimeSeconds = settings.vendor.vendor.authorizationCodeLifetimeSeconds ?? 0;
+  const claimed = await records.create({
+    key: keyOf(code),
+    stage: "claimed",
+    data: { v: 1 },
+    expiresAt: now() + Math.max(REMEMBERED_SECONDS, lifetimeSeconds),
+  });
+  if (claimed === "created") return;
+  const used = await records.get(keyOf(code));
+  // Given back in this moment: the vendor could not be asked, and the code is as good as before.
+  if (used === undefined) throw new OAuthError("temporarily_unavailable", "The code is in use: try it again");
+  const { sessionId } = used.data;
+  if (typeof sessionId === "string") await sessions.end(sessionId);
+  throw new OAuthError("invalid_grant", "The code was used before", {
+    detail: typeof sessionId === "string" ? "code replayed: its session has ended" : "code is being redeemed",
+  });
+}
+
+/** No tokens came of it: who holds code and verifier may try again. @returns whether the claim is gone */
+export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, "records">): Promise<boolean> {
+  return records.delete(keyOf(code)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** So that a second use can end it. Best effort: without this the second use is refused all the same. */
+export async function noteSession(
+  code: VendorCode,
+  sessionId: string,
+  { records }: Pick<CodeDeps, "records">,
+): Promise<void> {
+  await records
+    .advance(keyOf(code), { stage: "claimed", expect: {} }, { stage: "redeemed", set: { sessionId } })
+    .catch(() => undefined);
+}
+
+function keyOf({ code, codeChallenge }: VendorCode): RecordKey {
+  return { kind: "vendor-code", id: hashOf(`${codeChallenge}.${code}`) };
+}

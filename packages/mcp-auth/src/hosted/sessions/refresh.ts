@@ -1,0 +1,130 @@
+/**
+ * A refresh: the refresh token is spent and another given for it, by one conditional write on the token that was read. Of any
+ * number of callers with one token one writes; the others find theirs to be the previous one and get the same answer.
+ *
+ * A client may lose an answer, and several processes of one client may refresh at once; a thief may come later with what he
+ * copied. So the previous token gets its answer again for a while, until the one it was given is spent; after that, and at
+ * once for older ones, somebody has a token that he should not have, and the session ends. What counts as spending the next one is a
+ * refresh, not a call with its access token: a second process of the client, late by a moment, would end the session for both.
+ */
+import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
+import type { IssuedToken } from "./issued-token.ts";
+import type { IssueTokens } from "./session-issue.ts";
+import { openAnswer, sealAnswer, toIssuedTokens } from "./session-answer.ts";
+import type { IssuedTokens } from "./session.ts";
+import {
+  MAX_ACCESS_TOKENS,
+  readSession,
+  REFRESH_REPLAY_SECONDS,
+  REFRESH_TOKEN_LIFETIME_SECONDS,
+  sessionKey,
+  type SessionReading,
+  type Standing,
+  standingOf,
+  type StoredSession,
+} from "./record.ts";
+
+export interface RefreshRequest {
+  readonly clientId: string;
+  /** Absent or empty: all that was granted. */
+  readonly scope: readonly string[] | undefined;
+}
+
+export interface RefreshDeps extends SessionReading {
+  readonly now: Clock;
+  readonly issue: IssueTokens;
+  /** Ends the session. */
+  end(session: StoredSession): Promise<void>;
+  /** Sees to it that the index names the session as long as it may live. @returns until when it does */
+  index(session: StoredSession): Promise<number>;
+}
+
+/** Each time round another caller has changed the record; a session is not refreshed this often within one call. */
+const TRIES = 5;
+
+/**
+ * @param presented what `token` was parsed to
+ * @throws OAuthError invalid_grant, invalid_scope, temporarily_unavailable
+ */
+export async function refreshSession(
+  token: string,
+  presented: IssuedToken,
+  request: RefreshRequest,
+  deps: RefreshDeps,
+): Promise<IssuedTokens> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const session = await readSession(presented.sessionId, deps);
+    if (session === undefined || !session.isLive) throw refused("the session has ended or expired");
+    //= bar#AS-14
+    if (session.clientId !== request.clientId) throw refused("the refresh token is another client's");
+    const standing = standingOf(presented, session);
+    if (standing === "unknown") throw refused("the session does not know the refresh token");
+    if (isReuse(standing, session, deps.now())) {
+      //= rfc9700#4.14.2
+      await deps.end(session);
+      throw refused("the refresh token was spent before: the session has ended");
+    }
+    const scope = askedScope(request.scope, session);
+    if (standing === "previous" && session.previous !== undefined) {
+      return toIssuedTokens(openAnswer(session.previous.sealed, token, session.id), deps.now());
+    }
+    const answer = await rotate(token, session, scope, deps);
+    if (answer !== undefined) return answer;
+  }
+  throw new OAuthError("temporarily_unavailable", "The session is being changed", { detail: "it kept changing" });
+}
+
+function isReuse(standing: Standing, { previous }: StoredSession, now: number): boolean {
+  if (standing === "ancestor") return true;
+  return standing === "previous" && previous !== undefined && now > previous.until;
+}
+
+/** @throws OAuthError invalid_scope for more than was granted; nothing has been spent then */
+function askedScope(asked: readonly string[] | undefined, session: StoredSession): readonly string[] {
+  if (asked === undefined || asked.length === 0) return session.scope;
+  //= rfc6749#6
+  if (!asked.every((token) => session.scope.includes(token))) {
+    throw new OAuthError("invalid_scope", "scope has more than was granted");
+  }
+  return asked;
+}
+
+/** @returns undefined when the record is not what it was read as: nothing was written */
+async function rotate(
+  spent: string,
+  session: StoredSession,
+  scope: readonly string[],
+  deps: RefreshDeps,
+): Promise<IssuedTokens | undefined> {
+  const { records, now, issue } = deps;
+  const generation = session.generation + 1;
+  const expiresAt = now() + REFRESH_TOKEN_LIFETIME_SECONDS;
+  const indexedUntil = session.indexedUntil < expiresAt ? await deps.index(session) : session.indexedUntil;
+  const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope });
+  const live = session.access.filter((one) => one.expiresAt > now());
+  const { outcome } = await records.advance(
+    sessionKey(session.id),
+    { stage: "live", expect: { refreshHash: session.refreshHash } },
+    {
+      stage: "live",
+      set: {
+        access: [scope === session.scope ? access : { ...access, scope }, ...live].slice(0, MAX_ACCESS_TOKENS),
+        refreshHash,
+        generation,
+        indexedUntil,
+        previous: {
+          hash: session.refreshHash,
+          sealed: sealAnswer(answer, spent, session.id),
+          until: now() + REFRESH_REPLAY_SECONDS,
+        },
+      },
+      expiresAt,
+    },
+  );
+  return outcome === "moved" ? toIssuedTokens(answer, now()) : undefined;
+}
+
+/** One sentence for all of it: a stranger learns nothing from which. */
+function refused(detail: string): OAuthError {
+  return new OAuthError("invalid_grant", "The refresh token is not valid", { detail });
+}

@@ -1,0 +1,132 @@
+/**
+ * The sessions of hosted mode on a RecordStore: what sessions.ts promises, put together. A session is one record
+ * (record.ts), found by the id in its tokens (issued-token.ts), entered in its user's index (user-sessions.ts).
+ * Nothing is cached: a session that was ended anywhere has ended here.
+ */
+import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import type { IdentitySource } from "../vendor-links/identity-source.ts";
+import { createSessionId, type IssuedToken, looksIssued, parseIssuedToken, type TokenType } from "./issued-token.ts";
+import type { TokenTagging } from "./issued-token-tag.ts";
+import type { ServerKey } from "../server-key.ts";
+import { toIssuedTokens } from "./session-answer.ts";
+import { createIssuer } from "./session-issue.ts";
+import {
+  endStored,
+  liveAccessToken,
+  readSession,
+  REFRESH_TOKEN_LIFETIME_SECONDS,
+  type SessionData,
+  sessionKey,
+  standingOf,
+  type StoredSession,
+} from "./record.ts";
+import { refreshSession } from "./refresh.ts";
+import type { Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+import { createUserSessions } from "./user-sessions.ts";
+
+export interface SessionsDeps {
+  /** Those of server-records.ts: what a session says of its user is believed. */
+  readonly records: RecordStore;
+  readonly serverKey: ServerKey;
+  /** What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before worthless. */
+  readonly audience: string;
+  /** Who says who a user is. Another one makes every session of before worthless. */
+  readonly source: IdentitySource;
+  readonly now: Clock;
+}
+
+export function createSessions({ records, serverKey, audience, source, now }: SessionsDeps): Sessions {
+  const reading = { records, source };
+  const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
+  const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
+    looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
+  const issue = createIssuer({ tagging, now });
+  const userSessions = createUserSessions({ ...reading, now, audience, serverKey });
+  const end = async ({ id, user }: Session): Promise<void> => {
+    await endStored(id, { records, now });
+    await userSessions.leave(user, id);
+  };
+
+  return {
+    start: async ({ user, clientId, scope }) => {
+      const id = createSessionId();
+      const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope });
+      // First: a session that the index does not name would outlive the end of all.
+      const indexedUntil = await userSessions.enter(user, id);
+      const data: SessionData = {
+        v: 2,
+        ...source,
+        user,
+        clientId,
+        scope,
+        access: [access],
+        refreshHash,
+        generation: 0,
+        startedAt: now(),
+        indexedUntil,
+      };
+      const expiresAt = now() + REFRESH_TOKEN_LIFETIME_SECONDS;
+      if ((await records.create({ key: sessionKey(id), stage: "live", data, expiresAt })) === "exists") {
+        throw new OAuthError("invalid_grant", "The authorization was ended", {
+          detail: "all sessions of the user were ended while this one began",
+        });
+      }
+      return { session: { id, user, clientId, scope }, tokens: toIssuedTokens(answer, now()) };
+    },
+
+    identify: async (accessToken) => {
+      //= bar#RS-2
+      const presented = await parse("access", accessToken);
+      if (presented === undefined) return undefined;
+      const session = await readSession(presented.sessionId, reading);
+      if (session === undefined || !session.isLive) return undefined;
+      const access = liveAccessToken(presented, session, now());
+      if (access === undefined) return undefined;
+      return { ...toSession(session), scope: access.scope, expiresAt: access.expiresAt };
+    },
+
+    find: async (refreshToken) => {
+      const presented = await parse("refresh", refreshToken);
+      const session = presented === undefined ? undefined : await readSession(presented.sessionId, reading);
+      if (presented === undefined || session === undefined || !session.isLive) return undefined;
+      return standingOf(presented, session) === "unknown" ? undefined : toSession(session);
+    },
+
+    refresh: async (refreshToken, request) => {
+      const presented = await parse("refresh", refreshToken);
+      if (presented === undefined) {
+        throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
+      }
+      const index = (session: StoredSession): Promise<number> => userSessions.enter(session.user, session.id);
+      return refreshSession(refreshToken, presented, request, { ...reading, now, issue, end, index });
+    },
+
+    revoke: async (token, clientId) => {
+      const refresh = await parse("refresh", token);
+      const presented = refresh ?? (await parse("access", token));
+      if (presented === undefined) return undefined;
+      const session = await readSession(presented.sessionId, reading);
+      //= bar#AS-21
+      if (session === undefined || session.clientId !== clientId) return undefined;
+      const isOurs =
+        refresh === undefined
+          ? liveAccessToken(presented, session, now()) !== undefined
+          : standingOf(presented, session) !== "unknown";
+      if (!isOurs) return undefined;
+      await endStored(session.id, { records, now });
+      return { user: session.user, wasLast: await userSessions.leave(session.user, session.id) };
+    },
+
+    end: async (sessionId) => {
+      const session = await readSession(sessionId, reading);
+      if (session !== undefined) await end(session);
+    },
+
+    endAll: (user) => userSessions.endAll(user),
+  };
+}
+
+function toSession({ id, user, clientId, scope }: StoredSession): Session {
+  return { id, user, clientId, scope };
+}

@@ -1,0 +1,49 @@
+/** The twins of session-attacks.test.ts: one defence taken out each, and the attack works. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as TestSessions from "../../testing/test-sessions.ts";
+
+const TAG = "./issued-token-tag.ts";
+const RECORD = "./record.ts";
+
+async function withDefenceOff(module: string, off: object): Promise<typeof TestSessions> {
+  vi.doMock(module, async (original) => ({ ...(await original<object>()), ...off }));
+  return import("../../testing/test-sessions.ts");
+}
+
+beforeEach(() => vi.resetModules());
+afterEach(() => {
+  vi.doUnmock(TAG);
+  vi.doUnmock(RECORD);
+});
+
+describe("with a defence off", () => {
+  it("without the tag a stranger who knows its id ends a session (twin of bar#AS-14)", async () => {
+    const { testSessions, WHO, SAME } = await withDefenceOff(TAG, { isTokenTag: () => true });
+    const { sessions } = testSessions();
+    const { session, tokens } = await sessions.start(WHO);
+    const second = await sessions.refresh(tokens.refreshToken, SAME);
+    const forged = `mcp_rt_${Buffer.concat([Buffer.from(session.id, "base64url"), Buffer.alloc(50)]).toString("base64url")}`;
+    await expect(sessions.refresh(forged, SAME)).rejects.toThrow("invalid_grant");
+    expect(await sessions.identify(second.accessToken)).toBeUndefined();
+  });
+
+  it("without the tag another server's access token, on the same table, is good here (twin of bar#RS-2)", async () => {
+    const { testSessions, WHO } = await withDefenceOff(TAG, { isTokenTag: () => true });
+    const { sessions, again } = testSessions();
+    const elsewhere = again({ audience: "https://other.example/mcp" });
+    const { tokens } = await elsewhere.start(WHO);
+    expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+  });
+
+  it("without the comparison of generations a spent refresh token works for ever (twin of rfc9700#4.14.2)", async () => {
+    const { testSessions, WHO, SAME } = await withDefenceOff(RECORD, { standingOf: () => "current" });
+    const { sessions, clock } = testSessions();
+    const { tokens } = await sessions.start(WHO);
+    let stolen = await sessions.refresh(tokens.refreshToken, SAME);
+    for (let count = 0; count < 3; count += 1) {
+      clock.advance(3600);
+      stolen = await sessions.refresh(tokens.refreshToken, SAME);
+      expect(await sessions.identify(stolen.accessToken)).toMatchObject({ user: WHO.user });
+    }
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * Which sessions a user has: one record per user, kind `user-sessions`, changed by compare-and-set. A session is entered here
+ * before it is made, so that whatever process dies when, ending all of a user's sessions misses none; an entry without a
+ * session is harmless, and goes with time. Used by sessions-on-records.ts.
+ */
+import { createHmac } from "node:crypto";
+import {
+  type Clock,
+  type EpochSeconds,
+  type JsonObject,
+  OAuthError,
+  randomToken,
+  type RecordKey,
+} from "@oauth-broker/oauth-core";
+import type { ServerKey } from "../server-key.ts";
+import {
+  ENDED_SESSION_SECONDS,
+  endStored,
+  readSession,
+  REFRESH_TOKEN_LIFETIME_SECONDS,
+  SESSION_FORMAT,
+  sessionKey,
+  type SessionReading,
+} from "./record.ts";
+
+/** Of one user at a time: one more ends the oldest. */
+export const MAX_SESSIONS_OF_USER = 64;
+/** Twice as long as a session lives unused, so that its entry is written again once a month and not at every refresh. */
+const ENTRY_SECONDS = 2 * REFRESH_TOKEN_LIFETIME_SECONDS;
+/** A session that was entered and is not there yet may be about to be made. */
+const BEGINNING_SECONDS = 60;
+/** An index without entries. */
+const EMPTY_SECONDS = 60;
+/** One of any number of writers at the same moment succeeds, so this many of them do. */
+const TRIES = 200;
+
+interface Entry extends JsonObject {
+  readonly id: string;
+  readonly startedAt: EpochSeconds;
+  readonly until: EpochSeconds;
+}
+
+interface Index {
+  /** Random, of the last write; undefined where there is no record. */
+  readonly revision: string | undefined;
+  readonly entries: readonly Entry[];
+}
+
+export interface UserSessions {
+  /** Enters a session, or keeps it entered. @returns until when it is */
+  enter(user: string, id: string): Promise<EpochSeconds>;
+  /** @returns whether the user now has no session left */
+  leave(user: string, id: string): Promise<boolean>;
+  /** Ends all sessions of the user, those included that are about to be made. @returns how many were live */
+  endAll(user: string): Promise<number>;
+}
+
+interface IndexDeps extends SessionReading {
+  readonly now: Clock;
+}
+
+export interface UserSessionsDeps extends IndexDeps {
+  /** Of the sessions' tokens: a server beside this one on the same table has indexes of its own. */
+  readonly audience: string;
+  readonly serverKey: ServerKey;
+}
+
+/**
+ * Where the index of a user's sessions lies. Under a key, so that its name tells no user, and so that another server key, which
+ * makes an index unreadable, finds its place free.
+ */
+export async function indexKey(
+  user: string,
+  { audience, source, serverKey }: Pick<UserSessionsDeps, "audience" | "source" | "serverKey">,
+): Promise<RecordKey> {
+  const name = JSON.stringify([audience, source.vendor, source.issuer, user]);
+  const key = await serverKey.derive("user-sessions");
+  return { kind: "user-sessions", id: createHmac("sha256", key).update(name).digest("base64url") };
+}
+
+/** All methods throw OAuthError temporarily_unavailable. */
+export function createUserSessions(deps: UserSessionsDeps): UserSessions {
+  const { now } = deps;
+
+  const change = async <T>(
+    user: string,
+    decide: (index: Index) => Promise<{ readonly entries: readonly Entry[]; readonly result: T }>,
+  ): Promise<T> => {
+    const key = await indexKey(user, deps);
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const index = await readIndex(key, deps);
+      const { entries, result } = await decide(index);
+      if (await writeIndex(key, index.revision, entries, deps)) return result;
+    }
+    throw new OAuthError("temporarily_unavailable", "The user's sessions are being changed", {
+      detail: "the index of the user's sessions kept changing",
+    });
+  };
+
+  return {
+    enter: (user, id) =>
+      change(user, async ({ entries }) => {
+        const until = now() + ENTRY_SECONDS;
+        const startedAt = entries.find((entry) => entry.id === id)?.startedAt ?? now();
+        const others = entries.filter((entry) => entry.id !== id);
+        const kept = others.slice(-(MAX_SESSIONS_OF_USER - 1));
+        const tooMany = others.slice(0, others.length - kept.length);
+        await Promise.all(tooMany.map((entry) => endOrForestall(entry.id, deps)));
+        return { entries: [...kept, { id, startedAt, until }], result: until };
+      }),
+    leave: async (user, id) => {
+      const others = await change(user, async ({ entries }) => {
+        const kept = entries.filter((entry) => entry.id !== id);
+        return { entries: kept, result: kept };
+      });
+      return !(await isAnyLive(others, deps));
+    },
+    endAll: async (user) => {
+      let count = 0;
+      await change(user, async ({ entries }) => {
+        const ended = await Promise.all(entries.map((entry) => endOrForestall(entry.id, deps)));
+        count += ended.filter(Boolean).length;
+        return { entries: [], result: undefined };
+      });
+      return count;
+    },
+  };
+}
+
+async function readIndex(key: RecordKey, { records, now }: IndexDeps): Promise<Index> {
+  const record = await records.get(key);
+  if (record === undefined) return { revision: undefined, entries: [] };
+  const { v, revision, sessions } = record.data;
+  if (v !== 1 || typeof revision !== "string") {
+    throw new OAuthError("temporarily_unavailable", "The user's sessions cannot be read", {
+      detail: "the index of the user's sessions is not of a format this release knows",
+    });
+  }
+  const at = now();
+  return { revision, entries: (sessions as readonly Entry[]).filter(({ until }) => until > at) };
+}
+
+/** @returns false when another writer was faster */
+async function writeIndex(
+  key: RecordKey,
+  over: string | undefined,
+  sessions: readonly Entry[],
+  { records, now }: IndexDeps,
+): Promise<boolean> {
+  if (over === undefined && sessions.length === 0) return true;
+  const expiresAt = Math.max(now() + EMPTY_SECONDS, ...sessions.map(({ until }) => until));
+  const data = { v: 1, revision: randomToken(16), sessions };
+  const stage = "kept";
+  if (over === undefined) return (await records.create({ key, stage, data, expiresAt })) === "created";
+  const from = { stage, expect: { revision: over } };
+  return (await records.advance(key, from, { stage, set: data, expiresAt })).outcome === "moved";
+}
+
+async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<boolean> {
+  for (const { id, startedAt } of entries.toReversed()) {
+    const session = await readSession(id, deps);
+    const isBeginning = session === undefined && startedAt + BEGINNING_SECONDS > deps.now();
+    if (isBeginning || session?.isLive === true) return true;
+  }
+  return false;
+}
+
+/**
+ * Where there is no session yet, its place is taken: who was about to make it finds that it has ended.
+ *
+ * @returns whether it was live
+ */
+async function endOrForestall(id: string, deps: IndexDeps): Promise<boolean> {
+  const ended = await endStored(id, deps);
+  if (ended !== "absent") return ended === "ended";
+  const expiresAt = deps.now() + ENDED_SESSION_SECONDS;
+  const taken = await deps.records.create({
+    key: sessionKey(id),
+    stage: "ended",
+    data: { v: SESSION_FORMAT },
+    expiresAt,
+  });
+  return taken === "exists" && (await endStored(id, deps)) === "ended";
+}

@@ -1,0 +1,109 @@
+/**
+ * A user's link to the vendor: the tokens the store keeps for them, how they are renewed, and how the link ends. Apart from
+ * sessions: many clients may act for one user, over one link. Callers: redeem-vendor-code.ts, refresh-grant.ts, gate.ts, revoke.ts,
+ * and the operator's `links revoke`.
+ */
+import {
+  type EpochSeconds,
+  formatScope,
+  grantRevocation,
+  idTokenSubject,
+  OAuthError,
+  Secret,
+  type VendorTokens,
+} from "@oauth-broker/oauth-core";
+import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
+import type { HostedSettings } from "../../settings.ts";
+import type { HostedDeps } from "../deps.ts";
+import { identitySource } from "./identity-source.ts";
+
+export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & {
+  readonly settings: Pick<HostedSettings, "vendor">;
+};
+
+/** Names a user's tokens, bound to who says that this is the user. */
+export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
+  return { user, ...identitySource(settings) };
+}
+
+/** @param at when they came */
+export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
+  const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;
+  return {
+    accessToken: new Secret(accessToken),
+    tokenType,
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
+    ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
+    ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
+    // A refresh says nothing of what came with the first answer: that then goes on as it was.
+    ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
+  };
+}
+
+/**
+ * The user's tokens, fit for use: renewed first where their end is near, by one caller over all processes.
+ *
+ * @param options.refused the version whose access token the vendor refused
+ * @returns undefined where the user has no link
+ * @throws OAuthError invalid_grant when only the user can mend it; what VendorClient.refreshTokens throws
+ */
+export async function freshTokens(
+  user: string,
+  deps: LinkDeps,
+  options: Pick<RefreshOptions, "refused"> = {},
+): Promise<StoredTokens | undefined> {
+  const { tokens, vendorClient, settings, now } = deps;
+  const { vendor: entry, credentials } = settings.vendor;
+  const refresh: Refresh = async ({ refreshToken, idToken }, { signal }) => {
+    const vendor = await vendorClient.resolve(entry);
+    const expected = idToken === undefined ? {} : { expected: idTokenSubject(idToken.reveal(), vendor) };
+    const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
+    return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
+  };
+  // What came too late for a link that has ended meanwhile is not left alive at the vendor.
+  const discard = async (late: TokenSet): Promise<void> => void (await tellVendor(late, deps));
+  return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
+}
+
+/** What the vendor made of it; `unsupported`: it has no way to revoke, `failed`: it could not now. */
+export type ToldVendor = "token" | "grant" | "already" | "unsupported" | "failed";
+
+export interface EndedLink {
+  /** Absent where there was nothing it could be told about: no link, or one that cannot be read. */
+  readonly vendor?: ToldVendor;
+}
+
+/**
+ * Ends a user's link: at once here, then at the vendor as far as it goes, then the record is removed. Sessions are the caller's.
+ *
+ * @throws OAuthError temporarily_unavailable when the store does not answer
+ */
+//= bar#RV-1
+export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> {
+  const { tokens } = deps;
+  const key = linkKey(user, deps);
+  const ended = await tokens.revoke(key);
+  const vendor = ended === undefined ? undefined : await tellVendor(ended.tokens, deps);
+  // The user may have authorized again while the vendor was told: that link is another.
+  for await (const link of tokens.links(user)) {
+    if (link.vendor === key.vendor && link.status === "revoked") await tokens.delete(key);
+  }
+  return vendor === undefined ? {} : { vendor };
+}
+
+/** Best effort: what became of it is in the answer. */
+export async function tellVendor(
+  { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
+  { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,
+): Promise<ToldVendor> {
+  const { vendor: entry, credentials } = settings.vendor;
+  try {
+    const vendor = await vendorClient.resolve(entry);
+    const tokens = { accessToken: accessToken.reveal(), refreshToken: refreshToken?.reveal() };
+    return await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens));
+  } catch (error) {
+    const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
+    return isUnsupported ? "unsupported" : "failed";
+  }
+}
