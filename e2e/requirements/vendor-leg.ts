@@ -184,7 +184,7 @@ export const EGRESS_ROWS: readonly Requirement[] = [
     "A URL has another scheme, user information, a fragment, a port, an endless host or control characters. It is refused when it is configured and when it is called.",
     `${VENDOR}/egress-url.test.ts`,
     `${VENDOR}/egress-corpus.test.ts`,
-    "apps/broker/src/config/vendors.test.ts",
+    "apps/broker/src/config/vendors/vendors.test.ts",
   ),
   row(
     "EG-8",
@@ -219,7 +219,7 @@ export const EGRESS_ROWS: readonly Requirement[] = [
 /** Clients registered at vendors on a caller's behalf, and credentials a caller brings. */
 const NOT_READ = "The vendor's answer is the caller's, byte for byte: the broker reads and keeps none of it";
 const NOT_KEPT = "A caller's secret comes with each call and is kept nowhere that could be named";
-const HOSTED_CLIENT = "apps/platform/src/oauth/hosted-client.test.ts";
+const HOSTED_CLIENT = "apps/platform/src/oauth/hosted-server/client.test.ts";
 
 export const CREDENTIALS: readonly Requirement[] = [
   twin(

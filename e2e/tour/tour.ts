@@ -9,7 +9,7 @@ import { createBrokerClient } from "@oauth-broker/broker-client";
 import { systemClock } from "@oauth-broker/platform/src/clock.ts";
 import { loadPlatformConfig } from "@oauth-broker/platform/src/config.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
-import { initConnector } from "@oauth-broker/platform/src/deploy/init.ts";
+import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { freePort } from "../support/free-port.ts";
 import { BROKER_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";

@@ -27,7 +27,7 @@ describe("a vendor is named in its own file", () => {
     ["apps/broker/src/flows/a.ts", `const url = "https://elsewhere.example/";`],
     ["apps/broker/src/flows/a.test.ts", `const vendor = "linear";`],
     ["packages/simulators/src/vendors/linear.ts", `const host = "mcp.linear.app";`],
-    ["apps/broker/src/config/schema.ts", `text({ type: "vendor id", example: "linear" })`],
+    ["apps/broker/src/config/schema/configuration.ts", `text({ type: "vendor id", example: "linear" })`],
     [`${FOLDER}/registry.ts`, `import { linear } from "./linear.ts";`],
   ])("which does not concern %s: %s", (path, code) => {
     expect(found(path, code)).toEqual([]);

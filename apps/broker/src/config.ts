@@ -5,8 +5,8 @@
 import type { Environment } from "./config/source.ts";
 
 export { buildVendors } from "./config/build.ts";
-export { CUSTOM_VENDOR } from "./config/custom-vendor.ts";
-export { describeConfiguration, type FieldDescription } from "./config/describe.ts";
+export { CUSTOM_VENDOR } from "./config/vendors/custom-vendor.ts";
+export { describeConfiguration, type FieldDescription } from "./config/schema/describe.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "./config/source.ts";
@@ -17,9 +17,9 @@ export {
   originsOf,
   type Registration,
   type Registrations,
-} from "./config/sharing.ts";
+} from "./config/vendors/registrations.ts";
 export type * from "./config/types.ts";
-export type { VendorRegistry } from "./config/vendors.ts";
+export type { VendorRegistry } from "./config/vendors/vendors.ts";
 
 /** The process's environment, for `loadConfig`. Nothing else touches process.env. */
 export function readEnvironment(): Environment {

@@ -2,10 +2,10 @@
  * The broker's entry: command line and configuration in, one command run, signals heard. Decides nothing else.
  * stdout carries JSON lines only; what is meant for people goes to stderr.
  */
-import { type Command, parseCommand } from "./cli.ts";
+import { type Command, parseCommand } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
 import { createLog, explainStartFailure, runService } from "@oauth-broker/oauth-core/service";
-import { runOperatorCommand } from "./operator.ts";
+import { runOperatorCommand } from "./cli/operator.ts";
 import { start } from "./start.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

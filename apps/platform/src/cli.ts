@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/service";
 import type { Connector } from "./connectors/connector.ts";
-import { isVariableName } from "./deploy/allowed-variables.ts";
+import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
 
 export type Command =
   | {
@@ -20,7 +20,7 @@ export type Command =
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
-  /** Not for people: how a deploy runs a server. See deploy/keeper.ts. */
+  /** Not for people: how a deploy runs a server. See deploy/server-process/keeper.ts. */
   | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
   /** The message goes to stderr, the exit code is `EXIT.usage`. */

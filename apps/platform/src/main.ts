@@ -7,11 +7,11 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { type Command, EXIT, HELP, parseCommand } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
-import type { CommandContext } from "./deploy/context.ts";
-import { initConnector } from "./deploy/init.ts";
-import { keep } from "./deploy/keeper.ts";
-import { runDeploy } from "./deploy/run.ts";
-import { showLogs, showStatus } from "./deploy/status.ts";
+import type { CommandContext } from "./deploy/commands/context.ts";
+import { initConnector } from "./deploy/commands/init.ts";
+import { keep } from "./deploy/server-process/keeper.ts";
+import { runDeploy } from "./deploy/commands/run.ts";
+import { showLogs, showStatus } from "./deploy/commands/status.ts";
 import { serve } from "./serve.ts";
 import { openStorage } from "./storage.ts";
 

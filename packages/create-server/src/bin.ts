@@ -2,7 +2,7 @@
 /** The published command: what projects are made of lies beside it. */
 import { join } from "node:path";
 import { create } from "./create.ts";
-import { readMaterials } from "./materials.ts";
+import { readMaterials } from "./materials/materials.ts";
 import { terminal } from "./terminal.ts";
 
 const materials = readMaterials(join(import.meta.dirname, "materials"));

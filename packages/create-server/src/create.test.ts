@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { REGISTRY } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { vendorChoices } from "./choices.ts";
-import type { Prompts } from "./choose.ts";
+import { vendorChoices } from "./choices/choices.ts";
+import type { Prompts } from "./choices/choose.ts";
 import { create, type CreateDeps } from "./create.ts";
-import { ROOT } from "./make-materials.ts";
-import { type Materials, PACKAGES } from "./materials.ts";
+import { ROOT } from "./materials/make-materials.ts";
+import { type Materials, PACKAGES } from "./materials/materials.ts";
 
 const VERSIONS = { dependencies: { zod: "1.0.0" }, devDependencies: {}, optionalDependencies: { "node-x": "26.0.0" } };
 const GOOD = ["--mode", "hosted", "--vendor", "github"];

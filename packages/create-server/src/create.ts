@@ -1,13 +1,13 @@
 /** The command: arguments in, a project written, an exit code out. main.ts and bin.ts call it. */
 import { resolve } from "node:path";
 import { type Given, HELP, parseCommand } from "./arguments.ts";
-import { choose, type Prompts } from "./choose.ts";
-import type { Choices } from "./choices.ts";
+import { choose, type Prompts } from "./choices/choose.ts";
+import type { Choices } from "./choices/choices.ts";
 import { stopwatch } from "./clock.ts";
-import { checkFolder } from "./folder.ts";
-import type { Materials } from "./materials.ts";
-import { openPoints } from "./open-points.ts";
-import { writeProject } from "./write-project.ts";
+import { checkFolder } from "./choices/folder.ts";
+import type { Materials } from "./materials/materials.ts";
+import { openPoints } from "./project/open-points.ts";
+import { writeProject } from "./project/write-project.ts";
 
 export interface CreateDeps {
   /** What FOLDER is relative to. */

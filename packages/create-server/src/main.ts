@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { startFolder } from "./config.ts";
 import { create } from "./create.ts";
-import { makeMaterials, MATERIALS, ROOT, versionOfThis } from "./make-materials.ts";
-import { readMaterials } from "./materials.ts";
+import { makeMaterials, MATERIALS, ROOT, versionOfThis } from "./materials/make-materials.ts";
+import { readMaterials } from "./materials/materials.ts";
 import { terminal } from "./terminal.ts";
 
 process.exitCode = await create(process.argv.slice(2), {

@@ -4,7 +4,7 @@ import type { CreateDeps } from "./create.ts";
 export const terminal: Pick<CreateDeps, "prompts" | "print" | "say"> = {
   prompts:
     process.stdin.isTTY && process.stdout.isTTY
-      ? async (checkFolder) => (await import("./prompts.ts")).createPrompts(checkFolder)
+      ? async (checkFolder) => (await import("./choices/prompts.ts")).createPrompts(checkFolder)
       : undefined,
   print: (text) => void process.stdout.write(`${text}\n`),
   say: (text) => void process.stderr.write(`${text}\n`),

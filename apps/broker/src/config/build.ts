@@ -3,18 +3,18 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopbackName } from "@oauth-broker/oauth-core/service";
-import { buildClient, buildOwner, clientWarnings } from "./clients.ts";
-import { mixUpWarnings } from "./mix-up.ts";
+import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
+import { mixUpWarnings } from "./vendors/mix-up.ts";
 import { present } from "./present.ts";
 import type { Problem } from "./problems.ts";
-import type { ParsedConfiguration } from "./schema.ts";
-import { indexRegistrations, sharingWarnings } from "./sharing.ts";
+import type { ParsedConfiguration } from "./schema/configuration.ts";
+import { indexRegistrations, sharingWarnings } from "./vendors/registrations.ts";
 import type { Environment, Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
-import type { UrlRules } from "./endpoint.ts";
-import { vendorSchema } from "./vendor-schema.ts";
-import { environmentWarnings } from "./vendor-credentials.ts";
-import { buildVendor, type VendorRegistry } from "./vendors.ts";
+import type { UrlRules } from "./schema/endpoint.ts";
+import { vendorSchema } from "./schema/vendor.ts";
+import { environmentWarnings } from "./vendors/credentials.ts";
+import { buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 
 export interface BuiltVendors {
   /** Every vendor there will be, also those whose entry has problems. */

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseKeys, parseStore } from "./addresses.ts";
+import { parseKeys, parseStore } from "./store-and-keys.ts";
 import type { Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 

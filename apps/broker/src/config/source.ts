@@ -1,6 +1,6 @@
 /**
  * Where the configuration comes from: the file BROKER_CONFIG names, broker.yaml in the start directory, or nowhere.
- * Answers the tree as written; what it means is schema.ts. No message quotes the file: it may hold secrets.
+ * Answers the tree as written; what it means is schema/. No message quotes the file: it may hold secrets.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * One deploy: the server runs, the ingress stands in front of it, the connection test asks, and the connector's state is written
  * with what was deployed, in one write at the end. Until then nothing of the connector has changed but the address it claimed.
- * Before it: cli/run.ts. After it: whoever keeps it running and calls `stop`.
+ * Before it: commands/run.ts. After it: the same, which keeps it running and calls `stop`.
  */
 import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
@@ -10,12 +10,12 @@ import type { Upstream } from "../ingress/gate.ts";
 import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";
-import type { Check } from "./check.ts";
-import { type ConnectionTest, testConnection } from "./connection-test.ts";
-import { serverEnvironment } from "./server-environment.ts";
-import { type Keeper, type ServerProcess, startServerProcess } from "./server-process.ts";
-import type { ServiceFile } from "./service-file.ts";
-import { commandPath, startCommand } from "./start-command.ts";
+import type { Check } from "./connection-test/check.ts";
+import { type ConnectionTest, testConnection } from "./connection-test/connection-test.ts";
+import { serverEnvironment } from "./server-process/environment.ts";
+import { type Keeper, type ServerProcess, startServerProcess } from "./server-process/process.ts";
+import type { ServiceFile } from "./service-file/service-file.ts";
+import { commandPath, startCommand } from "./server-process/start-command.ts";
 import { provideTable, type Table } from "./table.ts";
 import { keepTableMode } from "./table-mode.ts";
 

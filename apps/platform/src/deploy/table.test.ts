@@ -1,7 +1,7 @@
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
 import { startLocalTable } from "../sandbox.ts";
-import { serverEnvironment } from "./server-environment.ts";
+import { serverEnvironment } from "./server-process/environment.ts";
 import { tableDefinition } from "./table-definition.ts";
 import { keepTableMode, tableMode } from "./table-mode.ts";
 

@@ -1,7 +1,7 @@
 /** The table of a server with `enable_db: true`, ready, with what the server must be told of it. */
 import type { Storage } from "../storage.ts";
-import type { ProvisionedTable } from "./server-environment.ts";
-import type { ServiceFile } from "./service-file.ts";
+import type { ProvisionedTable } from "./server-process/environment.ts";
+import type { ServiceFile } from "./service-file/service-file.ts";
 import { tableMode } from "./table-mode.ts";
 
 export interface Table extends ProvisionedTable {

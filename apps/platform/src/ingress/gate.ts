@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Deployment } from "../connectors/connector.ts";
-import { isExposed } from "../deploy/expose.ts";
+import { isExposed } from "../deploy/service-file/expose.ts";
 
 /** A deployed server as the ingress knows it. */
 export interface Upstream extends Pick<Deployment, "connectorId" | "mode" | "expose" | "target"> {

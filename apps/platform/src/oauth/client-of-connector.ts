@@ -23,8 +23,8 @@ import {
 } from "@oauth-broker/oauth-core";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
-import { enteredClient, registeredClient } from "./hosted-client.ts";
-import { discoverServer, type Whereabouts } from "./hosted-server.ts";
+import { enteredClient, registeredClient } from "./hosted-server/client.ts";
+import { discoverServer, type Whereabouts } from "./hosted-server/discover.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
 
 export interface BrokerAccess {

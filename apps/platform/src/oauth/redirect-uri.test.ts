@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import { initConnector } from "../deploy/init.ts";
-import { showStatus } from "../deploy/status.ts";
+import { initConnector } from "../deploy/commands/init.ts";
+import { showStatus } from "../deploy/commands/status.ts";
 import { serve } from "../serve.ts";
 import { freePort } from "../routes/ingress.ts";
 import { HOSTED_YAML, PRE_REGISTERED_YAML, serverProject } from "../testing/server-project.ts";

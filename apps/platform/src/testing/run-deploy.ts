@@ -2,11 +2,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import type { Variables } from "../deploy/allowed-variables.ts";
-import type { CommandContext } from "../deploy/context.ts";
-import { initConnector } from "../deploy/init.ts";
-import { runDeploy } from "../deploy/run.ts";
-import { showLogs, showStatus } from "../deploy/status.ts";
+import type { Variables } from "../deploy/service-file/allowed-variables.ts";
+import type { CommandContext } from "../deploy/commands/context.ts";
+import { initConnector } from "../deploy/commands/init.ts";
+import { runDeploy } from "../deploy/commands/run.ts";
+import { showLogs, showStatus } from "../deploy/commands/status.ts";
 import { NOW, openTestStorage, type TestStorage } from "./test-storage.ts";
 
 const ENTRY = join(import.meta.dirname, "..", "main.ts");

@@ -111,10 +111,10 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A server gets only those variables of the deployer that the deployer names with --env",
-    file: "apps/platform/src/deploy/allowed-variables.ts",
+    file: "apps/platform/src/deploy/service-file/allowed-variables.ts",
     find: "  return allowed.includes(name);",
     replace: '  return allowed.includes(name) || name !== "";',
-    tests: ["apps/platform/src/deploy/service-file.test.ts", "apps/platform/src/deploy/deploy.test.ts"],
+    tests: ["apps/platform/src/deploy/service-file/service-file.test.ts", "apps/platform/src/deploy/deploy.test.ts"],
   },
   {
     defence: "A connect flow is finished in the browser session that started it, and in no other",
@@ -139,10 +139,10 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Codes and tokens of a hosted server's users go to its own origin alone",
-    file: "apps/platform/src/oauth/protected-resource.ts",
+    file: "apps/platform/src/oauth/hosted-server/protected-resource.ts",
     find: "  if (URL.parse(url)?.origin === origin) return;",
     replace: '  if (URL.parse(url)?.origin === origin || origin !== "") return;',
-    tests: ["apps/platform/src/oauth/hosted-server.test.ts"],
+    tests: ["apps/platform/src/oauth/hosted-server/discover.test.ts"],
   },
   {
     defence: "A secret that was entered for one client and token endpoint does not open for another",

@@ -99,7 +99,7 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/keys/keyset.ts",
     find: "      if (stored.revision !== revision) {\n",
     replace: "      if (stored.revision < 0) {\n",
-    tests: ["apps/broker/src/keys/keyset-place.test.ts", "apps/broker/src/operator.test.ts"],
+    tests: ["apps/broker/src/keys/keyset-place.test.ts", "apps/broker/src/cli/operator.test.ts"],
   },
   {
     defence: "A commit is fenced by version, status and lease owner",

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { HELP, parseCommand, VERSION } from "./command-line.ts";
+
+describe("parseCommand", () => {
+  it.each([
+    [[], { name: "serve" }],
+    [["serve"], { name: "serve" }],
+    [["check"], { name: "check" }],
+    [["flow", "abc"], { name: "flow", flowId: "abc", json: false }],
+    [["flow", "--json", "abc"], { name: "flow", flowId: "abc", json: true }],
+    [["flow", "--", "-abc"], { name: "flow", flowId: "-abc", json: false }],
+    [["keys", "list"], { name: "keys-list" }],
+    [["keys", "adopt", "12"], { name: "keys-adopt", revision: 12 }],
+    [["keys", "rotate"], { name: "keys-rotate" }],
+    [["--help"], { name: "help" }],
+    [["-h"], { name: "help" }],
+    [["help"], { name: "help" }],
+    [["keys", "--help"], { name: "help" }],
+    [["--version"], { name: "version" }],
+    [["-v"], { name: "version" }],
+  ])("reads %j", (args, command) => {
+    expect(parseCommand(args)).toEqual(command);
+  });
+
+  it.each([
+    [["srve"], "there is no command 'srve'"],
+    [["serve", "now"], "serve takes no arguments"],
+    [["flow"], "flow takes one flow id"],
+    [["flow", "a", "b"], "flow takes one flow id"],
+    [["keys"], "keys takes one of: list, rotate, adopt"],
+    [["keys", "adopt"], "keys adopt takes the revision of the keyset that is meant"],
+    [["keys", "adopt", "1a"], "keys adopt takes the revision of the keyset that is meant"],
+    [["keys", "drop"], "keys takes one of: list, rotate, adopt"],
+    [["keys", "rotate", "now"], "keys takes one of: list, rotate, adopt"],
+    [["check", "--json"], "--json goes with flow only"],
+    [["--jsn"], "Unknown option '--jsn'"],
+    [["--json=yes"], "Option '--json' does not take an argument"],
+  ])("refuses %j, saying why and where to look", (args, problem) => {
+    expect(parseCommand(args)).toEqual({
+      name: "invalid",
+      message: `broker: ${problem}.\nRun 'broker --help' for the commands.`,
+    });
+  });
+
+  it("knows its version and lists every command", () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    expect(VERSION).toBe(manifest.version);
+    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt"])
+      expect(HELP).toContain(`  ${command} `);
+  });
+});

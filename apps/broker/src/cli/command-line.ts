@@ -1,0 +1,123 @@
+/**
+ * The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing;
+ * main.ts and operator.ts do.
+ */
+import { parseArgs } from "node:util";
+import manifest from "../../package.json" with { type: "json" };
+
+export type Command =
+  | { readonly name: "serve" }
+  | { readonly name: "check" }
+  | { readonly name: "flow"; readonly flowId: string; readonly json: boolean }
+  | { readonly name: "keys-rotate" }
+  | { readonly name: "keys-list" }
+  | { readonly name: "keys-adopt"; readonly revision: number }
+  | { readonly name: "help" }
+  | { readonly name: "version" }
+  /** Not understood: the message goes to stderr, the exit code is `USAGE_EXIT_CODE`. */
+  | { readonly name: "invalid"; readonly message: string };
+
+export const VERSION: string = manifest.version;
+export const USAGE_EXIT_CODE = 2;
+
+export const HELP = `Usage: broker [COMMAND]
+
+Commands
+  serve            run the broker (the default)
+  check            read the configuration, say what it amounts to or everything that is wrong with it
+  flow ID          the timeline of one flow, without secrets; ID is the flow_id of a page, redirect, error or log line
+  keys list        the broker's own keys: which one is in use, which ones only open
+  keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
+  keys adopt N     take the keyset of revision N that lies in the store though it belongs to another base_url or table, or
+                   is older than one that was in use: after a move, or a backup restored on purpose
+
+Options
+  --json           with flow: as JSON
+  -h, --help       this text
+  -v, --version    the version
+
+Environment
+  BROKER_CONFIG    the configuration, a YAML file; default broker.yaml in the start directory
+  BASE_URL, HOST, PORT, STORE
+                   win over base_url, listen.host, listen.port and store of the file
+  VENDOR_<ID>_CLIENT_ID, VENDOR_<ID>_CLIENT_SECRET
+                   credentials of a vendor for which the file has none
+  AWS_...          with a dynamodb: store or kms: keys, the AWS SDK's own: credentials where there is no role,
+                   AWS_ENDPOINT_URL_KMS for a key service at an address of its own
+
+Without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs as a sandbox
+on this machine. Every field of the file: docs/configuration.md.`;
+
+/** @param args without the program and the script, as in `process.argv.slice(2)` */
+export function parseCommand(args: readonly string[]): Command {
+  const read = readArguments(args);
+  if ("problem" in read) return invalid(read.problem);
+  const { words, help, version, json } = read;
+  if (help) return { name: "help" };
+  if (version) return { name: "version" };
+  const command = parseWords(words, json);
+  if (json && command.name !== "flow" && command.name !== "invalid") return invalid("--json goes with flow only");
+  return command;
+}
+
+interface Arguments {
+  readonly words: readonly string[];
+  readonly help: boolean;
+  readonly version: boolean;
+  readonly json: boolean;
+}
+
+function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", short: "v", default: false },
+        json: { type: "boolean", default: false },
+      },
+    });
+    return { words: positionals, ...values };
+  } catch (error) {
+    // Node's sentence, without its advice on positional arguments.
+    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
+    return { problem: sentence };
+  }
+}
+
+function parseWords([first = "serve", ...rest]: readonly string[], json: boolean): Command {
+  switch (first) {
+    case "serve":
+    case "check":
+      return rest.length === 0 ? { name: first } : invalid(`${first} takes no arguments`);
+    case "help":
+      return { name: "help" };
+    case "flow": {
+      const [flowId] = rest;
+      return flowId !== undefined && rest.length === 1
+        ? { name: "flow", flowId, json }
+        : invalid("flow takes one flow id");
+    }
+    case "keys":
+      return parseKeys(rest);
+    default:
+      return invalid(`there is no command '${first.slice(0, 40)}'`);
+  }
+}
+
+function parseKeys([action, ...rest]: readonly string[]): Command {
+  if (action === "adopt") {
+    const [revision = ""] = rest;
+    return rest.length === 1 && /^\d{1,9}$/.test(revision)
+      ? { name: "keys-adopt", revision: Number(revision) }
+      : invalid("keys adopt takes the revision of the keyset that is meant");
+  }
+  if (rest.length === 0 && action === "list") return { name: "keys-list" };
+  if (rest.length === 0 && action === "rotate") return { name: "keys-rotate" };
+  return invalid("keys takes one of: list, rotate, adopt");
+}
+
+function invalid(problem: string): Command {
+  return { name: "invalid", message: `broker: ${problem}.\nRun 'broker --help' for the commands.` };
+}

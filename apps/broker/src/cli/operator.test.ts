@@ -1,0 +1,165 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../clock.ts";
+import type { Command } from "./command-line.ts";
+import type { Config } from "../config.ts";
+import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
+import { createKeyset } from "../keys/keyset.ts";
+import { runOperatorCommand } from "./operator.ts";
+import { openStores } from "../stores.ts";
+import { startTestAws, type TestAws } from "../testing/aws.ts";
+
+type OperatorCommand = Exclude<Command, { name: "serve" }>;
+
+async function run(command: OperatorCommand, config: Config) {
+  const write = { stdout: vi.spyOn(process.stdout, "write"), stderr: vi.spyOn(process.stderr, "write") };
+  for (const spy of Object.values(write)) spy.mockReturnValue(true);
+  const text = (spy: (typeof write)["stdout"]): string => spy.mock.calls.map(([chunk]) => String(chunk)).join("");
+  try {
+    const code = await runOperatorCommand(command, () => config);
+    return { code, stdout: text(write.stdout), stderr: text(write.stderr) };
+  } finally {
+    for (const spy of Object.values(write)) spy.mockRestore();
+  }
+}
+
+const COMMANDS: readonly OperatorCommand[] = [
+  { name: "flow", flowId: "A".repeat(22), json: false },
+  { name: "keys-list" },
+  { name: "keys-rotate" },
+];
+
+describe("a command on the store", () => {
+  it.each(COMMANDS)("$name makes none where there is none yet", async (command) => {
+    const folder = folderOf();
+    const path = join(folder, "data", "broker.sqlite");
+    const config = load({ ...MINIMAL, store: `sqlite:${path}` });
+    const { code, stdout, stderr } = await run(command, config);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `There is no store at ${path} yet: start the broker once\n`,
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("reads the one that a broker has made", async () => {
+    const path = join(folderOf(), "broker.sqlite");
+    const config = load({ ...MINIMAL, store: `sqlite:${path}` });
+    const stores = await openStores(config, systemClock);
+    await stores.records.ping();
+    await stores.close();
+    expect(existsSync(path)).toBe(true);
+    const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+});
+
+describe("a command on a table", () => {
+  let aws: TestAws;
+  beforeAll(async () => {
+    aws = await startTestAws();
+  });
+  afterAll(() => aws.close());
+
+  const configOf = ({ table, endpoint }: { table: string; endpoint?: string }, keyArn = aws.kms.createKey()): Config =>
+    load({ ...MINIMAL, store: `dynamodb:${table}?region=eu-west-1&endpoint=${endpoint}`, keys: `kms:${keyArn}` });
+
+  it("finds no keys where no broker has been, and makes none", async () => {
+    const store = await aws.newStore();
+    for (const name of ["keys-list", "keys-rotate"] as const) {
+      expect(await run({ name }, configOf(store))).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "There are no keys yet: start the broker once\n",
+      });
+    }
+    expect(await aws.engine.items(store.table)).toEqual([]);
+  });
+
+  it("lists and rotates the keys of the brokers there", async () => {
+    const config = configOf(await aws.newStore());
+    const stores = await openStores(config, systemClock);
+    const keyset = createKeyset({ storage: stores.keyset, now: systemClock });
+    await keyset.load();
+    const rotated = await run({ name: "keys-rotate" }, config);
+    expect(rotated).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/^New key [\w-]+, used from /),
+    });
+    await keyset.load();
+    expect(keyset.describe()).toHaveLength(2);
+    const { stdout, stderr } = await run({ name: "keys-list" }, config);
+    expect(stdout.trim().split("\n")).toEqual([
+      expect.stringMatching(/in use$/),
+      expect.stringMatching(new RegExp(`^${keyset.describe()[1]?.kid} .*waiting$`)),
+    ]);
+    expect(stderr).toBe("Revision 2. So that none below it is taken after a restart, set keys_min_revision: 2\n");
+    expect(rotated.stdout).toMatch(/set keys_min_revision: 2\n$/);
+    expect((await run({ name: "keys-list" }, { ...config, keysMinRevision: 2 })).stderr).toBe(
+      "Revision 2; none below 2 is taken.\n",
+    );
+    await stores.close();
+    const flow = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
+    expect(flow).toMatchObject({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+
+  it("adopts the keyset of another base_url by the revision alone that is meant, above every floor (#11)", async () => {
+    const config = configOf(await aws.newStore());
+    const stores = await openStores(config, systemClock);
+    const before = createKeyset({ storage: stores.keyset, now: systemClock });
+    await before.load();
+    await stores.close();
+    const moved = { ...config, baseUrl: "https://moved.example.com", keysMinRevision: 7 };
+    const list = await run({ name: "keys-list" }, moved);
+    expect(list).toMatchObject({ code: 1, stdout: "" });
+    expect(list.stderr).toContain("main.js keys adopt 1");
+    expect(await run({ name: "keys-adopt", revision: 2 }, moved)).toMatchObject({
+      code: 1,
+      stderr: "The keys cannot be opened: the keyset there is of revision 1, not 2\n",
+    });
+    expect(await run({ name: "keys-adopt", revision: 1 }, moved)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Revision 8\. So that none .* keys_min_revision: 8\n$/),
+    });
+    const listed = await run({ name: "keys-list" }, moved);
+    expect(listed.stdout).toContain(`${before.active("state").kid} `);
+    expect(await run({ name: "keys-adopt", revision: 8 }, moved)).toMatchObject({
+      stdout: "The keyset of revision 8 is the one of this broker already.\n",
+    });
+    expect(await run({ name: "keys-list" }, config)).toMatchObject({ code: 1 });
+  });
+
+  it("says what to do when there is no such table, or KMS will not have the key", async () => {
+    const store = await aws.newStore();
+    for (const command of COMMANDS) {
+      const { code, stdout, stderr } = await run(command, configOf({ ...store, table: "mistyped" }));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(/^The record store does not answer: there is no table mistyped in region eu-west-1.*\n$/);
+    }
+    const keyArn = aws.kms.createKey();
+    const stores = await openStores(configOf(store, keyArn), systemClock);
+    await stores.keyset.write(undefined, { text: "{}", revision: 1 });
+    await stores.close();
+    aws.kms.setKeyState(keyArn, "Disabled");
+    const { code, stderr } = await run({ name: "keys-list" }, configOf(store, keyArn));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The key service does not answer: .*enable it\n$/);
+  });
+});
+
+it("check says where flows and keys are", async () => {
+  const keyArn = "arn:aws:kms:eu-west-1:111122223333:alias/broker";
+  const table = load({ ...MINIMAL, store: "dynamodb:flows?region=eu-west-1", keys: `kms:${keyArn}` });
+  expect((await run({ name: "check" }, table)).stdout).toMatch(
+    new RegExp(`^store +dynamodb, table flows in eu-west-1\nkeys +in the store, sealed under ${keyArn}$`, "m"),
+  );
+  const file = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite", keys: "file:/srv/keys.json" });
+  expect((await run({ name: "check" }, file)).stdout).toMatch(
+    /^store +sqlite, \/srv\/b\.sqlite\nkeys +\/srv\/keys\.json$/m,
+  );
+  const beside = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite" });
+  expect((await run({ name: "check" }, beside)).stdout).toMatch(/sealed by \/srv\/b\.sqlite\.key$/m);
+});

@@ -1,0 +1,185 @@
+/** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
+import { existsSync } from "node:fs";
+import { isFlowId, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { readTimeline, type Timeline } from "../flows/timeline.ts";
+import { createKeyset, PUBLISH_SECONDS } from "../keys/keyset.ts";
+import { openStores, type Stores } from "../stores.ts";
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** @returns the exit code */
+export async function runOperatorCommand(
+  command: Exclude<Command, { name: "serve" }>,
+  load: () => Config,
+): Promise<number> {
+  switch (command.name) {
+    case "help":
+      print(HELP);
+      return 0;
+    case "version":
+      print(VERSION);
+      return 0;
+    case "invalid":
+      say(command.message);
+      return USAGE_EXIT_CODE;
+    case "check":
+      return check(load());
+    case "flow":
+      return withStores(load(), ({ records }) => showFlow(command, records));
+    case "keys-rotate":
+      return withStores(load(), rotate);
+    case "keys-list":
+      return withStores(load(), list);
+    case "keys-adopt":
+      return withStores(load(), (stores) => adopt(command.revision, stores));
+  }
+}
+
+async function withStores(config: Config, run: (stores: Stores) => Promise<number>): Promise<number> {
+  const { store } = config;
+  if (store.kind === "memory") {
+    say("The memory store lives inside the serving process. Use a sqlite: or dynamodb: store for this command.");
+    return 1;
+  }
+  // The first call would make one: a mistyped path must not look like a store without flows.
+  if (store.kind === "sqlite" && !existsSync(store.path)) {
+    say(`There is no store at ${store.path} yet: start the broker once`);
+    return 1;
+  }
+  const stores = await openStores(config, systemClock);
+  try {
+    return await run(stores);
+  } catch (error) {
+    // A table or key service that does not help now: what is for the log of a server is for the terminal here.
+    if (!(error instanceof OAuthError)) throw error;
+    say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
+    return 1;
+  } finally {
+    await stores.close();
+  }
+}
+
+function check(config: Config): number {
+  for (const warning of config.warnings) say(`warning: ${warning}`);
+  print(
+    [
+      `configuration  ${config.file ?? "none: the sandbox"}`,
+      `base_url       ${config.baseUrl}`,
+      `listen         ${config.listen.host}:${config.listen.port}`,
+      `store          ${placeOfStore(config)}`,
+      `keys           ${placeOfKeys(config)}`,
+      `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
+      `vendors        ${usableVendors(config)}`,
+      "ok",
+    ].join("\n"),
+  );
+  return 0;
+}
+
+/** Those the broker has credentials for, and how many more it knows: hundreds of names would hide the few that matter. */
+function usableVendors({ vendors }: Config): string {
+  const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
+  return `${usable.map(({ vendor }) => vendor.id).join(", ") || "none"} with credentials; ${vendors.size} known`;
+}
+
+function placeOfStore({ store }: Config): string {
+  if (store.kind === "memory") return "memory";
+  if (store.kind === "sqlite") return `sqlite, ${store.path}`;
+  return `dynamodb, table ${store.table} in ${store.region}${store.endpoint === undefined ? "" : ` at ${store.endpoint}`}`;
+}
+
+function placeOfKeys({ store, keys }: Config): string {
+  if (keys.kind === "file") return keys.path;
+  if (keys.kind === "kms") return `in the store, sealed under ${keys.keyArn}`;
+  return store.kind === "sqlite" ? `in the store, sealed by ${store.path}.key` : "in memory";
+}
+
+async function showFlow({ flowId, json }: { flowId: string; json: boolean }, records: RecordStore): Promise<number> {
+  if (!isFlowId(flowId)) {
+    say("That is not a flow id. It is the flow_id of a redirect, an error or a log line: 22 characters.");
+    return 2;
+  }
+  const timeline = await readTimeline(flowId, records);
+  if (timeline === undefined) {
+    say("No such flow. Timelines are kept for an hour.");
+    return 1;
+  }
+  print(json ? JSON.stringify(toWire(timeline), null, 2) : formatTimeline(timeline));
+  return 0;
+}
+
+function toWire({ flowId, clientId, expiresAt, ...rest }: Timeline): Record<string, unknown> {
+  return { flow_id: flowId, client_id: clientId, expires_at: expiresAt, ...rest };
+}
+
+function formatTimeline(timeline: Timeline): string {
+  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  return [
+    `flow         ${timeline.flowId}`,
+    `stage        ${timeline.stage}, until ${at(timeline.expiresAt)}`,
+    `client       ${timeline.clientId}`,
+    `vendor       ${timeline.vendor}`,
+    `credentials  ${timeline.credentials}`,
+    `scope        ${timeline.scope.join(" ") || "none"}`,
+    ...timeline.legs.flatMap((leg) => [
+      "",
+      `${at(leg.at)}  ${leg.leg}${leg.reason === undefined ? "" : `: ${leg.reason}`}`,
+      ...leg.checks.map((check) => `  ok  ${check}`),
+    ]),
+  ].join("\n");
+}
+
+async function rotate(stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  if (!(await keyset.look())) return sayThatThereAreNoKeys();
+  const { kid, activeFrom } = await keyset.rotate();
+  print(
+    `New key ${kid}, used from ${new Date(activeFrom * 1000).toISOString()} (${PUBLISH_SECONDS} s, so that every process knows it first). Old keys keep opening what they sealed.`,
+  );
+  print(await revisionLine(keyset.revision(), stores));
+  return 0;
+}
+
+async function list(stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  // Loading would make some.
+  if (!(await keyset.look())) return sayThatThereAreNoKeys();
+  for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
+    const made = new Date(createdAt * 1000).toISOString();
+    const state = active ? "in use" : activeFrom > systemClock() ? "waiting" : "opens only";
+    print(`${kid}  made ${made}  ${state}`);
+  }
+  // Apart from the answer, which has a line for each key.
+  say(await revisionLine(keyset.revision(), stores));
+  return 0;
+}
+
+async function adopt(revision: number, stores: Stores): Promise<number> {
+  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  const isOurs = await keyset.look().catch(() => false);
+  if (isOurs && keyset.revision() === revision) {
+    print(`The keyset of revision ${revision} is the one of this broker already.`);
+    return 0;
+  }
+  const adopted = await keyset.adopt(revision);
+  print(`The keyset is the one of this broker now. Where a key in it may be known to others: main.js keys rotate`);
+  print(await revisionLine(adopted, stores));
+  return 0;
+}
+
+/** What the operator has to write down where the broker cannot do it itself. */
+async function revisionLine(revision: number, { floor }: Pick<Stores, "floor">): Promise<string> {
+  const kept = await floor.kept();
+  return kept >= revision
+    ? `Revision ${revision}; none below ${kept} is taken.`
+    : `Revision ${revision}. So that none below it is taken after a restart, set keys_min_revision: ${revision}`;
+}
+
+function sayThatThereAreNoKeys(): number {
+  say("There are no keys yet: start the broker once");
+  return 1;
+}

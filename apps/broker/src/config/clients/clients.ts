@@ -1,0 +1,162 @@
+/** Owners and clients: what one field alone cannot show, then the values the flows use. */
+import { buildKeys, checkKeyUses } from "./key-uses.ts";
+import type { ParsedClient } from "../schema/client.ts";
+import { formatPath, nearest, type Path, type Problem } from "../problems.ts";
+import type { ParsedOwner } from "../schema/configuration.ts";
+import type { Tree } from "../source.ts";
+import type { ClientConfig, OwnerConfig } from "../types.ts";
+import { present } from "../present.ts";
+
+const SHORTEST_SECRET = 32;
+
+/**
+ * Problems between the fields of owners and clients. Works on the tree as written, so that it also speaks when another
+ * field is wrong.
+ *
+ * @param vendorIds every vendor that will exist
+ */
+export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Problem[] {
+  const owners = entriesOf(tree["owners"]);
+  const clients = entriesOf(tree["clients"]);
+  const ownerIds = new Set(owners.map(({ id }) => id));
+  const problems = [...duplicates(owners, "owners", "id"), ...duplicates(clients, "clients", "client_id")];
+  const say = (path: Path, problem: string, expected: string): void => {
+    problems.push({ path: formatPath(path), problem, expected });
+  };
+  const checkVendors = (path: Path, ids: Iterable<unknown>): void => {
+    for (const [index, id] of [...ids].entries()) {
+      if (typeof id !== "string" || vendorIds.has(id)) continue;
+      const near = nearest(id, vendorIds);
+      const suggestion = near === undefined ? "" : `: did you mean ${near}?`;
+      say(
+        [...path, index],
+        `is not a known vendor${suggestion}`,
+        `one of ${[...vendorIds].join(", ") || "the ids under vendors"}`,
+      );
+    }
+  };
+
+  for (const [index, client] of clients.entries()) {
+    if (client === NO_MAPPING) continue;
+    const path = ["clients", index];
+    checkWays(path, client, say);
+    for (const { field, problem, expected } of checkKeyUses(client)) say([...path, field], problem, expected);
+    const { owner, vendors } = client;
+    if (typeof owner === "string" && !ownerIds.has(owner))
+      say([...path, "owner"], "is not one of the owners", "the id of an entry under owners");
+    if (owner !== undefined && Object.hasOwn(client, "approved_vendors")) {
+      say([...path, "approved_vendors"], "belongs to the owner", "approved_vendors of the entry under owners");
+    }
+    if (Array.isArray(vendors)) checkVendors([...path, "vendors"], vendors);
+  }
+  for (const [index, { initial_access_token: tokens }] of owners.entries()) {
+    if (typeof tokens !== "object" || tokens === null) continue;
+    for (const id of Object.keys(tokens)) {
+      if (!vendorIds.has(id))
+        say(["owners", index, "initial_access_token", id], "is not a known vendor", "a vendor id");
+    }
+  }
+  return problems;
+}
+
+/** One way to authenticate. Keys beside a secret are there to encrypt to. */
+function checkWays(
+  path: Path,
+  client: Readonly<Record<string, unknown>>,
+  say: (path: Path, problem: string, expected: string) => void,
+): void {
+  const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
+  const encrypts = Object.hasOwn(client, "token_encrypted_response_alg");
+  if (ways.length === 1 || (encrypts && ways.length === 2 && ways[0] === "client_secret")) return;
+  say(
+    path,
+    ways.length === 0 ? "has no way to authenticate" : `has ${ways.join(" and ")}`,
+    "exactly one of client_secret, jwks, jwks_uri; with token_encrypted_response_alg client_secret and one of the others",
+  );
+}
+
+/** What is allowed but deserves a word. */
+export function clientWarnings(
+  clients: readonly ParsedClient[],
+  owners: readonly ParsedOwner[],
+  vendorIds: ReadonlySet<string>,
+): string[] {
+  const warnings: string[] = [];
+  for (const { client_id: id, client_secret: secrets } of clients) {
+    if ((secrets ?? []).some(({ length }) => length < SHORTEST_SECRET)) {
+      warnings.push(
+        `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
+      );
+    }
+  }
+  for (const { client_id: id, browser_binding: binding } of clients) {
+    if (binding === "platform") {
+      warnings.push(
+        `Client ${id} has browser_binding platform: the broker does not check that the browser that started a flow finishes it, so the client must`,
+      );
+    }
+  }
+  const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
+  for (const id of new Set(approved)) {
+    if (!vendorIds.has(id)) warnings.push(`approved_vendors names ${id}, which is not a known vendor`);
+  }
+  return warnings;
+}
+
+export function buildOwner(parsed: ParsedOwner): OwnerConfig {
+  return {
+    id: parsed.id,
+    ...present({ name: parsed.name }),
+    approvedVendors: parsed.approved_vendors,
+    initialAccessTokens: new Map(Object.entries(parsed.initial_access_token ?? {})),
+  };
+}
+
+export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]): ClientConfig {
+  const owner = owners.find(({ id }) => id === parsed.owner);
+  return {
+    clientId: parsed.client_id,
+    secretDigests: (parsed.client_secret ?? []).map(({ digest }) => digest),
+    redirectUris: parsed.redirect_uris,
+    browserBinding: parsed.browser_binding,
+    allowOverrides: parsed.allow_overrides,
+    approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
+    ...buildKeys(parsed),
+    ...present({
+      owner: parsed.owner,
+      ownerName: owner?.name,
+      name: parsed.name,
+      vendors: parsed.vendors,
+      initiateLoginUri: parsed.initiate_login_uri,
+      initialAccessTokens: owner?.initialAccessTokens,
+    }),
+  };
+}
+
+/** Stands for an entry that is no mapping: the schema has said so already. */
+const NO_MAPPING: Readonly<Record<string, unknown>> = {};
+
+/** A section that is a list of mappings; entries that are none are empty ones, so that positions stay. */
+export function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  return list.map((entry) =>
+    typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : NO_MAPPING,
+  );
+}
+
+function duplicates(entries: readonly Readonly<Record<string, unknown>>[], section: string, key: string): Problem[] {
+  const seen = new Set<unknown>();
+  return entries.flatMap(({ [key]: id }, index) => {
+    if (id === undefined || !seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [
+      {
+        path: formatPath([section, index, key]),
+        problem: "is given to an earlier entry already",
+        expected: "an id of its own",
+      },
+    ];
+  });
+}

@@ -1,0 +1,101 @@
+/**
+ * What the keys of a client are for: to prove who it is, to encrypt its token answers to, or both. A set may hold keys of
+ * both kinds; beside a client_secret it is for encryption only, so that there is one way to authenticate.
+ */
+import {
+  type EncryptedResponse,
+  findEncryptionKey,
+  RESPONSE_ENCRYPTION_ALGS,
+  type ResponseEncryptionAlg,
+  usableKeys,
+} from "@oauth-broker/oauth-core";
+import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
+import type { ParsedClient } from "../schema/client.ts";
+import type { ClientConfig } from "../types.ts";
+
+export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
+
+type KeySet = Parameters<typeof usableKeys>[0];
+type Key = ReturnType<typeof usableKeys>[number];
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly problem: string;
+  readonly expected: string;
+}
+
+const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
+  "ECDH-ES": "an EC key on P-256, P-384 or P-521, or OKP on X25519, with use enc",
+  "ECDH-ES+A256KW": "an EC key on P-256, P-384 or P-521, or OKP on X25519, with use enc",
+  "RSA-OAEP-256": "an RSA key of at least 2048 bits, with use enc",
+};
+
+/** @param client one entry of `clients` as written, references resolved; what a field alone shows is told elsewhere */
+export function checkKeyUses(client: Readonly<Record<string, unknown>>): FieldProblem[] {
+  const has = (name: string): boolean => Object.hasOwn(client, name);
+  const alg = RESPONSE_ENCRYPTION_ALGS.find((one) => one === client["token_encrypted_response_alg"]);
+  const set = readKeySet(client["jwks"]);
+  const problems: FieldProblem[] = [];
+  if (has("token_encrypted_response_enc") && !has("token_encrypted_response_alg")) {
+    problems.push({
+      field: "token_encrypted_response_enc",
+      problem: "encrypts nothing without token_encrypted_response_alg",
+      expected: `token_encrypted_response_alg as well: one of ${RESPONSE_ENCRYPTION_ALGS.join(", ")}`,
+    });
+  }
+  if (has("token_encrypted_response_alg") && !has("jwks") && !has("jwks_uri")) {
+    problems.push({
+      field: "token_encrypted_response_alg",
+      problem: "needs a key of the client",
+      expected: `jwks or jwks_uri, beside client_secret too${alg === undefined ? "" : `, with ${KEY_OF_ALG[alg]}`}`,
+    });
+  }
+  if (!has("jwks") || checkPublicKeys(set) !== undefined) return problems;
+  const keys = asKeySet(set);
+  const signs = !has("client_secret");
+  if (alg !== undefined && findEncryptionKey(usableKeys(keys, "enc"), alg, signs) === undefined) {
+    problems.push({ field: "jwks", problem: `has no key for ${alg}`, expected: KEY_OF_ALG[alg] });
+  }
+  if (signs && signingKeys(keys).length === 0) {
+    problems.push({
+      field: "jwks",
+      problem: "has no key for private_key_jwt",
+      expected: "a key whose use is sig or absent, or client_secret beside the keys for encryption",
+    });
+  }
+  return problems;
+}
+
+/** `checkPublicKeys` has seen it. */
+function asKeySet(value: unknown): KeySet {
+  return value as KeySet;
+}
+
+/** One that names an algorithm of encryption verifies nothing. */
+function signingKeys(set: KeySet): Key[] {
+  return usableKeys(set).filter(({ alg }) => alg === undefined || !ENCRYPTS.test(alg));
+}
+
+const ENCRYPTS = /^(?:ECDH-ES|RSA-OAEP|RSA1_5)/;
+
+/** The keys, each where it is used. @param parsed without problems */
+export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jwksUri" | "encryptedResponse"> {
+  const { jwks, jwks_uri: jwksUri, token_encrypted_response_alg: alg } = parsed;
+  const signs = parsed.client_secret === undefined;
+  const encryptedResponse = alg === undefined ? undefined : buildEncryption(parsed, alg, signs);
+  return {
+    ...(signs && jwks !== undefined ? { jwks: { keys: signingKeys(asKeySet(jwks)) } } : {}),
+    ...(signs && jwksUri !== undefined ? { jwksUri } : {}),
+    ...(encryptedResponse === undefined ? {} : { encryptedResponse }),
+  };
+}
+
+function buildEncryption(
+  { jwks, jwks_uri: jwksUri, token_encrypted_response_enc: enc = DEFAULT_ENC }: ParsedClient,
+  alg: ResponseEncryptionAlg,
+  alsoSigns: boolean,
+): EncryptedResponse | undefined {
+  if (jwksUri !== undefined) return { alg, enc, jwksUri, alsoSigns };
+  const key = findEncryptionKey(usableKeys(asKeySet(jwks), "enc"), alg, alsoSigns);
+  return key === undefined ? undefined : { alg, enc, key };
+}

@@ -1,0 +1,225 @@
+/** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
+import { Secret } from "@oauth-broker/oauth-core";
+import {
+  checkCidr,
+  checkListenHost,
+  checkName,
+  checkVendorId,
+  DEFAULT_MAX_CONNECTIONS,
+  parseOrigin,
+} from "@oauth-broker/oauth-core/service";
+import type { z } from "zod";
+import { parseKeys, parseStore } from "../store-and-keys.ts";
+import { clientSchema } from "./client.ts";
+import { flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
+import { checkToken } from "./vendor-parts.ts";
+import { vendorSchema } from "./vendor.ts";
+import type { UrlRules } from "./endpoint.ts";
+
+const ownerSchema = section({
+  id: text(
+    {
+      type: "1 to 64 of A-Z a-z 0-9 . _ -",
+      description: "Names the organization; clients refer to it.",
+      example: "acme",
+    },
+    (value) => (/^[A-Za-z0-9._-]{1,64}$/.test(value) ? undefined : "has characters an owner id must not have"),
+  ),
+  name: text(
+    {
+      type: "text",
+      description: "The organization's own name, as users see it; without one they see the id.",
+      example: "Acme Corp",
+    },
+    checkName,
+  ).optional(),
+  approved_vendors: listOf(
+    text(
+      { type: "vendor id", description: "A vendor that has approved this organization.", example: "google-workspace" },
+      checkVendorId,
+    ),
+    {
+      type: "list of vendor ids",
+      description: "Vendors with `setup: vendor_approval` that have approved this organization.",
+      default: "[]",
+    },
+  ).default([]),
+  initial_access_token: mapOf(
+    {
+      type: "mapping of vendor id to token",
+      description:
+        "The organization's own initial access tokens for dynamic client registration, each for one vendor; used before the vendor's.",
+      example: "{ notion: env:ACME_NOTION_IAT }",
+    },
+    checkVendorId,
+    text(
+      { type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" },
+      checkToken,
+    ).transform((value) => new Secret(value)),
+  ).optional(),
+});
+
+function perMinute(description: string, usual: number) {
+  const meta = { type: "whole number", description, example: String(usual), default: String(usual) };
+  return integer(meta, 0, 1_000_000).default(usual);
+}
+
+const limitsSchema = section({
+  par_per_minute: perMinute("Pushed requests per client and minute; 0 = no limit.", 600),
+  explain_per_minute: perMinute("Requests to `/v1/explain` per client and minute; 0 = no limit.", 60),
+  vendor_calls_per_minute: perMinute(
+    "Requests to `/v1/token`, `/v1/revoke` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
+    6000,
+  ),
+  body_bytes: integer(
+    { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
+    1024,
+    10_485_760,
+  ).default(65_536),
+});
+
+/** The lease of a refresh (grants/single-flight.ts) is made for calls of this length. */
+const LONGEST_CALL_MS = 15_000;
+
+const egressSchema = section({
+  allow_loopback: flag({
+    description:
+      "Permits http and any port on loopback for vendor endpoints, those in requests included. For tests and sandboxes.",
+    example: "false",
+    default: "false",
+  }).default(false),
+  allow_cidrs: listOf(
+    text({ type: "network in CIDR notation", description: "A private network.", example: "10.20.0.0/16" }, checkCidr),
+    {
+      type: "list of networks",
+      description:
+        "Private networks that endpoints in this file may lie in, on any port. Endpoints in requests never reach them.",
+      example: "[10.20.0.0/16]",
+      default: "[]",
+    },
+  ).default([]),
+  timeout_ms: integer(
+    {
+      type: "milliseconds",
+      description:
+        "For one call to a vendor, from connecting to the last byte. Not more, because one process holds a refresh only for as long as calls this long can take.",
+      example: "10000",
+      default: "10000",
+    },
+    100,
+    LONGEST_CALL_MS,
+    "one process holds a refresh for as long as calls this long can take, and after that another may send the same refresh token again",
+  ).default(10_000),
+  ca_file: text({
+    type: "path of a PEM file",
+    description: "Certificate authorities trusted besides the usual ones.",
+    example: "/etc/broker/internal-ca.pem",
+  }).optional(),
+});
+
+/** @param rules what endpoints in this file may be; taken from its own egress section */
+export function configurationSchema(rules: UrlRules) {
+  return section({
+    base_url: parsedText(
+      {
+        type: "https origin without path and trailing slash (http on loopback only); or BASE_URL",
+        description: "Where clients and browsers reach the broker; its issuer, byte for byte.",
+        example: "https://broker.example.com",
+      },
+      parseOrigin,
+    ),
+    listen: section({
+      host: text(
+        {
+          type: "address or host name; or HOST",
+          description: "The address to listen on.",
+          example: "0.0.0.0",
+          default: "127.0.0.1",
+        },
+        checkListenHost,
+      ).default("127.0.0.1"),
+      port: integer(
+        {
+          type: "port; or PORT",
+          description: "The port to listen on; 0 takes a free one.",
+          example: "8787",
+          default: "8787",
+        },
+        0,
+        65_535,
+      ).default(8787),
+      max_connections: integer(
+        {
+          type: "whole number",
+          description: "Connections of one process at a time; further ones are closed at once.",
+          example: String(DEFAULT_MAX_CONNECTIONS),
+          default: String(DEFAULT_MAX_CONNECTIONS),
+        },
+        1,
+        1_000_000,
+      ).default(DEFAULT_MAX_CONNECTIONS),
+    }).prefault({}),
+    store: parsedText(
+      {
+        type: "sqlite:PATH | dynamodb:TABLE?region=REGION&endpoint=URL | memory; or STORE",
+        description:
+          "Where flows are kept while they last: a file for the processes of one machine, a DynamoDB table for any number of machines (its `endpoint` may be left out), or memory for tests.",
+        example: "sqlite:./data/broker.sqlite",
+        default: "sqlite:./data/broker.sqlite",
+      },
+      parseStore,
+    ).default({ kind: "sqlite", path: "./data/broker.sqlite" }),
+    keys: parsedText(
+      {
+        type: "store | file:PATH | kms:ARN",
+        description:
+          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a file of their own. With a DynamoDB store `kms:ARN`, or a file that is there already.",
+        example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
+        default: "store",
+      },
+      parseKeys,
+    ).default({ kind: "store" }),
+    keys_min_revision: integer(
+      {
+        type: "whole number",
+        description:
+          "The lowest revision of the broker's own keys that is taken, so that an older keyset put back into the store does not undo a rotation. `main.js keys list` and `keys rotate` print the line to set. Beside a key file the broker keeps it itself, in `KEYFILE.revision`; needed with a DynamoDB store and `kms:`.",
+        example: "4",
+      },
+      0,
+      1_000_000_000,
+    ).optional(),
+    cell: text(
+      {
+        type: "1 to 16 of a-z 0-9",
+        description: "Prefix of every id, so that an edge can route a flow to the region that owns it.",
+        example: "eu1",
+      },
+      (value) => (/^[a-z0-9]{1,16}$/.test(value) ? undefined : "must be 1 to 16 of a-z and 0-9"),
+    ).optional(),
+    owners: listOf(ownerSchema, {
+      type: "list",
+      description:
+        "The organizations clients belong to. Where clients of several owners share a vendor's credentials, users see a page that names client and owner before they leave for the vendor (clients without owner count as one owner).",
+      default: "[]",
+    }).default([]),
+    clients: listOf(clientSchema(rules), {
+      type: "list",
+      description: "The backends that may use the broker: at least one.",
+    }).default([]),
+    vendors: mapOf(
+      {
+        type: "mapping of vendor id to fields",
+        description: "Credentials and changes for registry vendors, and vendors of your own.",
+        default: "{}",
+      },
+      checkVendorId,
+      vendorSchema(rules),
+    ).default({}),
+    limits: limitsSchema.prefault({}),
+    egress: egressSchema.prefault({}),
+  });
+}
+
+export type ParsedConfiguration = z.infer<ReturnType<typeof configurationSchema>>;
+export type ParsedOwner = ParsedConfiguration["owners"][number];

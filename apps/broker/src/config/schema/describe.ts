@@ -1,0 +1,65 @@
+/** Every field of the file as a list, read from the schema itself: for docs/configuration.md and for messages. */
+import { z } from "zod";
+import { type FieldMeta, fieldMeta } from "./fields.ts";
+import type { Path } from "../problems.ts";
+import { configurationSchema } from "./configuration.ts";
+
+export interface FieldDescription extends FieldMeta {
+  /** `clients[].redirect_uris[]`, `vendors.<id>.name`. */
+  readonly path: string;
+}
+
+/** In the order of the schema. Sections without a meaning of their own (`listen`, `limits`) are only their fields. */
+export function describeConfiguration(): FieldDescription[] {
+  return fieldsOf(configurationSchema({ allowLoopback: false, allowCidrs: [] }), "");
+}
+
+function fieldsOf(schema: z.core.$ZodType, path: string): FieldDescription[] {
+  const meta = fieldMeta.get(schema);
+  const own = meta === undefined || path === "" ? [] : [{ path, ...meta }];
+  return [...own, ...inside(schema, path)].filter(
+    ({ path }, index, all) => all.findIndex((one) => one.path === path) === index,
+  );
+}
+
+function inside(schema: z.core.$ZodType, path: string): FieldDescription[] {
+  if (schema instanceof z.ZodObject) {
+    const fields: [string, z.core.$ZodType][] = Object.entries(schema.shape);
+    return fields.flatMap(([name, field]) => fieldsOf(field, path === "" ? name : `${path}.${name}`));
+  }
+  if (schema instanceof z.ZodArray) return fieldsOf(schema.element, `${path}[]`);
+  if (schema instanceof z.ZodRecord) return fieldsOf(schema.valueType, `${path}.<id>`);
+  if (schema instanceof z.ZodPipe) return [...fieldsOf(schema.in, path), ...fieldsOf(schema.out, path)];
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return fieldsOf(schema.unwrap(), path);
+  }
+  return [];
+}
+
+/** The description of a concrete path: list positions and keys of mappings are any. */
+export function descriptionOf(path: Path, all: readonly FieldDescription[]): FieldDescription | undefined {
+  const steps = path.map(String);
+  return all.find((one) => {
+    const pattern = stepsOf(one.path);
+    return pattern.length === steps.length && startsWith(steps, pattern);
+  });
+}
+
+/** The names a mapping at `parent` may have. */
+export function fieldNamesIn(parent: Path, all: readonly FieldDescription[]): string[] {
+  const steps = parent.map(String);
+  const names = all.map(({ path }) => stepsOf(path)).filter((pattern) => startsWith(steps, pattern));
+  return [...new Set(names.flatMap((pattern) => pattern[steps.length] ?? []))];
+}
+
+/** `vendors.<id>.credentials[].id` → vendors, <id>, credentials, [], id. */
+function stepsOf(pattern: string): string[] {
+  return pattern.replaceAll("[]", ".[]").split(".");
+}
+
+function startsWith(steps: readonly string[], pattern: readonly string[]): boolean {
+  return steps.every(
+    (step, index) =>
+      pattern[index] === step || pattern[index] === "<id>" || (pattern[index] === "[]" && /^\d+$/.test(step)),
+  );
+}

@@ -1,0 +1,49 @@
+/**
+ * The public keys of a client in the file: judged as a published set is, but where a bad key of such a set is left out, here
+ * it is told. Whether the set has the keys its client needs, key-uses.ts says.
+ */
+import { type JsonObject, type JsonValue, usableKeys } from "@oauth-broker/oauth-core";
+
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/** @param value a key set, or the same as JSON text: that is how one arrives through file:PATH */
+export function readKeySet(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Keys for signatures and for encryption. @param value as `readKeySet` answers */
+//= rfc7517#5
+//= bar#JW-3
+export function checkPublicKeys(value: unknown): string | undefined {
+  const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 100)
+    return "must be a key set: { keys: [ … ] } with 1 to 100 keys";
+  //= rfc7518#3.3
+  //= rfc7518#4.3
+  const usable: ReadonlySet<unknown> = new Set([...usableKeys({ keys }), ...usableKeys({ keys }, "enc")]);
+  const bad = keys.findIndex((key) => !usable.has(key));
+  return bad === -1 ? undefined : `has a key (number ${bad + 1}) that ${whyUnusable(keys[bad] as JsonValue)}`;
+}
+
+function whyUnusable(key: JsonValue): string {
+  if (!isObject(key) || key["kty"] === undefined || key["kty"] === "oct") return "is not an asymmetric JSON Web Key";
+  if (SECRET_MEMBERS.some((name) => key[name] !== undefined)) return "is a private key: give the public half only";
+  if (isUsable(key)) return "has the same kid as another";
+  const { use: _use, key_ops: _operations, ...bare } = key;
+  if (isUsable(bare))
+    return "neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given";
+  return "cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text";
+}
+
+function isUsable(key: JsonObject): boolean {
+  return usableKeys({ keys: [key] }).length + usableKeys({ keys: [key] }, "enc").length > 0;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,100 @@
+/** What the operator's fields change of what the registry knows: where refresh and revocation go, and who registers. */
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import { load, type LoadOptions, MINIMAL } from "../testing/config-file.ts";
+
+const KNOWN = {
+  authorizationEndpoint: "https://www.known.example/authorize",
+  tokenEndpoint: "https://www.known.example/token",
+  refreshEndpoint: "https://api.known.example/refresh",
+  revocationEndpoint: "https://api.known.example/revoke",
+};
+
+function moved(
+  fields: object,
+  known: Partial<Vendor> = KNOWN,
+): { vendor: Vendor | undefined; warnings: readonly string[] } {
+  const registry: LoadOptions["registry"] = new Map([
+    [
+      "known",
+      { vendor: defineVendor({ id: "known", name: "Known", ...known }), placeholders: {}, setup: "none", byoc: true },
+    ],
+  ]);
+  const { vendors, warnings } = load({ ...MINIMAL, vendors: { known: fields } }, { registry });
+  return { vendor: vendors.get("known")?.vendor, warnings };
+}
+const WARNING = expect.stringContaining("no revocation_endpoint");
+
+describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", () => {
+  it("refreshes there, and revokes nowhere it has left", () => {
+    const { vendor, warnings } = moved({ token_endpoint: "https://gateway.example/token" });
+    expect(vendor?.tokenEndpoint).toBe("https://gateway.example/token");
+    expect(vendor).not.toHaveProperty("refreshEndpoint");
+    expect(vendor).not.toHaveProperty("revocationEndpoint");
+    expect(warnings).toEqual([WARNING]);
+  });
+
+  it("keeps what the operator says beside it", () => {
+    const { vendor, warnings } = moved({
+      token_endpoint: "https://gateway.example/token",
+      refresh_endpoint: "https://gateway.example/refresh",
+      revocation_endpoint: "https://elsewhere.example/revoke",
+    });
+    expect(vendor).toMatchObject({
+      refreshEndpoint: "https://gateway.example/refresh",
+      revocationEndpoint: "https://elsewhere.example/revoke",
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it.each<[string, Partial<Vendor>]>([
+    ["https://eu.known.example/token", KNOWN],
+    ["https://{region}.known.example/token", { ...KNOWN, revocationEndpoint: "https://{region}.known.example/revoke" }],
+  ])("revokes as before below the vendor's own domain: %s", (tokenEndpoint, known) => {
+    const placeholders = { region: { default: "eu" } };
+    const { vendor, warnings } = moved({ token_endpoint: tokenEndpoint, placeholders }, known);
+    expect(vendor?.revocationEndpoint).toBe(known.revocationEndpoint);
+    expect(vendor).not.toHaveProperty("refreshEndpoint");
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    { token_endpoint: KNOWN.tokenEndpoint },
+    { authorization_endpoint: "https://gateway.example/authorize" },
+    {},
+  ])("changes nothing where the token endpoint stays: %j", (fields) => {
+    const { vendor, warnings } = moved(fields);
+    const { refreshEndpoint, revocationEndpoint } = KNOWN;
+    expect(vendor).toMatchObject({ refreshEndpoint, revocationEndpoint });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("registration at a registry vendor", () => {
+  const registersNobody = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
+    const vendor = defineVendor({
+      id: "known",
+      name: "Known",
+      ...KNOWN,
+      issuer: "https://www.known.example",
+      ...known,
+    });
+    const registry: LoadOptions["registry"] = new Map([
+      ["known", { vendor, placeholders: {}, setup: "none", byoc: true }],
+    ]);
+    return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNobody;
+  };
+
+  it("is known not to be, where the entry has no endpoint for it and the file says nothing else", () => {
+    expect(registersNobody({})).toBe(true);
+    expect(registersNobody({ issuer: "https://www.known.example" })).toBe(true);
+    expect(registersNobody({}, { registrationEndpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNobody({ registration_endpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNobody({ issuer: "https://another.example" })).toBeUndefined();
+  });
+
+  it("is not known of a vendor of the operator's own", () => {
+    const own = { name: "Own", issuer: "https://own.example" };
+    expect(load({ ...MINIMAL, vendors: { own } }).vendors.get("own")).not.toHaveProperty("registersNobody");
+  });
+});

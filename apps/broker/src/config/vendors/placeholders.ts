@@ -1,0 +1,83 @@
+/** The {placeholders} of an operator's vendor: their specifications, and what is wrong between them and its endpoints. Called by vendors.ts. */
+import {
+  expandTemplate,
+  fillsRegistrableDomain,
+  placeholderNames,
+  type PlaceholderSpec,
+  type PlaceholderSpecs,
+  type Vendor,
+} from "@oauth-broker/oauth-core";
+import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { present } from "../present.ts";
+import type { ParsedVendor } from "../schema/vendor.ts";
+
+const ENDPOINTS = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "refresh_endpoint",
+  "revocation_endpoint",
+  "jwks_uri",
+  "userinfo_endpoint",
+] as const;
+
+interface PlaceholderProblem {
+  /** Below the vendor. */
+  readonly field: readonly string[];
+  readonly problem: string;
+  readonly expected: string;
+}
+
+export function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
+  return Object.fromEntries(
+    Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind }]) => [
+      name,
+      present({ pattern, values, default: standard, kind }) satisfies PlaceholderSpec,
+    ]),
+  );
+}
+
+/** @param specs the registry's and the operator's own */
+export function placeholderProblems(
+  parsed: ParsedVendor,
+  specs: PlaceholderSpecs,
+  vendor: Vendor,
+): PlaceholderProblem[] {
+  const undeclared = ENDPOINTS.flatMap((field): PlaceholderProblem[] => {
+    const template = parsed[field] ?? "";
+    const name = placeholderNames(withoutDialect(field, template, vendor)).find((one) => !Object.hasOwn(specs, one));
+    if (name === undefined) return [];
+    const problem = `uses {${name}}, which is none of its placeholders`;
+    return [{ field: [field], problem, expected: "an entry under placeholders for each {name} in it" }];
+  });
+  const misfits = Object.entries(placeholderSpecs(parsed)).flatMap(([name, spec]): PlaceholderProblem[] => {
+    const fits = (value: string): boolean =>
+      problemOfThrown(() => void expandTemplate(`https://x.example/?x={${name}}`, { [name]: value }, specs)) ===
+      undefined;
+    if ([...(spec.values ?? []), ...(spec.default === undefined ? [] : [spec.default])].every(fits)) return [];
+    const problem = "has a default or a value that does not fit its own pattern, values and kind";
+    return [
+      {
+        field: ["placeholders", name],
+        problem,
+        expected: "values that match pattern and kind, and a default among them",
+      },
+    ];
+  });
+  return [...undeclared, ...misfits];
+}
+
+/** Without what the vendor's dialect fills in itself: our client id as a segment of its path, the tenant of a token. */
+function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { issuerTemplate }: Vendor): string {
+  if (field === "revocation_endpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
+  if (field === "issuer" && issuerTemplate !== undefined)
+    return template.replace(`{${issuerTemplate.placeholder}}`, "");
+  return template;
+}
+
+/** Whether a request could choose who answers: then the vendor is tier 3. */
+export function choosesDomain(vendor: Vendor, specs: PlaceholderSpecs): boolean {
+  return [vendor.authorizationEndpoint, vendor.tokenEndpoint].some(
+    (template) => template !== undefined && fillsRegistrableDomain(template, specs),
+  );
+}

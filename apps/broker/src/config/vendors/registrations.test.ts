@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { CLIENT, load, MINIMAL, OWN_VENDOR } from "../testing/config-file.ts";
+
+const CREDENTIALS = { credentials: { client_id: "broker", client_secret: "s" } };
+const VENDORS = { v: { ...OWN_VENDOR, ...CREDENTIALS } };
+const OWNERS = [{ id: "acme" }, { id: "globex" }];
+const client = (client_id: string, fields: object = {}): object => ({ ...CLIENT, client_id, ...fields });
+const ofAcme = client("a", { owner: "acme" });
+const ofGlobex = client("g", { owner: "globex" });
+/** Vendors whose new flows show the page, told of in one line. */
+const shared = (fields: object, options?: { env: Record<string, string> }): string[] => {
+  const { warnings } = load({ ...MINIMAL, ...fields }, options);
+  const told = warnings.filter((warning) => warning.includes("share these credentials"));
+  expect(told.length).toBeLessThan(2);
+  return [...(told[0]?.split(": ")[0] ?? "").matchAll(/vendors\.(\w+)/g)].map(([, id = ""]) => id);
+};
+
+describe("bar#XA-9 credentials of one vendor", () => {
+  it.each([
+    ["of two owners", [ofAcme, ofGlobex]],
+    ["of an owner and of none", [ofAcme, client("b")]],
+    ["of two owners, one named and one by default", [ofAcme, client("g", { owner: "globex", vendors: ["v"] })]],
+  ])("bar#XA-9 are not shared by clients %s", (_, clients) => {
+    expect(shared({ owners: OWNERS, vendors: VENDORS, clients })).toEqual(["v"]);
+  });
+
+  it("bar#XA-9 are not shared either when they come from the environment", () => {
+    const env = { VENDOR_V_CLIENT_ID: "broker", VENDOR_V_CLIENT_SECRET: "s" };
+    const fields = { owners: OWNERS, vendors: { v: OWN_VENDOR }, clients: [ofAcme, ofGlobex] };
+    expect(shared(fields, { env })).toEqual(["v"]);
+    expect(shared(fields)).toEqual([]);
+  });
+
+  it("bar#XA-9 are not shared under a second name: the vendor sees one client all the same", () => {
+    const again = { ...VENDORS.v, name: "Again", authorization_endpoint: "https://vendor.example/authorize?x=1" };
+    const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
+    expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: again }, clients })).toEqual(["v", "w"]);
+    const retired = [{ client_id: "another", client_secret: "s" }, CREDENTIALS.credentials];
+    expect(
+      shared({ owners: OWNERS, vendors: { v: VENDORS.v, w: { ...again, credentials: retired } }, clients }),
+    ).toEqual(["v"]);
+    const another = { ...again, credentials: { client_id: "another", client_secret: "s" } };
+    expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: another }, clients })).toEqual([]);
+  });
+
+  it("say at start whom it concerns and what to do", () => {
+    const { warnings } = load({ ...MINIMAL, owners: OWNERS, vendors: VENDORS, clients: [ofAcme, ofGlobex] });
+    const [told] = warnings.filter((warning) => warning.startsWith("vendors.v: "));
+    expect(told).toContain("(clients[0], clients[1])");
+    expect(told).toContain("limit `vendors` of each client");
+  });
+
+  it.each([
+    ["clients of one owner", VENDORS, [ofAcme, client("b", { owner: "acme" })]],
+    ["clients without owner, which are one party", VENDORS, [client("a"), client("b")]],
+    [
+      "the one owner whose clients are not limited to others",
+      VENDORS,
+      [ofAcme, client("g", { owner: "globex", vendors: [] })],
+    ],
+    ["nobody, at a vendor that is off", { v: { ...VENDORS.v, enabled: false } }, [ofAcme, ofGlobex]],
+    [
+      "nobody anew, at a vendor without new flows",
+      { v: { ...VENDORS.v, accepts_new_authorizations: false } },
+      [ofAcme, ofGlobex],
+    ],
+  ])("serve %s", (_, vendors, clients) => {
+    expect(shared({ owners: OWNERS, vendors, clients })).toEqual([]);
+  });
+
+  it("serve the one owner that the vendor has approved", () => {
+    const vendors = { v: { ...VENDORS.v, setup: "vendor_approval" } };
+    const clients = [ofAcme, client("b", { approved_vendors: ["v"] })];
+    expect(shared({ owners: OWNERS, vendors, clients })).toEqual([]);
+    const owners = [{ id: "acme", approved_vendors: ["v"] }];
+    expect(shared({ owners, vendors, clients })).toEqual(["v"]);
+  });
+});

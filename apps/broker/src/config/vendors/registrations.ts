@@ -1,0 +1,114 @@
+/**
+ * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user
+ * nothing twice, so one client could lead the users of another through it and be given their
+ * tokens. Inside one owner that is no loss; between owners the user is told who asks before the
+ * browser leaves for the vendor (vendor/trust.ts). A client id is public, so a client that
+ * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
+ * the flows, build.ts for the warnings.
+ */
+import { namesInHost, type Vendor } from "@oauth-broker/oauth-core";
+import { formatPath } from "../problems.ts";
+import type { ClientConfig, VendorConfig } from "../types.ts";
+
+/** What the broker is at one vendor, by one of its client ids there. */
+export interface Registration {
+  readonly vendorId: string;
+  /** Those the entry states, of its issuer and of its authorization and token endpoints. */
+  readonly origins: readonly string[];
+  /**
+   * An endpoint is left to discovery, or a placeholder stands in its host: the vendor has further
+   * origins.
+   */
+  readonly isOpen: boolean;
+  /**
+   * The first client of each owner whose clients may begin flows at the entry. Those without owner
+   * are one party.
+   */
+  readonly owners: ReadonlyMap<string | undefined, number>;
+}
+
+/** By folded client id. */
+export type Registrations = ReadonlyMap<string, readonly Registration[]>;
+
+/**
+ * Every credential the broker holds counts, retired ones and those of entries that are off too:
+ * users have agreed to them.
+ */
+//= bar#XA-9
+export function indexRegistrations(
+  clients: readonly ClientConfig[],
+  vendors: ReadonlyMap<string, VendorConfig>,
+): Registrations {
+  const index = new Map<string, Registration[]>();
+  for (const [vendorId, entry] of vendors) {
+    if (entry.credentials.length === 0) continue;
+    const owners = ownersAt(entry, clients);
+    const registration = { vendorId, origins: originsOf(entry.vendor), isOpen: isOpen(entry.vendor), owners };
+    for (const key of new Set(entry.credentials.map(({ clientId }) => foldClientId(clientId)))) {
+      index.set(key, [...(index.get(key) ?? []), registration]);
+    }
+  }
+  return index;
+}
+
+/**
+ * Vendors read client ids more loosely than we do: case, white space, and the braces and dashes of
+ * a UUID tell none apart.
+ */
+export function foldClientId(clientId: string): string {
+  return clientId
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+export function originsOf({
+  issuer,
+  authorizationEndpoint,
+  tokenEndpoint,
+}: Pick<Vendor, "issuer" | "authorizationEndpoint" | "tokenEndpoint">): string[] {
+  const origins = [issuer, authorizationEndpoint, tokenEndpoint].map((url) => URL.parse(url ?? "")?.origin);
+  return origins.filter((origin) => origin !== undefined);
+}
+
+export function isAt({ origins }: Pick<Registration, "origins">, others: readonly string[]): boolean {
+  return origins.some((origin) => others.includes(origin));
+}
+
+function isOpen({ authorizationEndpoint, tokenEndpoint }: Vendor): boolean {
+  return [authorizationEndpoint, tokenEndpoint].some((url) => url === undefined || namesInHost(url).length > 0);
+}
+
+function ownersAt(entry: VendorConfig, clients: readonly ClientConfig[]): Map<string | undefined, number> {
+  const owners = new Map<string | undefined, number>();
+  for (const [index, client] of clients.entries()) {
+    if (mayStart(client, entry) && !owners.has(client.owner)) owners.set(client.owner, index);
+  }
+  return owners;
+}
+
+function mayStart({ vendors, approvedVendors }: ClientConfig, { vendor, setup }: VendorConfig): boolean {
+  if (vendors !== undefined && !vendors.includes(vendor.id)) return false;
+  return setup !== "vendor_approval" || approvedVendors.includes(vendor.id);
+}
+
+/** One for each registration of which new flows show the page. */
+export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
+  const told = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
+  for (const [vendorId, { vendor, credentials }] of vendors) {
+    const [active] = credentials;
+    if (active === undefined || !vendor.enabled || !vendor.acceptsNewAuthorizations) continue;
+    const origins = originsOf(vendor);
+    const all = index.get(foldClientId(active.clientId)) ?? [];
+    const starts = all.some((one) => one.vendorId === vendorId && one.owners.size > 0);
+    const owners = new Map(all.filter((one) => isAt(one, origins)).flatMap((one) => [...one.owners]));
+    if (!starts || owners.size < 2) continue;
+    const clients = [...owners.values()].toSorted((one, other) => one - other);
+    const key = JSON.stringify([foldClientId(active.clientId), clients]);
+    told.set(key, { vendorIds: [...(told.get(key)?.vendorIds ?? []), vendorId], clients });
+  }
+  return [...told.values()].map(
+    ({ vendorIds, clients }) =>
+      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
+  );
+}

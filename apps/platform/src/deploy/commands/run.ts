@@ -1,0 +1,103 @@
+/**
+ * `deploy run`: one deploy under the connector's lease, told step by step, then kept running until a signal or the server's end.
+ * stdout gets one JSON line with the outcome.
+ */
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import type { Log } from "@oauth-broker/oauth-core/service";
+import { EXIT } from "../../cli.ts";
+import { systemVariables } from "../../config.ts";
+import type { Check } from "../connection-test/check.ts";
+import { type CommandContext, logFileOf, readProject } from "./context.ts";
+import { deploy, type Deployed } from "../deploy.ts";
+import { type Holder, isProcessAlive, type Lease, takeLease } from "../lease.ts";
+import type { Keeper } from "../server-process/process.ts";
+
+export interface RunContext extends CommandContext {
+  /** Of `environment`, what the server may have where its service.yaml refers to it. */
+  readonly allowed: readonly string[];
+  readonly log: Log;
+  readonly keeper: Keeper;
+  /** Settles at a signal to end. */
+  readonly stopped: Promise<void>;
+  readonly isAlive?: (pid: number) => boolean;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** @returns the exit code. @throws ConfigError, OAuthError, Error: for people */
+export async function runDeploy(folder: string, context: RunContext): Promise<number> {
+  const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
+  const project = readProject(folder, context, { variables: environment, allowed });
+  const { name } = project.service;
+  const taken = await takeLease(name, process.pid, { records: storage.records, now, isAlive });
+  if ("holder" in taken) {
+    context.say(heldBy(name, taken.holder));
+    return EXIT.failed;
+  }
+  const signal = { came: false };
+  void context.stopped.then(() => (signal.came = true));
+  const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
+  try {
+    const deploying = deploy(project, {
+      ...context,
+      fetch: egress.fetch,
+      platformUrl: context.config.platformUrl,
+      logFile: logFileOf(context.config, name),
+      system: systemVariables(environment),
+      onStep: (step) => context.say(`• ${step}`),
+      onCheck: (check) => context.say(toldCheck(check)),
+    });
+    return await keepRunning(await deploying, taken.lease, context);
+  } catch (error) {
+    // Ctrl-C reaches the server too: that it ended is no news then.
+    if (!signal.came) throw error;
+    context.say("Stopped before it was through; the connector is as it was.");
+    return EXIT.failed;
+  } finally {
+    await taken.lease.release();
+    await egress.close();
+  }
+}
+
+async function keepRunning(deployed: Deployed, lease: Lease, { say, print, stopped }: RunContext): Promise<number> {
+  const { connector, test } = deployed;
+  try {
+    print(JSON.stringify({ event: "deployed", connector: connector.id, ...outcomeOf(deployed) }));
+    say(summaryOf(deployed));
+    if (test.verdict === "client_missing") return EXIT.draft;
+    if (test.verdict === "failed") return EXIT.failed;
+    const end = await Promise.race([
+      stopped.then(() => "stopped" as const),
+      lease.lost.then(() => "lost" as const),
+      deployed.ended.then((code) => `The server ended by itself with code ${code}: see deploy logs.`),
+    ]);
+    if (end === "stopped") return EXIT.done;
+    say(end === "lost" ? "Another deploy of this connector took over." : end);
+    return EXIT.failed;
+  } finally {
+    await deployed.stop();
+  }
+}
+
+function outcomeOf({ connector, test }: Deployed): Readonly<Record<string, string>> {
+  const isServed = test.verdict === "passed" && connector.serverUrl !== undefined;
+  return { state: connector.state, test: test.verdict, ...(isServed ? { url: connector.serverUrl } : {}) };
+}
+
+function toldCheck({ outcome, said, mend }: Check): string {
+  const mark = { passed: "✓", client_missing: "○", failed: "✗" }[outcome];
+  return mend === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${mend}`;
+}
+
+function summaryOf({ connector, test }: Deployed): string {
+  const { id, state, serverUrl } = connector;
+  if (test.verdict === "passed") return `${id} is ${state}: ${serverUrl ?? ""}\nIt runs until this ends (Ctrl-C).`;
+  if (test.verdict === "client_missing")
+    return `${id} stays ${state}: its OAuth client is missing. The server was stopped.`;
+  return `${id} stays ${state}: the connection test failed. The server was stopped.`;
+}
+
+function heldBy(name: string, { pid, since }: Holder): string {
+  const at = new Date(since * 1000).toISOString();
+  return `${name} is deployed by process ${pid} since ${at}. End that one first; nothing was changed here.`;
+}

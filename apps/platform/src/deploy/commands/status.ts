@@ -1,0 +1,64 @@
+/** `deploy status` and `deploy logs`: what there is, and what to do next. */
+import { EXIT } from "../../cli.ts";
+import type { Connector, Deployment } from "../../connectors/connector.ts";
+import { callbackWarning, redirectUriOf } from "../../oauth/redirect-uri.ts";
+import { type CommandContext, logFileOf, readProject } from "./context.ts";
+import { type Holder, holderOf, isProcessAlive } from "../lease.ts";
+import { lastLines } from "../server-process/log-file.ts";
+
+/** @returns the exit code: failed where there is no such connector */
+export async function showStatus(
+  folder: string,
+  { json }: { readonly json: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { storage, print, say } = context;
+  const { name } = readProject(folder, context).service;
+  const connector = await storage.connectors.find(name);
+  if (connector === undefined) {
+    say(`There is no connector ${name} yet: run deploy init.`);
+    return EXIT.failed;
+  }
+  const [deployment, holder] = await Promise.all([
+    storage.connectors.deployment(name),
+    holderOf(name, { records: storage.records, isAlive: isProcessAlive }),
+  ]);
+  if (json) print(JSON.stringify({ connector, deployment: deployment ?? null, deploying: holder ?? null }));
+  else print(words(connector, { deployment, holder, platformUrl: context.config.platformUrl }).join("\n"));
+  return EXIT.done;
+}
+
+export async function showLogs(
+  folder: string,
+  { lines }: { readonly lines: number },
+  context: CommandContext,
+): Promise<number> {
+  const { name } = readProject(folder, context).service;
+  const file = logFileOf(context.config, name);
+  const found = await lastLines(file, lines);
+  if (found.length === 0) context.say(`Nothing was written yet to ${file}.`);
+  for (const line of found) context.print(line);
+  return EXIT.done;
+}
+
+interface Shown {
+  readonly deployment: Deployment | undefined;
+  readonly holder: Holder | undefined;
+  readonly platformUrl: string;
+}
+
+function words(connector: Connector, { deployment, holder, platformUrl }: Shown): string[] {
+  const { id, state, serverUrl, settings } = connector;
+  const warning = callbackWarning(connector, platformUrl);
+  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  return [
+    `${id}: ${state}`,
+    `  server         ${serverUrl ?? "never deployed"}`,
+    `  authentication ${settings.authentication}, registration ${settings.registration}`,
+    `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
+    `  redirect URI   ${redirectUriOf(connector, platformUrl)}`,
+    ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
+    holder === undefined ? "  does not run: deploy run" : `  runs in process ${holder.pid} since ${at(holder.since)}`,
+    ...(warning === undefined ? [] : [`Warning: ${warning}`]),
+  ];
+}

@@ -1,0 +1,60 @@
+/** The words of the connection test: what is asked about, what a question came to, the fault that ends it. */
+import type { Fetch, Secret } from "@oauth-broker/oauth-core";
+import { isEgressError } from "@oauth-broker/oauth-core/egress";
+import type { ConnectorSettings } from "../../connectors/connector.ts";
+import type { ServiceFile } from "../service-file/service-file.ts";
+
+/** What is asked about. */
+export interface Subject extends Pick<ServiceFile, "mode" | "expose"> {
+  readonly deploymentUrl: string;
+  readonly settings: ConnectorSettings;
+  /** PLATFORM_OAUTH_CALLBACK_URL. */
+  readonly callbackUrl: string;
+  readonly platformToken: Secret;
+}
+
+/** In the order they are asked. */
+export type CheckName = "initialize" | "challenge" | "token" | "discovery" | "settings" | "client" | "authorization";
+
+export interface Check {
+  readonly name: CheckName;
+  readonly outcome: "passed" | "client_missing" | "failed";
+  /** One sentence for people. Nothing of the server's is repeated but statuses and error codes. */
+  readonly said: string;
+  readonly mend?: string;
+}
+
+export interface Fault extends Error {
+  readonly name: "ConnectionTestFault";
+  readonly outcome: "client_missing" | "failed";
+  readonly mend: string;
+}
+
+export function fault(said: string, mend: string, outcome: Fault["outcome"] = "failed"): Fault {
+  return Object.assign(new Error(said), { name: "ConnectionTestFault" as const, outcome, mend });
+}
+
+export function isFault(error: unknown): error is Fault {
+  return error instanceof Error && error.name === "ConnectionTestFault";
+}
+
+/** @throws Fault when there is no answer at all */
+export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (!isEgressError(error)) throw error;
+    const { pathname } = new URL(url);
+    throw fault(`${pathname} gave no usable answer.`, "See what the server says: deploy logs.");
+  }
+}
+
+/** The one mistake everybody makes: a middleware that wants a token before the routes that give one. */
+export function blockedBy(status: number, path: string): Fault {
+  return fault(
+    `${path} answers ${status} without a token: a global auth middleware stands in front of the OAuth discovery routes.`,
+    "Let the auth middleware protect POST /mcp only; /.well-known/*, /authorize, /token, /register and /revoke must answer without a bearer token.",
+  );
+}
+
+export const isBlocked = (status: number): boolean => status === 401 || status === 403;

@@ -1,0 +1,50 @@
+/** The connector's settings against the server's mode: is there an OAuth client, and is it of the kind this server needs? */
+import type { ConnectorSettings } from "../../connectors/connector.ts";
+import { fault, type Subject } from "./check.ts";
+
+const NEEDED = {
+  hosted: { registration: "hosted_server", words: "Authentication to OAuth 2.1 and Registration to hosted server" },
+  none: { registration: "none", words: "Authentication and Registration to none" },
+} as const;
+
+/** @throws Fault when the settings are of another mode */
+export function settingsCheck({ mode, settings }: Subject): { said: string } {
+  if (mode === "pre-registered") return clientCheck({ settings });
+  const { registration, words } = NEEDED[mode];
+  if (settings.registration === registration) return { said: "The connector's settings fit the server." };
+  throw fault("The connector's settings are for another kind of server.", `On its Settings tab, set ${words}.`);
+}
+
+/** Of a pre-registered client. @throws Fault client_missing where nobody entered one */
+export function clientCheck({ settings }: Pick<Subject, "settings">): { said: string } {
+  const { registration } = settings;
+  if (registration === "hosted_server") {
+    throw fault(
+      "The connector's settings are for a hosted server, and this one is pre-registered.",
+      "On its Settings tab, set Registration to Pre-registered Client.",
+    );
+  }
+  if (!hasClient(settings)) {
+    throw fault(
+      "The server answers 401, and no OAuth client is configured.",
+      "On the connector's Settings tab set Authentication to OAuth 2.1 and Registration to Pre-registered Client, enter the client, and deploy again.",
+      "client_missing",
+    );
+  }
+  if (!knowsEndpoints(settings)) {
+    throw fault(
+      "Nothing says where users authorize: Authorization URL or Token URL is empty, and there is no vendor or issuer to discover from.",
+      "Enter both URLs, or the vendor or its issuer, on the connector's Settings tab.",
+    );
+  }
+  return { said: "An OAuth client is configured." };
+}
+
+function hasClient({ registration, clientId }: ConnectorSettings): boolean {
+  if (registration === "broker") return true;
+  return registration === "pre_registered_client" && clientId !== undefined;
+}
+
+function knowsEndpoints({ authorizationUrl, tokenUrl, vendorOrIssuer }: ConnectorSettings): boolean {
+  return vendorOrIssuer !== undefined || (authorizationUrl !== undefined && tokenUrl !== undefined);
+}

@@ -1,0 +1,191 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { Secret } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { NEW_SETTINGS } from "../../connectors/settings.ts";
+import type { ConnectorSettings } from "../../connectors/connector.ts";
+import { FIXTURE_CLIENT, FIXTURE_EXPOSE, type FixtureFault, fixtureServer } from "../../testing/fixture-server.ts";
+import type { Check, Subject } from "./check.ts";
+import { type ConnectionTest, testConnection } from "./connection-test.ts";
+
+const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
+afterAll(() => egress.close());
+const servers: (() => void)[] = [];
+afterEach(() => servers.splice(0).forEach((close) => close()));
+
+const HOSTED: ConnectorSettings = { ...NEW_SETTINGS, authentication: "oauth_2_1", registration: "hosted_server" };
+const CLIENT: ConnectorSettings = {
+  ...NEW_SETTINGS,
+  authentication: "oauth_2_1",
+  registration: "pre_registered_client",
+  clientId: "client-1",
+  authorizationUrl: "https://id.example.com/authorize",
+  tokenUrl: "https://id.example.com/token",
+};
+
+/** The fixture asked directly: it refuses by itself what the ingress would. */
+async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}): Promise<ConnectionTest> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const deploymentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.on("request", fixtureServer(deploymentUrl, fault));
+  servers.push(() => server.close());
+  const subject: Subject = {
+    mode: "hosted",
+    expose: FIXTURE_EXPOSE,
+    deploymentUrl,
+    settings: HOSTED,
+    callbackUrl: "https://platform.example/oauth/callback",
+    platformToken: new Secret("platform-token"),
+    ...over,
+  };
+  const told: Check[] = [];
+  const result = await testConnection(subject, { fetch: egress.fetch, onCheck: (check) => told.push(check) });
+  expect(told).toEqual(result.checks);
+  return result;
+}
+
+const lastOf = ({ checks }: ConnectionTest): Check => checks.at(-1)!;
+
+describe("the connection test of a hosted server", () => {
+  it("passes with challenge, token, discovery, settings, registration and authorization", async () => {
+    const { verdict, checks } = await test(undefined);
+    expect(checks.map(({ name }) => name)).toEqual([
+      "challenge",
+      "token",
+      "discovery",
+      "settings",
+      "client",
+      "authorization",
+    ]);
+    expect(checks.every(({ outcome }) => outcome === "passed")).toBe(true);
+    expect(verdict).toBe("passed");
+    expect(lastOf({ verdict, checks }).said).toContain("vendor.example");
+  });
+
+  it("passes where the server asks for consent itself", async () => {
+    expect((await test("consent-page")).verdict).toBe("passed");
+  });
+
+  it.each(["global-auth", "global-forbidden"] as const)("recognises a global auth middleware: %s", async (fault) => {
+    const result = await test(fault);
+    expect(result.verdict).toBe("failed");
+    expect(lastOf(result)).toMatchObject({
+      name: "discovery",
+      said: expect.stringMatching(
+        /without a token: a global auth middleware stands in front of the OAuth discovery routes/,
+      ),
+      mend: expect.stringContaining("protect POST /mcp only"),
+    });
+  });
+
+  it.each([
+    ["lets-anybody-in", "challenge", /answers 200, not 401/],
+    ["no-challenge", "challenge", /answers 401, not 401 with WWW-Authenticate: Bearer/],
+    ["redirects-discovery", "discovery", /answers 303/],
+    ["foreign-resource", "discovery", /does not name .* as its authorization server/],
+    ["no-s256", "discovery", /PKCE/],
+    ["endpoints-elsewhere", "discovery", /authorization_endpoint is missing or not below/],
+    ["revoke-missing", "discovery", /\/revoke is listed under service\.expose, and the server has no such path/],
+    ["register-refuses", "client", /Registration answers 400/],
+    ["authorize-refuses", "authorization", /refuses: invalid_scope/],
+    ["authorize-back-here", "authorization", /leads back here/],
+    ["authorize-breaks", "authorization", /answers 400/],
+  ] as const)("fails for a server with %s, at %s, and says how to mend it", async (fault, name, said) => {
+    const result = await test(fault);
+    expect(result.verdict).toBe("failed");
+    expect(lastOf(result)).toMatchObject({ name, outcome: "failed", said: expect.stringMatching(said) });
+    expect(lastOf(result).mend).toMatch(/\w/);
+  });
+
+  it("rfc8414#3.3 refuses an issuer that differs by a slash", async () => {
+    const result = await test("foreign-issuer");
+    expect(lastOf(result)).toMatchObject({ outcome: "failed", said: expect.stringMatching(/is no metadata of/) });
+  });
+
+  it("a metadata endpoint that is not exposed is named", async () => {
+    const result = await test(undefined, { expose: FIXTURE_EXPOSE.filter((path) => path !== "/register") });
+    expect(lastOf(result)).toMatchObject({
+      said: expect.stringContaining("registration_endpoint is not exposed"),
+      mend: expect.stringContaining("List /register under service.expose"),
+    });
+  });
+
+  it("without registration it lacks a client, until an administrator enters one", async () => {
+    const expose = FIXTURE_EXPOSE.filter((path) => path !== "/register");
+    expect(await test("no-register", { expose })).toMatchObject({ verdict: "client_missing" });
+    const settings = { ...HOSTED, clientId: FIXTURE_CLIENT };
+    expect(await test("no-register", { expose, settings })).toMatchObject({ verdict: "passed" });
+  });
+
+  it("fails where the settings are for a pre-registered client", async () => {
+    expect(lastOf(await test(undefined, { settings: CLIENT }))).toMatchObject({ name: "settings", outcome: "failed" });
+  });
+
+  it("a server that is not there fails the first question", async () => {
+    const result = await test(undefined, { deploymentUrl: "http://127.0.0.1:1" });
+    expect(result).toMatchObject({
+      verdict: "failed",
+      checks: [{ name: "challenge", said: expect.stringContaining("no usable answer") }],
+    });
+  });
+});
+
+describe("the connection test of a pre-registered server", () => {
+  const mode = "pre-registered";
+
+  it("gets 401, and passes with a client", async () => {
+    expect(await test(undefined, { mode, expose: [], settings: CLIENT })).toMatchObject({ verdict: "passed" });
+    const vendor = {
+      ...NEW_SETTINGS,
+      authentication: "oauth_2_1",
+      registration: "broker",
+      vendorOrIssuer: "x",
+    } as const;
+    expect(await test(undefined, { mode, expose: [], settings: vendor })).toMatchObject({ verdict: "passed" });
+  });
+
+  it.each<[string, ConnectorSettings]>([
+    ["new settings", NEW_SETTINGS],
+    ["no client id", { ...NEW_SETTINGS, authentication: "oauth_2_1", registration: "pre_registered_client" }],
+  ])("gets 401 with no OAuth client configured: %s", async (_, settings) => {
+    const result = await test(undefined, { mode, expose: [], settings });
+    expect(result.verdict).toBe("client_missing");
+    expect(lastOf(result)).toMatchObject({
+      said: "The server answers 401, and no OAuth client is configured.",
+      mend: expect.stringContaining("Settings tab"),
+    });
+  });
+
+  it.each<[string, Partial<ConnectorSettings>]>([
+    ["no endpoint, and nothing to discover from", { authorizationUrl: undefined, tokenUrl: undefined } as object],
+    ["the settings of a hosted server", { registration: "hosted_server" }],
+  ])("fails with %s", async (_, over) => {
+    expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).verdict).toBe("failed");
+  });
+
+  it("fails where the server cannot judge tokens", async () => {
+    // Behind the ingress the first question is answered there.
+    const result = await test("cannot-judge", { mode, settings: CLIENT });
+    expect(result.verdict).toBe("failed");
+  });
+});
+
+describe("the connection test of a server without OAuth", () => {
+  const none = { mode: "none", expose: [], settings: NEW_SETTINGS } as const;
+
+  it("passes when the server answers initialize", async () => {
+    expect(await test("no-oauth", none)).toMatchObject({ verdict: "passed", checks: [{ name: "initialize" }, {}] });
+  });
+
+  it("lacks a client when the server answers 401", async () => {
+    expect(await test(undefined, none)).toMatchObject({ verdict: "client_missing" });
+  });
+
+  it("fails with settings for OAuth", async () => {
+    expect(await test("no-oauth", { ...none, settings: HOSTED })).toMatchObject({ verdict: "failed" });
+  });
+});

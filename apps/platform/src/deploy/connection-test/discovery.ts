@@ -1,0 +1,123 @@
+/**
+ * Discovery of a hosted authorization server, in the order clients look: the resource's metadata (RFC 9728) by the challenge, by
+ * path, at the root, then the server's own (RFC 8414). Everything without a token: this is where a global auth middleware shows.
+ */
+import type { Fetch } from "@oauth-broker/oauth-core";
+import * as oauth from "oauth4webapi";
+import type { Challenge } from "./bearer.ts";
+import { ask, blockedBy, fault, isBlocked, type Subject } from "./check.ts";
+import { isExposed } from "../service-file/expose.ts";
+
+const RESOURCE = "/.well-known/oauth-protected-resource";
+const AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server";
+const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"] as const;
+
+type Metadata = oauth.AuthorizationServer;
+
+export async function discover(
+  subject: Subject,
+  { resourceMetadata }: Challenge,
+  fetch: Fetch,
+): Promise<{ said: string; value: Metadata }> {
+  await requireImplemented(subject, fetch);
+  const described = await resourceMetadataOf(subject, resourceMetadata, fetch);
+  const metadata = await serverMetadata(subject, fetch);
+  requireEndpoints(subject, metadata);
+  const where = described === 0 ? "the server's metadata" : "the metadata of resource and server";
+  return { said: `Discovery finds ${where} without a token.`, value: metadata };
+}
+
+/** What is listed under service.expose must be there, and must answer without a token. */
+async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fetch): Promise<void> {
+  const paths = expose.filter((path) => !path.endsWith("/*"));
+  const answers = await Promise.all(
+    paths.map(async (path) => {
+      const { status } = await ask(fetch, deploymentUrl + path);
+      // A route for POST only may be a 404 to GET.
+      const posted = status === 404 ? (await ask(fetch, deploymentUrl + path, { method: "POST" })).status : status;
+      return { path, status: posted };
+    }),
+  );
+  for (const { path, status } of answers) {
+    if (isBlocked(status)) throw blockedBy(status, path);
+    if (status === 404) {
+      throw fault(
+        `${path} is listed under service.expose, and the server has no such path.`,
+        "List only the paths that are implemented.",
+      );
+    }
+  }
+}
+
+/** @returns how many of the three places answered; a server may do without, but not contradict itself */
+async function resourceMetadataOf(subject: Subject, named: string | undefined, fetch: Fetch): Promise<number> {
+  const { deploymentUrl, expose } = subject;
+  const wellKnown = [`${RESOURCE}/mcp`, RESOURCE].filter((path) => isExposed(path, expose));
+  const places = new Set([...(named === undefined ? [] : [named]), ...wellKnown.map((path) => deploymentUrl + path)]);
+  let found = 0;
+  for (const place of places) {
+    // One after the other, as a client looks.
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await ask(fetch, place);
+    const { pathname } = new URL(place);
+    if (isBlocked(answer.status)) throw blockedBy(answer.status, pathname);
+    if (answer.status === 404 && place !== named) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    await requireOurResource(subject, answer, pathname);
+    found += 1;
+  }
+  return found;
+}
+
+async function requireOurResource({ deploymentUrl }: Subject, answer: Response, path: string): Promise<void> {
+  const resource = `${deploymentUrl}/mcp`;
+  const mend = "Build `resource` and `authorization_servers` from DEPLOYMENT_URL.";
+  const metadata = await oauth.processResourceDiscoveryResponse(new URL(resource), answer).catch(() => undefined);
+  if (metadata === undefined) throw fault(`${path} does not describe ${resource}.`, mend);
+  if (metadata.authorization_servers?.includes(deploymentUrl) !== true) {
+    throw fault(`${path} does not name ${deploymentUrl} as its authorization server.`, mend);
+  }
+}
+
+async function serverMetadata({ deploymentUrl }: Subject, fetch: Fetch): Promise<Metadata> {
+  const answer = await ask(fetch, deploymentUrl + AUTHORIZATION_SERVER);
+  if (isBlocked(answer.status)) throw blockedBy(answer.status, AUTHORIZATION_SERVER);
+  if (answer.status !== 200) {
+    throw fault(
+      `${AUTHORIZATION_SERVER} answers ${answer.status}.`,
+      "A hosted authorization server serves its metadata there (RFC 8414). See what it says: deploy logs.",
+    );
+  }
+  const metadata = await oauth.processDiscoveryResponse(new URL(deploymentUrl), answer).catch(() => undefined);
+  //= rfc8414#3.3
+  // A URL parser forgives a slash at the end; clients compare bytes.
+  if (metadata?.issuer === deploymentUrl) return metadata;
+  throw fault(
+    `${AUTHORIZATION_SERVER} is no metadata of ${deploymentUrl}.`,
+    "It is JSON, and its `issuer` is DEPLOYMENT_URL, byte for byte.",
+  );
+}
+
+function requireEndpoints({ deploymentUrl, expose }: Subject, metadata: Metadata): void {
+  for (const name of ENDPOINTS) {
+    const url = metadata[name];
+    const isOptional = name === "registration_endpoint" || name === "revocation_endpoint";
+    if (url === undefined && isOptional) continue;
+    if (url === undefined || URL.parse(url)?.origin !== deploymentUrl) {
+      throw fault(
+        `The metadata's ${name} is missing or not below ${deploymentUrl}.`,
+        "Build every URL from DEPLOYMENT_URL.",
+      );
+    }
+    const { pathname } = new URL(url);
+    if (!isExposed(pathname, expose)) {
+      throw fault(`The metadata's ${name} is not exposed.`, `List ${pathname} under service.expose in service.yaml.`);
+    }
+  }
+  if (metadata.code_challenge_methods_supported?.includes("S256") !== true) {
+    throw fault(
+      "The metadata does not offer PKCE with S256.",
+      "Clients refuse a server whose code_challenge_methods_supported lacks S256.",
+    );
+  }
+}

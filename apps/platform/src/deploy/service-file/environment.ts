@@ -1,0 +1,91 @@
+/** `environment` of service.yaml. The platform's own variables are not an author's to set; a secret is named, not written down. */
+import { nearest, type Problem } from "@oauth-broker/oauth-core/service";
+import type { Deployment } from "../../connectors/connector.ts";
+import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
+
+export interface VariablesContext {
+  readonly mode: Deployment["mode"] | undefined;
+  readonly enableDb: boolean;
+  /** What `env:NAME` refers to; undefined: references are left as they are. */
+  readonly given: Given | undefined;
+}
+
+/** What the platform injects, and what would take the server elsewhere than the ingress looks for it. */
+const OURS: ReadonlySet<string> = new Set([
+  "DEPLOYMENT_URL",
+  "PLATFORM_OAUTH_CALLBACK_URL",
+  "DB_TABLE_NAME",
+  "DB_TABLE_REGION",
+  "TOKEN_ENCRYPTION_KMS_KEY_ID",
+  "HOST",
+  "PORT",
+]);
+const REFERENCE = /^env:(.*)$/s;
+
+export function readVariables(
+  environment: unknown,
+  context: VariablesContext,
+  problems: Problem[],
+): Readonly<Record<string, string>> {
+  if (environment === undefined || environment === null) return {};
+  if (typeof environment !== "object" || Array.isArray(environment)) {
+    problems.push({ path: "environment", problem: "must be a list of NAME: value", example: "VENDOR: my-vendor" });
+    return {};
+  }
+  const values: [string, string][] = [];
+  for (const [name, written] of Object.entries(environment as Record<string, unknown>)) {
+    const path = `environment.${isVariableName(name) ? name : "?"}`;
+    const value = readValue(name, written, context);
+    if ("text" in value) values.push([name, value.text]);
+    else problems.push({ path, ...value });
+  }
+  return Object.fromEntries(values);
+}
+
+type Value = { readonly text: string } | Omit<Problem, "path">;
+
+function readValue(name: string, written: unknown, { mode, enableDb, given }: VariablesContext): Value {
+  if (!isVariableName(name)) return { problem: "must be named by letters, digits and _" };
+  if (OURS.has(name)) return { problem: "is set by the platform: leave it out" };
+  if (written !== null && typeof written === "object") return { problem: "must be text", example: `${name}: "…"` };
+  const text = typeof written === "string" ? written : JSON.stringify(written ?? "").replace(/^""$/, "");
+  if (name === "OAUTH_MODE" && mode !== undefined && text !== mode) {
+    return { problem: "is another mode than `mode`: leave it out, the platform sets it", expected: mode };
+  }
+  if (name === "TOKEN_ENCRYPTION_MODE") {
+    if (!enableDb) return { problem: "is for servers with a table", example: "enable_db: true" };
+    if (text !== "bridge" && text !== "encrypted") return { problem: "must be a mode", expected: "bridge | encrypted" };
+  }
+  const [, reference] = REFERENCE.exec(text) ?? [];
+  return reference === undefined || given === undefined ? checked(text) : referred(reference, given);
+}
+
+function referred(name: string, given: Given): Value {
+  const example = "env:VENDOR_CLIENT_SECRET";
+  if (!isVariableName(name)) return { problem: "refers to no variable", example };
+  const { variables, allowed } = given;
+  if (!isAllowed(name, given)) {
+    return { problem: `refers to ${name}, which this deploy was not told to hand on`, example: `--env ${name}` };
+  }
+  const value = variables[name];
+  if (value !== undefined && value !== "") return checked(value);
+  const meant = nearest(
+    name,
+    allowed.filter((other) => variables[other] !== undefined),
+  );
+  const hint = meant === undefined ? "" : ` (${meant} is)`;
+  return { problem: `refers to ${name}, which is not set where this runs${hint}`, example };
+}
+
+/** @returns the names that `environment` refers to and the deployer did not allow, each once */
+export function refusedNames(environment: unknown, given: Given): readonly string[] {
+  if (typeof environment !== "object" || environment === null) return [];
+  const named = Object.values(environment).flatMap((value) =>
+    typeof value === "string" ? [REFERENCE.exec(value)?.[1] ?? ""] : [],
+  );
+  return [...new Set(named)].filter((name) => isVariableName(name) && !isAllowed(name, given));
+}
+
+function checked(text: string): Value {
+  return text.includes("\0") ? { problem: "has a character that no variable can hold" } : { text };
+}

@@ -1,0 +1,48 @@
+/**
+ * `service.expose`: the paths of a deployed server that the ingress serves without a bearer token. A path, or a path and all below
+ * it (`/.well-known/*`). Used by service.yaml's reader and, for every request, by the ingress.
+ */
+import type { Problem } from "@oauth-broker/oauth-core/service";
+import type { Deployment } from "../../connectors/connector.ts";
+
+const PATH = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;
+/** What a platform needs of an authorization server; /register and /revoke are optional. */
+const NEEDED = ["/.well-known/oauth-authorization-server", "/authorize", "/token"];
+const EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
+
+/** What may stand below a `/*`: nothing that a server could read as a way out of it. */
+const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
+
+/** Whether a request's path is one of these. Compared as it is written: `/%74oken` is not `/token`. */
+export function isExposed(path: string, expose: readonly string[]): boolean {
+  return expose.some((one) =>
+    one.endsWith("/*") ? path.startsWith(one.slice(0, -1)) && PLAIN.test(path) : path === one,
+  );
+}
+
+/** @param mode undefined where it is not known: then only the paths themselves are judged */
+export function exposeProblems(expose: readonly string[], mode: Deployment["mode"] | undefined): readonly Problem[] {
+  if (mode === "pre-registered" || mode === "none") {
+    const who = mode === "none" ? "a server without OAuth" : "a server with a pre-registered client";
+    return [{ path: "service.expose", problem: `must not be set: ${who} has no path without a bearer token` }];
+  }
+  const found = expose.flatMap((path, index): Problem[] => {
+    const problem = pathProblem(path, expose.indexOf(path) < index);
+    return problem === undefined ? [] : [{ path: `service.expose[${index}]`, problem, example: "/token" }];
+  });
+  if (mode === undefined || found.length > 0) return found;
+  const missing = NEEDED.filter((path) => !isExposed(path, expose));
+  if (missing.length === 0) return [];
+  const problem = `lacks ${missing.join(", ")}: the platform asks there before there is a token`;
+  return [{ path: "service.expose", problem, example: EXAMPLE }];
+}
+
+function pathProblem(path: string, isRepeated: boolean): string | undefined {
+  if (isRepeated) return "is listed twice";
+  if (!PATH.test(path) || path.split("/").some((part) => part === "." || part === "..")) {
+    return "must be a path: segments of letters, digits, . _ ~ -, with /* at its end for all below it";
+  }
+  // Whatever a server makes of the spelling, nothing of the tools is open.
+  if (/^\/mcp(?:\/|$)/i.test(path)) return "must not be exposed: POST /mcp always needs a bearer token";
+  return undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * service.yaml, what an author says of a server: `name`, `mode`, `enable_db`, `service.expose`, `environment`. Everything that is
+ * wrong is told at once. Before it: the deploy command. After it: server-process/ and the ingress.
+ */
+import { configError, nearest, type Problem } from "@oauth-broker/oauth-core/service";
+import { parseDocument } from "yaml";
+import type { Deployment } from "../../connectors/connector.ts";
+import { isConnectorId } from "../../connectors/store-on-records.ts";
+import type { Given } from "./allowed-variables.ts";
+import { exposeProblems } from "./expose.ts";
+import { readVariables, refusedNames } from "./environment.ts";
+
+export interface ServiceFile {
+  /** The connector's id. */
+  readonly name: string;
+  readonly mode: Deployment["mode"];
+  readonly enableDb: boolean;
+  /** Paths served without a bearer token. */
+  readonly expose: readonly string[];
+  /** Values of `env:NAME` filled in. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const MODES: readonly ServiceFile["mode"][] = ["hosted", "pre-registered", "none"];
+const KEYS = ["name", "mode", "enable_db", "service", "environment"];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * @param source the file's path, for messages
+ * @param given what `env:NAME` refers to; absent: references are left as they are
+ * @throws ConfigError
+ */
+export function parseServiceFile(text: string, source: string, given?: Given): ServiceFile {
+  const problems: Problem[] = [];
+  const fields = readFields(text, problems);
+  const file = fields && readFile(fields, given, problems);
+  if (file !== undefined && problems.length === 0) return file;
+  throw configError(problems, {
+    service: "The deploy",
+    source,
+    next: `Nothing was started. ${mendOf(given === undefined ? [] : refusedNames(fields?.["environment"], given))}`,
+  });
+}
+
+function mendOf(refused: readonly string[]): string {
+  if (refused.length === 0) return "Mend the file and run it again.";
+  const options = refused.map((name) => `--env ${name}`).join(" ");
+  return `The server's author wrote what it wants of your environment. Where it may have all of that, call deploy run with:\n  ${options}`;
+}
+
+function readFields(text: string, problems: Problem[]): Fields | undefined {
+  const document = parseDocument(text, { prettyErrors: false });
+  for (const { pos } of document.errors) {
+    const line = text.slice(0, pos[0]).split("\n").length;
+    problems.push({ path: `line ${line}`, problem: "is no YAML, or says a key twice" });
+  }
+  if (problems.length > 0) return undefined;
+  const value: unknown = document.toJS({ maxAliasCount: 0 });
+  if (isFields(value)) return value;
+  problems.push({ path: "service.yaml", problem: "is empty or no list of keys", example: "name: my-server" });
+  return undefined;
+}
+
+function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {
+  requireKnownKeys(fields, KEYS, "", problems);
+  const { name, mode, enable_db: enableDb = false } = fields;
+  if (typeof name !== "string" || !isConnectorId(name)) {
+    const expected = "2 to 63 lower case letters, digits and -, a letter first";
+    problems.push({ path: "name", problem: wrong(name), expected, example: "name: my-server" });
+  }
+  if (!isMode(mode)) {
+    problems.push({ path: "mode", problem: wrong(mode), expected: MODES.join(" | "), example: "mode: hosted" });
+  }
+  if (typeof enableDb !== "boolean") {
+    problems.push({
+      path: "enable_db",
+      problem: wrong(enableDb),
+      expected: "true | false",
+      example: "enable_db: true",
+    });
+  } else if (mode === "hosted" && !enableDb) {
+    const problem = "is needed in hosted mode: the server keeps its users' tokens in the table";
+    problems.push({ path: "enable_db", problem, example: "enable_db: true" });
+  }
+  const known = isMode(mode) ? mode : undefined;
+  return {
+    name: String(name),
+    mode: known ?? "none",
+    enableDb: enableDb === true,
+    expose: readExpose(fields["service"], known, problems),
+    environment: readVariables(fields["environment"], { mode: known, enableDb: enableDb === true, given }, problems),
+  };
+}
+
+function readExpose(service: unknown, mode: ServiceFile["mode"] | undefined, problems: Problem[]): readonly string[] {
+  const example = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
+  if (service !== undefined && !isFields(service)) {
+    problems.push({ path: "service", problem: "must hold `expose`", example });
+    return [];
+  }
+  requireKnownKeys(service ?? {}, ["expose"], "service.", problems);
+  const expose = service?.["expose"];
+  if (expose === undefined && mode !== "hosted") return [];
+  const paths: unknown = expose ?? [];
+  if (!Array.isArray(paths) || paths.some((path) => typeof path !== "string")) {
+    problems.push({ path: "service.expose", problem: "must be a list of paths", example });
+    return [];
+  }
+  problems.push(...exposeProblems(paths as string[], mode));
+  return paths as string[];
+}
+
+function requireKnownKeys(fields: Fields, known: readonly string[], prefix: string, problems: Problem[]): void {
+  for (const key of Object.keys(fields)) {
+    if (known.includes(key)) continue;
+    const meant = nearest(key, known);
+    const shown = /^[\w.-]{1,64}$/.test(key) ? key : "a key";
+    problems.push({
+      path: `${prefix}${shown}`,
+      problem: meant === undefined ? "is not a key of service.yaml" : `is not a key of service.yaml: ${meant}?`,
+      expected: known.join(", "),
+    });
+  }
+}
+
+const isMode = (value: unknown): value is ServiceFile["mode"] => MODES.some((mode) => mode === value);
+const wrong = (value: unknown): string =>
+  value === undefined || value === null ? "is missing" : "has a value it cannot have";
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

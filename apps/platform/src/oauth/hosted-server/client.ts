@@ -1,0 +1,140 @@
+/**
+ * The platform's client at a server's authorization server: the one an administrator entered, else the one registered there. It is
+ * of one issuer: at another the platform registers anew, and no secret goes along. Before it: discover.ts.
+ */
+import {
+  type Clock,
+  type EpochSeconds,
+  type Fetch,
+  type JsonObject,
+  type KeyWrapper,
+  OAuthError,
+  randomToken,
+  type RecordStore,
+  Secret,
+} from "@oauth-broker/oauth-core";
+import {
+  allowInsecureRequests,
+  type AuthorizationServer,
+  customFetch,
+  dynamicClientRegistrationRequest,
+  processDynamicClientRegistrationResponse,
+} from "oauth4webapi";
+import { NEVER } from "../../connectors/connector-record.ts";
+import { openSecret, sealSecret } from "../../connectors/connector-secrets.ts";
+import type { HostedServer } from "./discover.ts";
+import { recipientOf } from "../recipient.ts";
+import { broken, reach } from "./failure.ts";
+
+const METHODS = ["none", "client_secret_basic", "client_secret_post"] as const;
+type Method = (typeof METHODS)[number];
+
+export interface HostedClient {
+  readonly clientId: string;
+  readonly clientSecret?: Secret;
+  /** How it proves who it is at the token endpoint. */
+  readonly method: Method;
+}
+
+/** One that a server registered for the platform. */
+export interface RegisteredClient extends HostedClient {
+  /** Absent where the secret does not end, or there is none. */
+  readonly secretExpiresAt?: EpochSeconds;
+}
+
+export interface HostedClientDeps {
+  readonly records: RecordStore;
+  readonly keys: KeyWrapper;
+  readonly fetch: Fetch;
+  readonly redirectUri: string;
+  readonly now: Clock;
+}
+
+/** A client that an administrator entered. Basic is what every server must take (RFC 6749 section 2.3.1), unless it says otherwise. */
+export function enteredClient(clientId: string, clientSecret: Secret | undefined, server: HostedServer): HostedClient {
+  if (clientSecret === undefined) return { clientId, method: "none" };
+  return { clientId, clientSecret, method: firstOf(["client_secret_basic", "client_secret_post"], server.metadata) };
+}
+
+/**
+ * Becomes a client of the server: a public one where it takes those.
+ *
+ * @returns the client, for every user of the connector
+ * @throws OAuthError as discoverServer; reason `no_registration`
+ */
+export async function registerAt(
+  server: HostedServer,
+  { redirectUri, fetch, now }: Pick<HostedClientDeps, "redirectUri" | "fetch" | "now">,
+): Promise<RegisteredClient> {
+  if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
+  const wished = {
+    client_name: "Platform",
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: firstOf(METHODS, server.metadata),
+    application_type: "web",
+  };
+  try {
+    const answer = await reach(() =>
+      dynamicClientRegistrationRequest(server.metadata, wished, {
+        [customFetch]: (to, { headers, body }) => fetch(to, { method: "POST", headers, body }),
+        // What may be reached without TLS is for egress to say.
+        [allowInsecureRequests]: server.issuer.startsWith("http:"),
+      }),
+    );
+    const client = await processDynamicClientRegistrationResponse(answer);
+    const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: named } = client;
+    // The library has seen to it that it is a number beside a secret.
+    const secretExpiresAt = Number(client.client_secret_expires_at ?? 0);
+    const method = METHODS.find((known) => known === (named ?? wished.token_endpoint_auth_method));
+    if (method === undefined) throw broken("no_registration", "wants a way to authenticate that the platform lacks");
+    if (method === "none") return { clientId, method };
+    if (typeof secret !== "string") throw broken("no_registration", "registered the platform without a secret");
+    //= rfc7591#3.2.1
+    //= bar#DC-3
+    if (secretExpiresAt === 0) return { clientId, method, clientSecret: new Secret(secret) };
+    if (secretExpiresAt <= now())
+      throw broken("no_registration", "registered the platform with a secret that has ended");
+    return { clientId, method, clientSecret: new Secret(secret), secretExpiresAt };
+  } catch (cause) {
+    throw cause instanceof OAuthError ? cause : broken("no_registration", "did not register the platform", cause);
+  }
+}
+
+/** Registered once per connector and issuer, and again when its secret has ended: every user of it is there under the same client. */
+export async function registeredClient(
+  connectorId: string,
+  server: HostedServer,
+  deps: HostedClientDeps,
+): Promise<HostedClient> {
+  const { records, keys, redirectUri } = deps;
+  const id = recipientOf([connectorId, server.issuer, redirectUri]);
+  const key = { kind: "registered-client", id };
+  const known = await records.get(key);
+  if (known !== undefined) return opened(known.data, id, keys);
+  const client = await registerAt(server, deps);
+  const { clientId, method, clientSecret, secretExpiresAt = NEVER } = client;
+  const sealed = clientSecret === undefined ? {} : { sealed: await sealSecret(keys, clientSecret, placeOf(id)) };
+  const data = { v: 1, clientId, method, ...sealed, attempt: randomToken(8) };
+  const created = await records.create({ key, stage: "registered", data, expiresAt: secretExpiresAt });
+  if (created === "created") return client;
+  // Somebody else was quicker: theirs is the client.
+  const theirs = await records.get(key);
+  return theirs === undefined ? client : opened(theirs.data, id, keys);
+}
+
+async function opened(data: JsonObject, id: string, keys: KeyWrapper): Promise<HostedClient> {
+  const { clientId, method = "none", sealed } = data;
+  const client = { clientId: clientId as string, method: method as Method };
+  if (sealed === undefined) return client;
+  return { ...client, clientSecret: await openSecret(keys, sealed as JsonObject, placeOf(id)) };
+}
+
+const placeOf = (id: string): readonly string[] => ["secret of a registered client", id];
+
+/** Of those the platform has, in its order, the first the server takes. One that does not say takes all of them. */
+function firstOf<T extends Method>(methods: readonly [T, ...T[]], metadata: AuthorizationServer): T {
+  const taken = metadata.token_endpoint_auth_methods_supported;
+  return methods.find((method) => taken?.includes(method) ?? true) ?? methods[0];
+}

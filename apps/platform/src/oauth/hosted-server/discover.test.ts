@@ -1,0 +1,213 @@
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { registerAt } from "./client.ts";
+import { discoverServer } from "./discover.ts";
+
+const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
+const REDIRECT_URI = "https://platform.example/oauth/callback";
+const PATH = "/.well-known/oauth-protected-resource/mcp";
+const ROOT = "/.well-known/oauth-protected-resource";
+const METADATA = "/.well-known/oauth-authorization-server";
+
+interface Canned {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+let server: Server;
+let origin: string;
+let answers: Record<string, Canned>;
+let asked: string[];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const path = request.url ?? "";
+    asked.push(path);
+    const { status, body = {}, headers = {} } = answers[path] ?? { status: 404 };
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await egress.close();
+  server.close();
+});
+
+const resource = (): Canned => ({ status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [origin] } });
+const metadata = (over: Record<string, unknown> = {}): Canned => ({
+  status: 200,
+  body: {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    code_challenge_methods_supported: ["S256"],
+    response_types_supported: ["code"],
+    ...over,
+  },
+});
+
+beforeEach(() => {
+  asked = [];
+  answers = {
+    "/mcp": { status: 401, headers: { "www-authenticate": `Bearer resource_metadata="${origin}${PATH}"` } },
+    [PATH]: resource(),
+    [METADATA]: metadata(),
+    "/register": { status: 201, body: { client_id: "platform", redirect_uris: [REDIRECT_URI] } },
+  };
+});
+
+const deps = { redirectUri: REDIRECT_URI, fetch: egress.fetch };
+const discover = () => discoverServer(`${origin}/mcp`, egress.fetch);
+const reason = async (): Promise<unknown> =>
+  discover().then(
+    () => "found",
+    (error: { extras?: { reason?: string } }) => error.extras?.reason,
+  );
+
+describe("a deployed server", () => {
+  it("is found by what its 401 names", async () => {
+    expect(await discover()).toMatchObject({ issuer: origin, tokenEndpoint: `${origin}/token` });
+    expect(asked).toEqual(["/mcp", PATH, METADATA]);
+  });
+
+  it("is found at the path, then at the root, where its 401 names nothing", async () => {
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
+    expect(await reason()).toBe("found");
+    delete answers[PATH];
+    answers[ROOT] = resource();
+    asked = [];
+    expect(await reason()).toBe("found");
+    expect(asked).toEqual(["/mcp", PATH, ROOT, METADATA]);
+  });
+
+  it("rfc9728#3.3 describes itself, and only at the root its whole origin", async () => {
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
+    const whole = { status: 200, body: { resource: origin, authorization_servers: [origin] } };
+    answers[PATH] = whole;
+    expect(await reason()).toBe("no_resource_metadata");
+    delete answers[PATH];
+    answers[ROOT] = whole;
+    expect((await discover()).resource).toBe(origin);
+    answers[ROOT] = resource();
+    expect((await discover()).resource).toBe(`${origin}/mcp`);
+  });
+
+  it("mcp-2026-07-28/authorization#scope-selection-strategy is asked for what its 401 says, else for all it knows", async () => {
+    expect((await discover()).scope).toBeUndefined();
+    answers[PATH] = { status: 200, body: { ...(resource().body as object), scopes_supported: ["read", "write"] } };
+    expect((await discover()).scope).toBe("read write");
+    const challenge = `Bearer scope="read", resource_metadata="${origin}${PATH}"`;
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": challenge } };
+    expect((await discover()).scope).toBe("read");
+    answers[METADATA] = metadata({ scopes_supported: ["read", "offline_access"] });
+    expect((await discover()).scope).toBe("read offline_access");
+  });
+
+  it("rfc8414#3.3 has its metadata where RFC 8414 or OpenID Connect puts it, and for this very issuer", async () => {
+    const tenant = `${origin}/tenant`;
+    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [tenant] } };
+    answers["/tenant/.well-known/openid-configuration"] = metadata({ issuer: tenant });
+    expect((await discover()).issuer).toBe(tenant);
+    const places = [`${METADATA}/tenant`, "/.well-known/openid-configuration/tenant"];
+    expect(asked.slice(2)).toEqual([...places, "/tenant/.well-known/openid-configuration"]);
+    answers[`${METADATA}/tenant`] = metadata();
+    expect(await reason()).toBe("no_server_metadata");
+  });
+
+  it("leaves authorization to another host only where it may", async () => {
+    // Another name, and so another origin, of the same machine.
+    const elsewhere = origin.replace("127.0.0.1", "localhost");
+    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [elsewhere] } };
+    answers[METADATA] = metadata({ issuer: elsewhere, token_endpoint: `${elsewhere}/token` });
+    expect(await reason()).toBe("foreign_endpoint");
+    const found = await discoverServer(`${origin}/mcp`, egress.fetch, { foreignAuthorizationServers: true });
+    expect(found).toMatchObject({ issuer: elsewhere, tokenEndpoint: `${elsewhere}/token` });
+  });
+
+  it("rfc9207#2.4 says whose iss comes: nobody's, its own, or exactly the vendor's it names", async () => {
+    expect((await discover()).responseIssuer).toBeUndefined();
+    answers[METADATA] = metadata({ authorization_response_iss_parameter_supported: true });
+    expect((await discover()).responseIssuer).toBe(origin);
+    answers[METADATA] = metadata({ vendor_issuer: "https://vendor.example" });
+    expect((await discover()).responseIssuer).toBe("https://vendor.example");
+  });
+
+  it("registers the platform", async () => {
+    expect(await registerAt(await discover(), { ...deps, now: () => 0 })).toEqual({
+      clientId: "platform",
+      method: "none",
+    });
+    answers["/register"] = { status: 400, body: { error: "invalid_redirect_uri" } };
+    await expect(registerAt(await discover(), { ...deps, now: () => 0 })).rejects.toMatchObject({
+      extras: { reason: "no_registration" },
+    });
+  });
+});
+
+describe("a server that answers otherwise", () => {
+  it.each<[string, string, () => void]>([
+    ["no_challenge", "has no check", () => (answers["/mcp"] = { status: 200 })],
+    ["no_challenge", "has no /mcp", () => delete answers["/mcp"]],
+    ["no_resource_metadata", "has no resource metadata", () => delete answers[PATH]],
+    ["no_resource_metadata", "guards its discovery", () => (answers[PATH] = { status: 401 })],
+    [
+      "no_resource_metadata",
+      "describes another resource",
+      () => (answers[PATH] = { status: 200, body: { resource: "https://other.example/mcp" } }),
+    ],
+    ["no_server_metadata", "has no metadata", () => delete answers[METADATA]],
+    [
+      "no_server_metadata",
+      "says it is another issuer",
+      () => (answers[METADATA] = metadata({ issuer: "https://x.example" })),
+    ],
+    [
+      "no_server_metadata",
+      "has no token endpoint",
+      () => (answers[METADATA] = metadata({ token_endpoint: undefined })),
+    ],
+    ["server_down", "is down", () => (answers["/mcp"] = { status: 503 })],
+  ])("%s where it %s", async (expected, _what, change) => {
+    change();
+    expect(await reason()).toBe(expected);
+  });
+
+  it("is refused without PKCE", async () => {
+    answers[METADATA] = metadata({ code_challenge_methods_supported: undefined });
+    expect(await reason()).toBe("no_pkce");
+  });
+
+  it.each(["authorization_endpoint", "token_endpoint", "revocation_endpoint", "registration_endpoint"])(
+    "is refused where its %s is another host's",
+    async (name) => {
+      answers[METADATA] = metadata({ [name]: "https://thief.example/x" });
+      expect(await reason()).toBe("foreign_endpoint");
+    },
+  );
+
+  it("rfc9728#3.3 is refused where another host is to describe it or authorize for it, which is never asked", async () => {
+    answers["/mcp"] = {
+      status: 401,
+      headers: { "www-authenticate": 'Bearer resource_metadata="https://thief.example/x"' },
+    };
+    expect(await reason()).toBe("foreign_endpoint");
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
+    answers[PATH] = {
+      status: 200,
+      body: { resource: `${origin}/mcp`, authorization_servers: ["https://thief.example"] },
+    };
+    expect(await reason()).toBe("foreign_endpoint");
+  });
+
+  it("is down when nobody answers", async () => {
+    await expect(discoverServer("http://127.0.0.1:1/mcp", egress.fetch)).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+    });
+  });
+});

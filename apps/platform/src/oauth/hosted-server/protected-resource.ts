@@ -1,0 +1,84 @@
+/**
+ * What a server says of itself as a protected resource, found as MCP clients find it: by its 401, else at the path, else at the
+ * root. Before it: nothing is known but the URL. After it: discover.ts.
+ */
+import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { processResourceDiscoveryResponse } from "oauth4webapi";
+import { broken, down, reach } from "./failure.ts";
+
+export interface ProtectedResource {
+  /** As it calls itself, byte for byte: that is what tokens are for. */
+  readonly resource: string;
+  /** The authorization server it names first. */
+  readonly issuer: string;
+  /** What its 401 asks for, else everything it knows; absent: the authorization server decides. */
+  readonly scope?: string;
+}
+
+const PROBE = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+const RESOURCE = "/.well-known/oauth-protected-resource";
+
+/** @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata` or `foreign_endpoint`; temporarily_unavailable */
+export async function discoverResource(serverUrl: string, fetch: Fetch): Promise<ProtectedResource> {
+  const challenge = await reach(() => challengeOf(serverUrl, fetch));
+  const metadata = await reach(() => resourceMetadata(serverUrl, challenge.resourceMetadata, fetch));
+  const [issuer] = metadata.authorization_servers ?? [];
+  if (issuer === undefined) throw broken("no_resource_metadata", "names no authorization server");
+  //= mcp-2026-07-28/authorization#scope-selection-strategy
+  const scope = challenge.scope ?? metadata.scopes_supported?.join(" ");
+  return { resource: metadata.resource, issuer, ...(scope === undefined || scope === "" ? {} : { scope }) };
+}
+
+/** @throws OAuthError vendor_response_invalid, reason `foreign_endpoint` */
+export function requireOwn(url: string, origin: string): void {
+  if (URL.parse(url)?.origin === origin) return;
+  throw broken("foreign_endpoint", "leads to another host than its own");
+}
+
+async function challengeOf(
+  serverUrl: string,
+  fetch: Fetch,
+): Promise<{ readonly resourceMetadata?: string; readonly scope?: string }> {
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const answer = await fetch(serverUrl, { method: "POST", headers, body: PROBE });
+  if (answer.status >= 500) throw down();
+  if (answer.status !== 401) throw broken("no_challenge", "did not answer 401 to a request without a token");
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
+  return {
+    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadata: resourceMetadataUrl.href }),
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+type Metadata = Awaited<ReturnType<typeof processResourceDiscoveryResponse>>;
+
+async function resourceMetadata(serverUrl: string, named: string | undefined, fetch: Fetch): Promise<Metadata> {
+  const { origin, pathname } = new URL(serverUrl);
+  if (named !== undefined) requireOwn(named, origin);
+  for (const url of named === undefined ? [origin + RESOURCE + pathname, origin + RESOURCE] : [named]) {
+    // The second place is asked only where the first has nothing.
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await fetch(url, { headers: { accept: "application/json" } });
+    if (answer.status >= 500) throw down();
+    if (answer.status === 404) continue;
+    const names = url === origin + RESOURCE ? [serverUrl, origin] : [serverUrl];
+    return describedAs(names, answer);
+  }
+  throw broken("no_resource_metadata", "has no protected resource metadata");
+}
+
+/** At the root a server describes itself, or all there is at its origin. */
+//= rfc9728#3.3
+async function describedAs(names: readonly string[], answer: Response): Promise<Metadata> {
+  let cause: unknown;
+  for (const name of names) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      return await processResourceDiscoveryResponse(new URL(name), answer.clone());
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw broken("no_resource_metadata", "does not describe itself as a protected resource", cause);
+}

@@ -1,0 +1,119 @@
+/**
+ * From the command line to choices that are all good: what is wrong is told at once, what is missing is asked for on a terminal,
+ * and told where there is none.
+ */
+import { basename, resolve } from "node:path";
+import { parseScope } from "@oauth-broker/oauth-core";
+import type { Given } from "../arguments.ts";
+import {
+  type Callback,
+  checkCallback,
+  checkMode,
+  checkName,
+  checkScopes,
+  checkVendor,
+  type Choices,
+  defaultScopes,
+  type Mode,
+} from "./choices.ts";
+
+/** Asks people. Each returns undefined when they give up. */
+export interface Prompts {
+  folder(): Promise<string | undefined>;
+  name(suggestion: string): Promise<string | undefined>;
+  mode(): Promise<string | undefined>;
+  vendor(): Promise<string | undefined>;
+  scopes(suggestion: string): Promise<string | undefined>;
+}
+
+export type Chosen =
+  | { readonly kind: "chosen"; readonly folder: string; readonly choices: Choices }
+  | { readonly kind: "refused"; readonly problems: readonly string[] }
+  | { readonly kind: "cancelled" };
+
+interface Filled {
+  readonly folder: string;
+  readonly name: string;
+  readonly mode: string;
+  readonly vendor: string;
+  readonly scopes: string;
+}
+
+/**
+ * @param deps.prompts undefined where nobody can be asked
+ * @param deps.checkFolder the end of a sentence about a folder that cannot be used
+ */
+export async function choose(
+  given: Given,
+  {
+    prompts,
+    checkFolder,
+  }: { readonly prompts: Prompts | undefined; readonly checkFolder: (folder: string) => string | undefined },
+): Promise<Chosen> {
+  const folderProblem = given.folder === undefined ? undefined : checkFolder(given.folder);
+  const problems = [
+    ...(folderProblem === undefined ? [] : [`${given.folder ?? ""} ${folderProblem}`]),
+    ...wrong(given),
+    ...(prompts === undefined ? missing(given) : []),
+  ];
+  if (problems.length > 0) return { kind: "refused", problems };
+  const filled = await fill(given, prompts);
+  if (filled === undefined) return { kind: "cancelled" };
+  const { folder, name, mode, vendor, scopes } = filled;
+  return {
+    kind: "chosen",
+    folder,
+    choices: {
+      name,
+      mode: mode as Mode,
+      callback: (given.callback ?? "platform") as Callback,
+      vendor,
+      scopes: scopes === "" ? [] : parseScope(scopes),
+    },
+  };
+}
+
+function wrong({ name, mode, callback, vendor, scopes }: Given): string[] {
+  const problem = (option: string, value: string | undefined, check: (value: string) => string | undefined) => {
+    const found = value === undefined ? undefined : check(value);
+    return found === undefined ? [] : [`--${option} ${JSON.stringify(value)}: ${found}`];
+  };
+  return [
+    ...problem("name", name, checkName),
+    ...problem("mode", mode, checkMode),
+    ...problem("vendor", vendor, checkVendor),
+    ...problem("scopes", scopes, checkScopes),
+    ...problem("callback", callback, checkCallback),
+    ...(mode === "pre-registered" && callback !== undefined ? ["--callback is for --mode hosted"] : []),
+  ];
+}
+
+function missing({ folder, name, mode, vendor }: Given): string[] {
+  const isUnnamed = name === undefined && folder !== undefined && checkName(nameOf(folder)) !== undefined;
+  return [
+    ...(folder === undefined ? ["FOLDER is missing"] : []),
+    ...(isUnnamed ? ["--name is missing, and the folder's is no good name for a server"] : []),
+    ...(mode === undefined ? ["--mode is missing: hosted or pre-registered"] : []),
+    ...(vendor === undefined ? ["--vendor is missing: github, slack, notion, …"] : []),
+  ];
+}
+
+/** One after the other, as a person is asked. */
+async function fill(given: Given, prompts: Prompts | undefined): Promise<Filled | undefined> {
+  const folder = given.folder ?? (await prompts?.folder());
+  if (folder === undefined) return undefined;
+  const ownName = nameOf(folder);
+  const isNamed = given.name !== undefined || checkName(ownName) === undefined;
+  const name = isNamed ? (given.name ?? ownName) : await prompts?.name(ownName);
+  if (name === undefined) return undefined;
+  const mode = given.mode ?? (await prompts?.mode());
+  if (mode === undefined) return undefined;
+  const vendor = given.vendor ?? (await prompts?.vendor());
+  if (vendor === undefined) return undefined;
+  const usual = defaultScopes(vendor).join(" ");
+  const scopes = given.scopes ?? (prompts === undefined ? usual : await prompts.scopes(usual));
+  return scopes === undefined ? undefined : { folder, name, mode, vendor, scopes };
+}
+
+/** `.` has one too. */
+const nameOf = (folder: string): string => basename(resolve(folder));

@@ -1,0 +1,39 @@
+/** What a fresh project still lacks before it can be deployed, as the server itself will say at its start. */
+import { loadSettings } from "@oauth-broker/mcp-auth/config";
+import { isConfigError } from "@oauth-broker/oauth-core/service";
+import type { Choices } from "../choices/choices.ts";
+import { environmentOf } from "./service-yaml.ts";
+
+/** What the platform or the operator gives a deployment. */
+const GIVEN = {
+  DEPLOYMENT_URL: "https://server.example.com",
+  PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
+  TRUSTED_PROXIES: "10.0.0.0/8",
+};
+const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
+/** Said by the platform's own words already. */
+const KNOWN = /^OAUTH_DYNAMIC_REGISTRATION is open/;
+
+export interface OpenPoints {
+  /** Without these it does not start; the author adds them to service.yaml. */
+  readonly missing: readonly string[];
+  /** Worth knowing before the first user comes. */
+  readonly notes: readonly string[];
+}
+
+export function openPoints(choices: Choices): OpenPoints {
+  const own = { ...GIVEN, ...environmentOf(choices) };
+  const asClient = pointsOf({ ...CLIENT, ...own });
+  // In pre-registered mode the client is optional, and not every vendor can be held to it.
+  return choices.mode === "pre-registered" && asClient.missing.length > 0 ? pointsOf(own) : asClient;
+}
+
+function pointsOf(environment: Readonly<Record<string, string>>): OpenPoints {
+  try {
+    const { warnings } = loadSettings(environment);
+    return { missing: [], notes: warnings.filter((warning) => !KNOWN.test(warning)) };
+  } catch (error) {
+    if (!isConfigError(error)) throw error;
+    return { missing: error.problems.map(({ path, problem }) => `${path} ${problem}`), notes: [] };
+  }
+}

@@ -1,0 +1,58 @@
+/** Files of a project that are made, not copied: package.json, tsconfig.json, the ignore file. */
+import type { Choices } from "../choices/choices.ts";
+import type { Materials } from "../materials/materials.ts";
+
+/** What the project needs of ours to run. */
+const CORE = ["mcp-auth", "oauth-core", "token-store"];
+const CORE_FOR_DEVELOPMENT = ["simulators"];
+
+const packed = (name: string): [string, string] => [`@oauth-broker/${name}`, `file:packed/${name}.tgz`];
+
+/**
+ * The core comes from `packed/`: npm finds all of it there and asks no registry for it, since the overrides make the packages'
+ * own references to each other the same files. `npm update` takes other files of the same names.
+ */
+export function packageJson({ name, mode }: Choices, { versions }: Pick<Materials, "versions">): string {
+  const manifest = {
+    name,
+    version: "0.1.0",
+    private: true,
+    description: `An MCP server, ${mode === "hosted" ? "with an authorization server of its own" : "for tokens that the platform sends"}`,
+    type: "module",
+    engines: { node: ">=20" },
+    scripts: {
+      dev: "mcp-tools && mcp-dev",
+      test: "mcp-tools && tsc && vitest run",
+      build: "mcp-tools && rolldown -c rolldown.config.mjs",
+      start: "node dist/main.js",
+    },
+    dependencies: { ...Object.fromEntries(CORE.map(packed)), ...versions.dependencies },
+    devDependencies: { ...Object.fromEntries(CORE_FOR_DEVELOPMENT.map(packed)), ...versions.devDependencies },
+    // Node.js itself, for this machine: what npm runs here has it, whichever Node.js came with npm.
+    optionalDependencies: versions.optionalDependencies,
+    overrides: Object.fromEntries(
+      [...CORE, ...CORE_FOR_DEVELOPMENT].map((one) => [`@oauth-broker/${one}`, `$@oauth-broker/${one}`]),
+    ),
+  };
+  return `${JSON.stringify(manifest, undefined, 2)}\n`;
+}
+
+export function tsconfigJson(): string {
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024"],
+    types: ["node"],
+    module: "nodenext",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  return `${JSON.stringify({ compilerOptions, include: ["src"] }, undefined, 2)}\n`;
+}
+
+export const GITIGNORE = "node_modules/\ndist/\ndata/\n.env\n";

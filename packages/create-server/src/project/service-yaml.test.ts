@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { Choices } from "../choices/choices.ts";
+import { ROOT } from "../materials/make-materials.ts";
+import { environmentOf, exposedPaths, serviceYaml } from "./service-yaml.ts";
+
+const CHOICES: Choices = { name: "a", mode: "hosted", callback: "platform", vendor: "github", scopes: ["read:user"] };
+
+describe("service.yaml", () => {
+  it("is the template's own, byte for byte", () => {
+    const own = readFileSync(join(ROOT, "apps/mcp-template/service.yaml"), "utf8");
+    expect(serviceYaml({ ...CHOICES, name: "mcp-template" })).toBe(own);
+  });
+
+  it.each([
+    { ...CHOICES, callback: "server" as const },
+    { ...CHOICES, scopes: ["true", "a#b", "- x", "a: b", "{c}", "https://api.example.com/auth/x.read"] },
+    { ...CHOICES, scopes: ["true"] },
+    { ...CHOICES, scopes: [] },
+    { ...CHOICES, vendor: "shopify" },
+  ])("says what was meant: %j", (choices) => {
+    const file = parse(serviceYaml(choices)) as Record<string, unknown>;
+    expect(file).toEqual({
+      name: "a",
+      mode: "hosted",
+      enable_db: true,
+      service: { expose: exposedPaths(choices.mode, choices.callback) },
+      environment: environmentOf(choices),
+    });
+  });
+
+  it("has neither a table nor open paths in pre-registered mode", () => {
+    const file = parse(serviceYaml({ ...CHOICES, mode: "pre-registered" })) as Record<string, unknown>;
+    expect(Object.keys(file)).toEqual(["name", "mode", "environment"]);
+  });
+});

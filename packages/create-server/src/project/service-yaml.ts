@@ -1,0 +1,84 @@
+/** service.yaml of a project: what the platform is told. The paths are those the server has in its mode, and no others. */
+import { REGISTRY } from "@oauth-broker/oauth-core";
+import type { Callback, Choices, Mode } from "../choices/choices.ts";
+
+const METADATA = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-protected-resource",
+  "/.well-known/oauth-protected-resource/mcp",
+];
+
+/** The OAuth paths of a server as scaffolded; none in pre-registered mode. A test holds them against the running server. */
+export function exposedPaths(mode: Mode, callback: Callback): readonly string[] {
+  if (mode === "pre-registered") return [];
+  const own = callback === "server" ? ["/callback"] : [];
+  return [...METADATA, "/authorize", ...own, "/token", "/register", "/revoke"];
+}
+
+/** The environment that service.yaml gives the server. */
+export function environmentOf({ mode, callback, vendor, scopes }: Choices): Record<string, string> {
+  const placeholders = placeholdersOf(vendor);
+  return {
+    OAUTH_MODE: mode,
+    ...(mode === "hosted" && callback === "server"
+      ? { OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" }
+      : {}),
+    VENDOR: vendor,
+    ...(scopes.length === 0 ? {} : { VENDOR_SCOPES: scopes.join(" ") }),
+    ...(placeholders === undefined ? {} : { VENDOR_PLACEHOLDERS: JSON.stringify(placeholders) }),
+  };
+}
+
+/** Those of the vendor's OAuth endpoints that have no value of their own: empty, for the author to fill in. */
+function placeholdersOf(vendor: string): Record<string, string> | undefined {
+  const entry = REGISTRY.get(vendor);
+  if (entry === undefined) return undefined;
+  const endpoints = `${entry.vendor.authorizationEndpoint ?? ""} ${entry.vendor.tokenEndpoint ?? ""}`;
+  const open = Object.entries(entry.placeholders).filter(
+    ([name, { default: usual }]) => usual === undefined && endpoints.includes(`{${name}}`),
+  );
+  return open.length === 0 ? undefined : Object.fromEntries(open.map(([name]) => [name, ""]));
+}
+
+export function serviceYaml(choices: Choices): string {
+  const { name, mode, callback } = choices;
+  const paths = exposedPaths(mode, callback);
+  const environment = Object.entries(environmentOf(choices)).map(([key, value]) => `  ${key}: ${scalar(value)}`);
+  return [
+    "# What the platform deploys. The variables of `environment` are described in README.md.",
+    `name: ${name}`,
+    `mode: ${mode}`,
+    ...(mode === "hosted" ? hostedPart(paths) : PRE_REGISTERED_PART),
+    "environment:",
+    ...environment,
+    "",
+  ].join("\n");
+}
+
+function hostedPart(paths: readonly string[]): string[] {
+  return [
+    "# A table of its own for tokens and sessions; the platform sets DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID.",
+    "enable_db: true",
+    "service:",
+    "  # Served without a bearer token: exactly the OAuth paths that exist in this mode. /mcp never belongs here.",
+    "  expose:",
+    ...paths.map((path) => `    - ${path}`),
+    "# The platform also sets DEPLOYMENT_URL and PLATFORM_OAUTH_CALLBACK_URL. VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET are yours",
+    "# to give the deployment, as secrets: `VENDOR_CLIENT_SECRET: env:VENDOR_CLIENT_SECRET` takes one from the environment of",
+    "# the deploy, which has to allow it by name (deploy run --env VENDOR_CLIENT_SECRET).",
+  ];
+}
+
+const PRE_REGISTERED_PART = [
+  "# No enable_db and no service.expose: in this mode the server keeps nothing and has no OAuth paths.",
+  "# VENDOR_CLIENT_ID is worth adding: the platform's client at the vendor, whose tokens are then the only ones taken. With a",
+  "# vendor that does not say which client a token is of, the server refuses it at its start.",
+];
+
+/** Plain where YAML reads the very text back, else in quotation marks, which YAML reads as JSON does. */
+function scalar(value: string): string {
+  return /^[A-Za-z][\w./ -]*(?::[\w./-]+)*(?: [\w./:-]+)*$/.test(value) &&
+    !/^(?:true|false|null|yes|no|on|off)$/i.test(value)
+    ? value
+    : JSON.stringify(value);
+}

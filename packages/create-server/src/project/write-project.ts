@@ -1,0 +1,48 @@
+/** Writes a project: the template's files with its name in them, the made ones, the packed core. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Choices } from "../choices/choices.ts";
+import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
+import { GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
+import { serviceYaml } from "./service-yaml.ts";
+
+/** What the template is called in its own files. */
+const TEMPLATE_NAME = "mcp-template";
+const TEMPLATE_TITLE = "MCP template";
+
+/**
+ * @param folder new, or empty
+ * @returns the paths written, from the folder, sorted
+ * @throws Error of node:fs
+ */
+export function writeProject(folder: string, choices: Choices, materials: Materials): string[] {
+  const files = new Map([
+    ...templateFiles(join(materials.folder, TEMPLATE), choices.name),
+    ["package.json", packageJson(choices, materials)],
+    ["tsconfig.json", tsconfigJson()],
+    ["service.yaml", serviceYaml(choices)],
+    [".gitignore", GITIGNORE],
+  ]);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  cpSync(join(materials.folder, PACKED), join(folder, "packed"), { recursive: true });
+  return [...files.keys()].sort();
+}
+
+function templateFiles(template: string, name: string): [string, string][] {
+  const paths = readdirSync(template, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return paths.map((path) => [
+    path.slice(template.length + 1),
+    readFileSync(path, "utf8").replaceAll(TEMPLATE_NAME, name).replaceAll(TEMPLATE_TITLE, titleOf(name)),
+  ]);
+}
+
+/** `my-server` → `My server`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll("-", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
