@@ -15,12 +15,11 @@ import { errorPageWith, isLoopbackName, type Log, mount, type Route } from "@oau
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, indexRegistrations } from "./config.ts";
-import { countedVendorClient } from "./counted-vendor-client.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
 import { createSingleFlight } from "./grants/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
-import { createMetrics } from "./metrics.ts";
+import { countedVendorClient, createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";
 import { createRateLimits } from "./rate-limits.ts";
 import { apiRoutes } from "./routes/api.ts";

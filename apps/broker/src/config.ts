@@ -5,7 +5,6 @@
 import type { Environment } from "./config/source.ts";
 
 export { buildVendors } from "./config/build.ts";
-export { CUSTOM_VENDOR } from "./config/vendors/custom-vendor.ts";
 export { describeConfiguration, type FieldDescription } from "./config/schema/describe.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
@@ -19,7 +18,7 @@ export {
   type Registrations,
 } from "./config/vendors/registrations.ts";
 export type * from "./config/types.ts";
-export type { VendorRegistry } from "./config/vendors/vendors.ts";
+export { CUSTOM_VENDOR, type VendorRegistry } from "./config/vendors/vendors.ts";
 
 /** The process's environment, for `loadConfig`. Nothing else touches process.env. */
 export function readEnvironment(): Environment {

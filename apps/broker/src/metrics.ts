@@ -2,6 +2,7 @@
  * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of few values:
  * what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
  */
+import { type RegistrationAnswer, toOAuthError, type VendorClient } from "@oauth-broker/oauth-core";
 import type { RequestMetrics } from "@oauth-broker/oauth-core/service";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
@@ -100,5 +101,38 @@ function boundedLabel(shape: RegExp, most: number): (value: string) => string {
     if (known.size >= most || !shape.test(value)) return "other";
     known.add(value);
     return value;
+  };
+}
+
+/** A refusal is passed on, not thrown: only its status says what came of it. */
+function registrationOutcome({ status }: RegistrationAnswer): string {
+  return status < 400 ? "ok" : status < 500 ? "refused" : "failed";
+}
+
+/** Counts every call to a vendor and how it ended, without the vendor client knowing. */
+export function countedVendorClient(client: VendorClient, metrics: Metrics): VendorClient {
+  const counted = async <T>(
+    vendor: string,
+    operation: "redeem" | "refresh" | "revoke" | "register" | "userinfo",
+    call: Promise<T>,
+    outcomeOf: (result: T) => string = () => "ok",
+  ): Promise<T> => {
+    try {
+      const result = await call;
+      metrics.countVendorCall(vendor, operation, outcomeOf(result));
+      return result;
+    } catch (error) {
+      metrics.countVendorCall(vendor, operation, toOAuthError(error).code);
+      throw error;
+    }
+  };
+  return {
+    ...client,
+    redeemCode: (vendor, ...rest) => counted(vendor.id, "redeem", client.redeemCode(vendor, ...rest)),
+    refreshTokens: (vendor, ...rest) => counted(vendor.id, "refresh", client.refreshTokens(vendor, ...rest)),
+    revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
+    identify: (vendor, ...rest) => counted(vendor.id, "userinfo", client.identify(vendor, ...rest)),
+    registerClient: (vendor, request) =>
+      counted(vendor.id, "register", client.registerClient(vendor, request), registrationOutcome),
   };
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** The published command: what projects are made of lies beside it. */
 import { join } from "node:path";
-import { create } from "./create.ts";
+import { create, terminal } from "./create.ts";
 import { readMaterials } from "./materials/materials.ts";
-import { terminal } from "./terminal.ts";
 
 const materials = readMaterials(join(import.meta.dirname, "materials"));
 

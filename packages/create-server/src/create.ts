@@ -23,6 +23,16 @@ export interface CreateDeps {
   readonly say: (text: string) => void;
 }
 
+/** What both entries of the command do alike: the terminal, if there is one. */
+export const terminal: Pick<CreateDeps, "prompts" | "print" | "say"> = {
+  prompts:
+    process.stdin.isTTY && process.stdout.isTTY
+      ? async (checkFolder) => (await import("./choices/prompts.ts")).createPrompts(checkFolder)
+      : undefined,
+  print: (text) => void process.stdout.write(`${text}\n`),
+  say: (text) => void process.stderr.write(`${text}\n`),
+};
+
 const WRITTEN = 0;
 const FAILED = 1;
 const USAGE = 2;

@@ -1,20 +1,19 @@
 /** From parsed sections to `Config`: paths made absolute, files read, and what deserves a warning. */
 import { X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { isLoopbackName } from "@oauth-broker/oauth-core/service";
+import { defined } from "@oauth-broker/oauth-core";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
-import { mixUpWarnings } from "./vendors/mix-up.ts";
-import { present } from "./present.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import { indexRegistrations, sharingWarnings } from "./vendors/registrations.ts";
+import { indexRegistrations } from "./vendors/registrations.ts";
 import type { Environment, Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
 import { buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
+import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
 
 export interface BuiltVendors {
   /** Every vendor there will be, also those whose entry has problems. */
@@ -58,7 +57,7 @@ export function buildConfig(
   const keys = absoluteKeys(parsed.keys, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
   return {
-    ...present({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
+    ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
     sandbox: source.sandbox,
     baseUrl: parsed.base_url,
     listen: {
@@ -77,7 +76,7 @@ export function buildConfig(
       vendorCallsPerMinute: parsed.limits.vendor_calls_per_minute,
       bodyBytes: parsed.limits.body_bytes,
     },
-    egress: { allowLoopback, allowCidrs, timeoutMs, ...present({ caPem }) },
+    egress: { allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) },
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
       ...vendors.warnings,
@@ -93,49 +92,6 @@ function absoluteStore(store: StoreConfig, { directory }: Source): StoreConfig {
 
 function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
   return keys.kind === "file" ? { kind: "file", path: resolve(directory, keys.path) } : keys;
-}
-
-function deploymentWarnings(
-  parsed: ParsedConfiguration,
-  { store, keys }: { store: StoreConfig; keys: KeysConfig },
-): string[] {
-  const warnings: string[] = [];
-  if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
-    warnings.push(
-      "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine",
-    );
-  }
-  if (parsed.egress.allow_cidrs.some((cidr) => cidr.endsWith("/0"))) {
-    warnings.push("egress.allow_cidrs holds a network of every address: name the private networks you mean");
-  }
-  if (parsed.store.kind === "memory") {
-    warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
-  }
-  if (store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true) {
-    warnings.push("store speaks http to a DynamoDB on this machine: that is for tests");
-  }
-  if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
-    warnings.push(
-      "keys_min_revision is not set: after a restart an older keyset put back into the table is taken, which undoes a rotation. `main.js keys list` prints the line to set",
-    );
-  }
-  const keyFile = keyFileOf(store, keys);
-  if (keyFile !== undefined && isOpenToOthers(keyFile)) {
-    warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);
-  }
-  return warnings;
-}
-
-/** Where the file is that opens everything: keys of their own, or beside the store (app.ts). */
-function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
-  if (keys.kind === "file") return keys.path;
-  return store.kind === "sqlite" ? `${store.path}.key` : undefined;
-}
-
-/** One that does not exist yet will be made with mode 0600. */
-function isOpenToOthers(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -3,17 +3,16 @@ import { REGISTRY } from "@oauth-broker/oauth-core";
 import { checkCidr } from "@oauth-broker/oauth-core/service";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, readCertificates } from "./build.ts";
-import { CUSTOM_VENDOR } from "./vendors/custom-vendor.ts";
 import { describeConfiguration } from "./schema/describe.ts";
 import { problemsOfIssues, valueAt } from "./schema/issues.ts";
-import { checkKeysetPlace } from "./keyset-place.ts";
+import { checkKeysetPlace } from "./store-and-keys.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema/configuration.ts";
 import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
-import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
+import { checkVendors, CUSTOM_VENDOR, type VendorRegistry } from "./vendors/vendors.ts";
 
 /**
  * @param env `readEnvironment()`, or any other in tests

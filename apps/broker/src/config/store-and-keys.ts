@@ -1,6 +1,13 @@
-/** Store and keys: one line of text each, with a grammar of its own. */
-import type { Parsed } from "@oauth-broker/oauth-core/service";
-import { parseKmsKey, parseTable } from "./aws-addresses.ts";
+/**
+ * `store` and `keys`: one line of text each, and what may stand beside what. Credentials at AWS, and the address of its key
+ * service where that is not AWS's own, come from the AWS SDK's own variables. The region never does: two machines must not
+ * mean two tables by one text.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { isLoopbackName, type Parsed } from "@oauth-broker/oauth-core/service";
+import { formatPath, nearest, type Problem } from "./problems.ts";
+import type { Source, Tree } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
 
 /** Paths come back as written; config.ts makes them absolute. */
@@ -23,4 +30,114 @@ export function parseKeys(text: string): Parsed<KeysConfig> {
   if (/^file:[^\0]+$/.test(text)) return { value: { kind: "file", path: text.slice("file:".length) } };
   if (text.startsWith("kms:")) return parseKmsKey(text.slice("kms:".length));
   return { problem: "must be store, file:PATH or kms:ARN" };
+}
+
+const REMEDIES =
+  "keys: kms:ARN (in the table, sealed under a KMS key) or keys: file:PATH (a file that you bring to every machine)";
+
+/**
+ * Where the broker's own keys may be, given the store: a table has no file beside it, memory keeps nothing, and a key file
+ * that one machine of several makes for itself would lock the others out. Only what is wrong between the two fields: each
+ * by itself is checked by the schema.
+ */
+export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, { directory }: Source): Problem[] {
+  if (typeof store !== "string" || typeof keys !== "string") return [];
+  const [where, how] = [parseStore(store), parseKeys(keys)];
+  if ("problem" in where || "problem" in how) return [];
+  const problem = (text: string, expected: string): Problem[] => [
+    { path: "keys", problem: text, expected, example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker" },
+  ];
+  if (where.value.kind === "dynamodb" && how.value.kind === "store") {
+    return problem("must say where the keys are: a DynamoDB table has no key file beside it", REMEDIES);
+  }
+  if (where.value.kind === "dynamodb" && how.value.kind === "file" && !existsSync(resolve(directory, how.value.path))) {
+    return problem(
+      "names a file that does not exist, and with a DynamoDB store none is made: keys that one machine made would lock out the others",
+      REMEDIES,
+    );
+  }
+  if (where.value.kind === "memory" && how.value.kind === "kms") {
+    return problem("cannot be kms with a memory store, which forgets the sealed keys", "store or file:PATH");
+  }
+  return [];
+}
+
+const TABLE = /^[A-Za-z0-9_.-]{3,255}$/;
+/** `eu-west-1`, `us-gov-east-1`, `eusc-de-east-1`. */
+const REGION = /^[a-z]{2,8}(?:-[a-z]{2,12})+-\d{1,2}$/;
+const PARAMETERS = ["region", "endpoint"] as const;
+
+/** @param text what follows `dynamodb:` */
+export function parseTable(text: string): Parsed<StoreConfig> {
+  const [table = "", ...queries] = text.split("?");
+  if (!TABLE.test(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
+  const { region, endpoint, problems } = readParameters(queries.join("?"));
+  if (region !== undefined && !REGION.test(region))
+    problems.push("has a region that is none: they look like eu-west-1");
+  const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
+  if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
+  if (problems.length > 0 || region === undefined) return { problem: problems.join("; ") };
+  return {
+    value: {
+      kind: "dynamodb",
+      table,
+      region,
+      ...(origin !== undefined && "value" in origin ? { endpoint: origin.value } : {}),
+    },
+  };
+}
+
+interface TableParameters {
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly problems: string[];
+}
+
+function readParameters(query: string): TableParameters {
+  const found = new URLSearchParams(query);
+  const names = [...new Set(found.keys())];
+  const unknown = names.filter((name) => !PARAMETERS.some((known) => known === name));
+  const meant = unknown.map((name) => nearest(name, PARAMETERS));
+  const [region, endpoint] = PARAMETERS.map((name) => found.get(name) ?? undefined);
+  return {
+    region,
+    endpoint,
+    problems: [
+      // A misspelt region is one mistake, not two.
+      ...(region === undefined && !meant.includes("region")
+        ? ["must name the region of the table: dynamodb:TABLE?region=eu-west-1"]
+        : []),
+      ...unknown.map((name, index) => {
+        const known =
+          meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
+        return `has a parameter ${formatPath([name])}, which is not known: ${known}`;
+      }),
+      ...names
+        .filter((name) => found.getAll(name).length > 1)
+        .map((name) => `has ${formatPath([name])} more than once`),
+    ],
+  };
+}
+
+/** An origin: the SDK adds the paths. */
+function parseEndpoint(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: "has an endpoint that is no https URL" };
+  if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
+    return { problem: "has an endpoint that must be https: http is for loopback only" };
+  }
+  return url.href === `${url.origin}/`
+    ? { value: url.origin }
+    : { problem: "has an endpoint with more than scheme, host and port" };
+}
+
+const KEY_ARN =
+  /^arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias\/[A-Za-z0-9/_-]{1,250})$/;
+
+/** @param arn what follows `kms:` */
+export function parseKmsKey(arn: string): Parsed<KeysConfig> {
+  const { region = "" } = KEY_ARN.exec(arn)?.groups ?? {};
+  return REGION.test(region)
+    ? { value: { kind: "kms", keyArn: arn } }
+    : { problem: "must name a KMS key after kms: by the ARN of the key or of an alias, which holds its region" };
 }

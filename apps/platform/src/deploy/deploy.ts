@@ -12,12 +12,10 @@ import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";
 import type { Check } from "./connection-test/check.ts";
 import { type ConnectionTest, testConnection } from "./connection-test/connection-test.ts";
-import { serverEnvironment } from "./server-process/environment.ts";
 import { type Keeper, type ServerProcess, startServerProcess } from "./server-process/process.ts";
 import type { ServiceFile } from "./service-file/service-file.ts";
-import { commandPath, startCommand } from "./server-process/start-command.ts";
-import { provideTable, type Table } from "./table.ts";
-import { keepTableMode } from "./table-mode.ts";
+import { commandPath, serverEnvironment, startCommand } from "./server-process/launch.ts";
+import { keepTableMode, provideTable, type Table } from "./table.ts";
 
 export interface DeployRequest {
   /** The server's project. */

@@ -1,9 +1,9 @@
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
 import { startLocalTable } from "../sandbox.ts";
-import { serverEnvironment } from "./server-process/environment.ts";
+import { serverEnvironment } from "./server-process/launch.ts";
 import { tableDefinition } from "./table-definition.ts";
-import { keepTableMode, tableMode } from "./table-mode.ts";
+import { keepTableMode, tableMode } from "./table.ts";
 
 const records = () => ({ records: memoryRecordStore({ now: () => 1_700_000_000 }) });
 const PLACE = {

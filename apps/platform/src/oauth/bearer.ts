@@ -6,7 +6,7 @@ import { createSharedCalls, isSubset, OAuthError, parseScope, type Secret } from
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import { type ConnectDeps, mayAskFor } from "./connect.ts";
-import type { OpenConnection } from "./connection.ts";
+import type { OpenConnection } from "./connections.ts";
 
 export interface Bearer {
   readonly token: string;

@@ -10,9 +10,7 @@ import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import type { SignedIn } from "../users/session.ts";
 import { type ClientDeps, clientOfConnector, notDeployed } from "./client-of-connector.ts";
-import type { ConnectFailure } from "./connection.ts";
-import type { Connections } from "./connections.ts";
-import { ownerOfFlow } from "./flow-owner.ts";
+import type { ConnectFailure, Connections } from "./connections.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
 export interface ConnectDeps extends ClientDeps {
@@ -52,6 +50,13 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
   };
   await deps.records.create({ key: { kind: KIND, id }, stage: "started", data, expiresAt: session.expiresAt });
   return url;
+}
+
+/** Whose a connect flow is: the browser session's that started it, and of no other. Recorded at its start, expected at its end. */
+//= rfc9700#4.7.1
+//= bar#XA-7
+function ownerOfFlow({ sessionId }: SignedIn): string {
+  return sessionId;
 }
 
 /** What an administrator entered is the most that users are asked for, whatever the server says. */

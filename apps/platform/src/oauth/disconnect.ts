@@ -4,7 +4,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import type { ConnectDeps } from "./connect.ts";
-import type { OpenConnection } from "./connection.ts";
+import type { OpenConnection } from "./connections.ts";
 
 /** `help`: what the user can do by hand where the grant may still stand. */
 export type Disconnected = { readonly revoked: true } | { readonly revoked: false; readonly help: string };

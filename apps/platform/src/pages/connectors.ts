@@ -1,7 +1,7 @@
 /** The list of connectors, and the page of one: how it stands with this user, Connect and Disconnect. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, Registration } from "../connectors/connector.ts";
-import type { ConnectionStatus } from "../oauth/connection.ts";
+import type { ConnectionStatus } from "../oauth/connections.ts";
 import type { SignedIn } from "../users/session.ts";
 import { alert, form, platformPage, type Tab } from "./layout.ts";
 import { failureNotice, STATE_WORDS, statusLine, time } from "./status.ts";

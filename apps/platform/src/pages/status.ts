@@ -1,7 +1,7 @@
 /** How a connector and a user's connection stand, in words. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { ConnectorState } from "../connectors/connector.ts";
-import type { ConnectFailure, ConnectionStatus } from "../oauth/connection.ts";
+import type { ConnectFailure, ConnectionStatus } from "../oauth/connections.ts";
 
 export const STATE_WORDS: Readonly<Record<ConnectorState, string>> = { draft: "Draft", active: "Active" };
 

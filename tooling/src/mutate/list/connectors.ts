@@ -118,7 +118,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A connect flow is finished in the browser session that started it, and in no other",
-    file: "apps/platform/src/oauth/flow-owner.ts",
+    file: "apps/platform/src/oauth/connect.ts",
     find: "  return sessionId;",
     replace: "  return sessionId.slice(0, 1).slice(1);",
     tests: ["apps/platform/src/oauth/connect.test.ts"],

@@ -136,7 +136,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/config/build.ts",
     find: "[...warnings, ...mixUpWarnings(vendors, own)]",
     replace: "[...warnings, ...mixUpWarnings(vendors, new Set([...own].slice(0, 0)))]",
-    tests: ["apps/broker/src/config/relaxed.test.ts"],
+    tests: ["apps/broker/src/config/warnings.test.ts"],
   },
   {
     defence: "A token of a host that a request named goes to no userinfo of the entry",

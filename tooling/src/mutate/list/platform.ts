@@ -65,7 +65,7 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {
     defence: "A connect flow is finished in the session that started it",
     rows: ["XA-7"],
-    file: `${SRC}/oauth/flow-owner.ts`,
+    file: `${SRC}/oauth/connect.ts`,
     find: "  return sessionId;",
     replace: "  return typeof sessionId;",
     tests: [`${SRC}/oauth/connect.test.ts`],

@@ -1,11 +1,11 @@
 /** Owners and clients: what one field alone cannot show, then the values the flows use. */
+import { defined } from "@oauth-broker/oauth-core";
 import { buildKeys, checkKeyUses } from "./key-uses.ts";
 import type { ParsedClient } from "../schema/client.ts";
 import { formatPath, nearest, type Path, type Problem } from "../problems.ts";
 import type { ParsedOwner } from "../schema/configuration.ts";
 import type { Tree } from "../source.ts";
 import type { ClientConfig, OwnerConfig } from "../types.ts";
-import { present } from "../present.ts";
 
 const SHORTEST_SECRET = 32;
 
@@ -106,7 +106,7 @@ export function clientWarnings(
 export function buildOwner(parsed: ParsedOwner): OwnerConfig {
   return {
     id: parsed.id,
-    ...present({ name: parsed.name }),
+    ...defined({ name: parsed.name }),
     approvedVendors: parsed.approved_vendors,
     initialAccessTokens: new Map(Object.entries(parsed.initial_access_token ?? {})),
   };
@@ -122,7 +122,7 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
     allowOverrides: parsed.allow_overrides,
     approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
     ...buildKeys(parsed),
-    ...present({
+    ...defined({
       owner: parsed.owner,
       ownerName: owner?.name,
       name: parsed.name,

@@ -10,10 +10,8 @@ import {
   usableKeys,
 } from "@oauth-broker/oauth-core";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
-import type { ParsedClient } from "../schema/client.ts";
+import { DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
 import type { ClientConfig } from "../types.ts";
-
-export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
 
 type KeySet = Parameters<typeof usableKeys>[0];
 type Key = ReturnType<typeof usableKeys>[number];

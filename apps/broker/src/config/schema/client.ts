@@ -2,16 +2,19 @@
 import { createHash } from "node:crypto";
 import {
   type Client,
+  type EncryptedResponse,
   requireRegistrableRedirectUri,
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
 } from "@oauth-broker/oauth-core";
 import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { z } from "zod";
-import { DEFAULT_ENC } from "../clients/key-uses.ts";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
 import { choice, flag, listOf, oneOrList, section, structure, text } from "./fields.ts";
 import { endpoint, type UrlRules } from "./endpoint.ts";
+
+/** How the content of an encrypted answer is encrypted, where the client does not say. */
+export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
 
 type ClientKeys = NonNullable<Client["jwks"]>;
 

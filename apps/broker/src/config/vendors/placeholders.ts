@@ -1,5 +1,6 @@
 /** The {placeholders} of an operator's vendor: their specifications, and what is wrong between them and its endpoints. Called by vendors.ts. */
 import {
+  defined,
   expandTemplate,
   fillsRegistrableDomain,
   placeholderNames,
@@ -8,7 +9,6 @@ import {
   type Vendor,
 } from "@oauth-broker/oauth-core";
 import { problemOfThrown } from "@oauth-broker/oauth-core/service";
-import { present } from "../present.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
 
 const ENDPOINTS = [
@@ -32,7 +32,7 @@ export function placeholderSpecs({ placeholders = {} }: ParsedVendor): Placehold
   return Object.fromEntries(
     Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind }]) => [
       name,
-      present({ pattern, values, default: standard, kind }) satisfies PlaceholderSpec,
+      defined({ pattern, values, default: standard, kind }) satisfies PlaceholderSpec,
     ]),
   );
 }

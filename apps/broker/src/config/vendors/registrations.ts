@@ -4,10 +4,9 @@
  * tokens. Inside one owner that is no loss; between owners the user is told who asks before the
  * browser leaves for the vendor (vendor/trust.ts). A client id is public, so a client that
  * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
- * the flows, build.ts for the warnings.
+ * the flows, warnings.ts for what is told at start.
  */
 import { namesInHost, type Vendor } from "@oauth-broker/oauth-core";
-import { formatPath } from "../problems.ts";
 import type { ClientConfig, VendorConfig } from "../types.ts";
 
 /** What the broker is at one vendor, by one of its client ids there. */
@@ -90,25 +89,4 @@ function ownersAt(entry: VendorConfig, clients: readonly ClientConfig[]): Map<st
 function mayStart({ vendors, approvedVendors }: ClientConfig, { vendor, setup }: VendorConfig): boolean {
   if (vendors !== undefined && !vendors.includes(vendor.id)) return false;
   return setup !== "vendor_approval" || approvedVendors.includes(vendor.id);
-}
-
-/** One for each registration of which new flows show the page. */
-export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
-  const told = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
-  for (const [vendorId, { vendor, credentials }] of vendors) {
-    const [active] = credentials;
-    if (active === undefined || !vendor.enabled || !vendor.acceptsNewAuthorizations) continue;
-    const origins = originsOf(vendor);
-    const all = index.get(foldClientId(active.clientId)) ?? [];
-    const starts = all.some((one) => one.vendorId === vendorId && one.owners.size > 0);
-    const owners = new Map(all.filter((one) => isAt(one, origins)).flatMap((one) => [...one.owners]));
-    if (!starts || owners.size < 2) continue;
-    const clients = [...owners.values()].toSorted((one, other) => one - other);
-    const key = JSON.stringify([foldClientId(active.clientId), clients]);
-    told.set(key, { vendorIds: [...(told.get(key)?.vendorIds ?? []), vendorId], clients });
-  }
-  return [...told.values()].map(
-    ({ vendorIds, clients }) =>
-      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
-  );
 }

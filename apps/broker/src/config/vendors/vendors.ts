@@ -1,15 +1,14 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
-import { credentialProblems } from "./credential-problems.ts";
-import { CUSTOM_VENDOR } from "./custom-vendor.ts";
-import { leaveBehind } from "./moved-vendor.ts";
-import { present } from "../present.ts";
+import { defined, defineVendor, siteOf, type Vendor } from "@oauth-broker/oauth-core";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Environment, Tree } from "../source.ts";
 import type { VendorConfig, VendorTemplate } from "../types.ts";
 import { choosesDomain, placeholderProblems, placeholderSpecs } from "./placeholders.ts";
-import { buildCredentials } from "./credentials.ts";
+import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
+
+/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
+export const CUSTOM_VENDOR = "custom";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 
@@ -54,7 +53,7 @@ export function buildVendor(
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
   const configured = defineVendor({ id, name: id, ...known?.vendor, ...vendorFields(parsed) });
-  const vendor = leaveBehind(configured, parsed, known?.vendor, warnings);
+  const vendor = dropEndpointsOfReplacedHost(configured, parsed, known?.vendor, warnings);
   const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
@@ -87,7 +86,7 @@ export function buildVendor(
     ...(isKnownToRegisterNobody(vendor, parsed, known) ? { registersNobody: true } : {}),
     ...(parsed.userinfo_endpoint === undefined ? {} : { asksUserinfo: true }),
     credentials,
-    ...present({
+    ...defined({
       serverUrl: known?.serverUrl,
       verification: known?.verification,
       initialAccessToken: parsed.initial_access_token,
@@ -127,7 +126,7 @@ function relaxations(id: string, parsed: ParsedVendor): string[] {
 }
 
 function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
-  return present({
+  return defined({
     name: parsed.name,
     issuer: parsed.issuer,
     authorizationEndpoint: parsed.authorization_endpoint,
@@ -152,4 +151,39 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     enabled: parsed.enabled,
     acceptsNewAuthorizations: parsed.accepts_new_authorizations,
   });
+}
+
+/**
+ * The token endpoint of a registry vendor that the operator has moved: what the registry says of its further endpoints is about the
+ * host that was left, and tokens of the new one do not go there (docs/decisions/0016).
+ * Refreshing follows the token endpoint; revocation stays only where it is the same party's.
+ *
+ * @param vendor the registry's, with the operator's fields over it
+ * @param known as the registry has it
+ * @param warnings is added to
+ */
+//= bar#BY-4
+export function dropEndpointsOfReplacedHost(
+  vendor: Vendor,
+  parsed: ParsedVendor,
+  known: Vendor | undefined,
+  warnings: string[],
+): Vendor {
+  const { token_endpoint: moved } = parsed;
+  if (moved === undefined || known?.tokenEndpoint === undefined || moved === known.tokenEndpoint) return vendor;
+  const { refreshEndpoint, revocationEndpoint, ...rest } = vendor;
+  const isForeign =
+    parsed.revocation_endpoint === undefined &&
+    revocationEndpoint !== undefined &&
+    siteOf(revocationEndpoint) !== siteOf(moved);
+  if (isForeign) {
+    warnings.push(
+      `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's is at another domain and gets none of these tokens, so revocation answers unsupported_token_type`,
+    );
+  }
+  return {
+    ...rest,
+    ...(parsed.refresh_endpoint === undefined || refreshEndpoint === undefined ? {} : { refreshEndpoint }),
+    ...(isForeign || revocationEndpoint === undefined ? {} : { revocationEndpoint }),
+  };
 }

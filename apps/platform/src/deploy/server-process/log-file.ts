@@ -1,8 +1,20 @@
-/** What a deployed server wrote, from its end. */
-import { open } from "node:fs/promises";
+/** What a deployed server writes: opened for a deploy, read from its end. */
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
 
 /** Of a long file only the end is read. */
 const TAIL_BYTES = 256 * 1024;
+
+/** The file of the deploy before is kept beside it. */
+export async function openLog(path: string): Promise<WriteStream> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rename(path, `${path}.1`).catch(() => undefined);
+  const log = createWriteStream(path, { mode: 0o600 });
+  await once(log, "open");
+  return log;
+}
 
 /** @returns at most `count` lines; none where there is no file */
 export async function lastLines(path: string, count: number): Promise<readonly string[]> {

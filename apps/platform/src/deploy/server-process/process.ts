@@ -4,11 +4,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { lastLines } from "./log-file.ts";
+import { lastLines, openLog } from "./log-file.ts";
 
 /** How `platform keep` is run. */
 export interface Keeper {
@@ -71,15 +68,6 @@ export async function startServerProcess(
       await ended;
     },
   };
-}
-
-/** The one of the deploy before is kept beside it. */
-async function openLog(path: string): Promise<WriteStream> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await rename(path, `${path}.1`).catch(() => undefined);
-  const log = createWriteStream(path, { mode: 0o600 });
-  await once(log, "open");
-  return log;
 }
 
 async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: number): Promise<string> {

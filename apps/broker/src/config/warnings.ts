@@ -1,0 +1,107 @@
+/**
+ * What is allowed and deserves a word at start: the deployment, vendors whose answers do not say whose they are, credentials
+ * that owners share. Whole sentences without any secret. Called by build.ts; a client's and a vendor's own warnings are
+ * made where they are built.
+ */
+import { statSync } from "node:fs";
+import { isLoopbackName } from "@oauth-broker/oauth-core/service";
+import { formatPath } from "./problems.ts";
+import type { ParsedConfiguration } from "./schema/configuration.ts";
+import type { KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import { choosesDomain } from "./vendors/placeholders.ts";
+import { foldClientId, isAt, originsOf, type Registrations } from "./vendors/registrations.ts";
+
+export function deploymentWarnings(
+  parsed: ParsedConfiguration,
+  { store, keys }: { store: StoreConfig; keys: KeysConfig },
+): string[] {
+  const warnings: string[] = [];
+  if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
+    warnings.push(
+      "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine",
+    );
+  }
+  if (parsed.egress.allow_cidrs.some((cidr) => cidr.endsWith("/0"))) {
+    warnings.push("egress.allow_cidrs holds a network of every address: name the private networks you mean");
+  }
+  if (parsed.store.kind === "memory") {
+    warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
+  }
+  if (store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true) {
+    warnings.push("store speaks http to a DynamoDB on this machine: that is for tests");
+  }
+  if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
+    warnings.push(
+      "keys_min_revision is not set: after a restart an older keyset put back into the table is taken, which undoes a rotation. `main.js keys list` prints the line to set",
+    );
+  }
+  const keyFile = keyFileOf(store, keys);
+  if (keyFile !== undefined && isOpenToOthers(keyFile)) {
+    warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);
+  }
+  return warnings;
+}
+
+/** Where the file is that opens everything: keys of their own, or beside the store (app.ts). */
+function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
+  if (keys.kind === "file") return keys.path;
+  return store.kind === "sqlite" ? `${store.path}.key` : undefined;
+}
+
+/** One that does not exist yet will be made with mode 0600. */
+function isOpenToOthers(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+}
+
+/**
+ * Vendors that share one callback path and whose answers do not say whose they are. One of them
+ * that is malicious, or was broken into, can send its users on to another and is then given the
+ * codes that other vendor issues (rfc9700#4.4). Vendors of the registry without `iss` are the
+ * normal case: only a vendor of the operator's own beside any other is told of.
+ *
+ * @param own ids of vendors that the registry does not know, or whose issuer or endpoints the
+ *   operator has written
+ * @returns one line for each such vendor that could do it
+ */
+export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: ReadonlySet<string>): string[] {
+  const silent = [...vendors].filter(([, entry]) => usesSharedPath(entry) && entry.vendor.issRequired !== true);
+  return silent.flatMap(([id, { vendor }]) => {
+    if (!own.has(id) || !vendor.acceptsNewAuthorizations) return [];
+    const origins = originsOf(vendor);
+    const others = silent.filter(([, other]) => !isAt({ origins: originsOf(other.vendor) }, origins)).map(([it]) => it);
+    if (others.length === 0) return [];
+    return [
+      `Vendor ${id} is one of your own and shares the callback with ${others.join(", ")}, and no answer of theirs has to carry iss: should it turn malicious, it can obtain codes that those vendors issue to its users. Set iss_required: true where its answers carry iss; otherwise keep it only if you trust it as much as them`,
+    ];
+  });
+}
+
+/**
+ * With credentials of ours: at such a vendor our client is registered for the callback, and users
+ * have agreed to it.
+ */
+function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): boolean {
+  return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, placeholders);
+}
+
+/** One for each registration of which new flows show the page. */
+export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
+  const told = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
+  for (const [vendorId, { vendor, credentials }] of vendors) {
+    const [active] = credentials;
+    if (active === undefined || !vendor.enabled || !vendor.acceptsNewAuthorizations) continue;
+    const origins = originsOf(vendor);
+    const all = index.get(foldClientId(active.clientId)) ?? [];
+    const starts = all.some((one) => one.vendorId === vendorId && one.owners.size > 0);
+    const owners = new Map(all.filter((one) => isAt(one, origins)).flatMap((one) => [...one.owners]));
+    if (!starts || owners.size < 2) continue;
+    const clients = [...owners.values()].toSorted((one, other) => one - other);
+    const key = JSON.stringify([foldClientId(active.clientId), clients]);
+    told.set(key, { vendorIds: [...(told.get(key)?.vendorIds ?? []), vendorId], clients });
+  }
+  return [...told.values()].map(
+    ({ vendorIds, clients }) =>
+      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
+  );
+}

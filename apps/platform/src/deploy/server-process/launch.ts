@@ -1,0 +1,74 @@
+/**
+ * What a server's process is started with. Its command: the project's own `start` script, or the file that `npm run build` makes.
+ * Its whole environment: what the author wrote, what the platform injects, and where tools are.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import type { ServiceFile } from "../service-file/service-file.ts";
+import type { ProvisionedTable } from "../table.ts";
+
+const BUILT = join("dist", "main.js");
+
+/** @throws Error for the author, when there is nothing to start */
+export function startCommand(folder: string): string {
+  const script = startScript(folder);
+  if (script !== undefined) return script;
+  if (existsSync(join(folder, BUILT))) return `node ${BUILT}`;
+  throw new Error(
+    `There is nothing to start in ${folder}: no "start" script in package.json, no ${BUILT}. Build the server first.`,
+  );
+}
+
+/** `node` is the one this runs on, and the project's own tools are found, as npm has it. */
+export function commandPath(folder: string, path: string | undefined): string {
+  const first = [join(folder, "node_modules", ".bin"), dirname(process.execPath)];
+  return [...first, ...(path === undefined ? [] : [path])].join(delimiter);
+}
+
+function startScript(folder: string): string | undefined {
+  const file = join(folder, "package.json");
+  if (!existsSync(file)) return undefined;
+  try {
+    const { scripts } = JSON.parse(readFileSync(file, "utf8")) as { readonly scripts?: { readonly start?: unknown } };
+    return typeof scripts?.start === "string" && scripts.start.trim() !== "" ? scripts.start : undefined;
+  } catch (cause) {
+    throw new Error(`${file} cannot be read as JSON`, { cause });
+  }
+}
+
+export interface Injected {
+  readonly deploymentUrl: string;
+  readonly callbackUrl: string;
+  readonly port: number;
+  readonly table: ProvisionedTable | undefined;
+  /** Of the deploying process, as far as programs need it to run. */
+  readonly system: Readonly<Record<string, string>>;
+}
+
+export function serverEnvironment(
+  { environment, mode }: Pick<ServiceFile, "environment" | "mode">,
+  { deploymentUrl, callbackUrl, port, table, system }: Injected,
+): Readonly<Record<string, string>> {
+  return {
+    ...system,
+    // The ingress connects from this machine, and names the caller.
+    TRUSTED_PROXIES: "127.0.0.0/8",
+    ...environment,
+    ...(mode === "none" ? {} : { OAUTH_MODE: mode }),
+    DEPLOYMENT_URL: deploymentUrl,
+    PLATFORM_OAUTH_CALLBACK_URL: callbackUrl,
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    ...(table === undefined ? {} : tableVariables(table)),
+  };
+}
+
+function tableVariables({ name, region, keyArn, mode, sdk }: ProvisionedTable): Record<string, string> {
+  return {
+    ...sdk,
+    DB_TABLE_NAME: name,
+    DB_TABLE_REGION: region,
+    TOKEN_ENCRYPTION_KMS_KEY_ID: keyArn,
+    TOKEN_ENCRYPTION_MODE: mode,
+  };
+}
