@@ -33,6 +33,7 @@ export type { FlowRecord, FlowStage, Purpose } from "./record.ts";
 export { challengeFor, flowSecrets, isIdTokenDue } from "./secrets.ts";
 export type { FlowKeys, FlowSecrets } from "./secrets.ts";
 export type { Leaving, PushedFlow } from "./start.ts";
+export { HANDLE_STATE } from "./state.ts";
 
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
   /**

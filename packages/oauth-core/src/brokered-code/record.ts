@@ -46,6 +46,8 @@ export interface FlowRecord {
   readonly issExpected?: boolean;
   /** SHA-256 of the request_uri handle; only of pushed flows. */
   readonly requestHash?: string;
+  /** Of our `state` at the vendor, where that is a handle (state.ts). */
+  readonly stateHash?: string;
   readonly cookieHash?: string;
   readonly startedAt?: EpochSeconds;
   /** SHA-256 of our code. */

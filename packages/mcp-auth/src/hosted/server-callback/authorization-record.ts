@@ -14,8 +14,6 @@ export interface Authorization extends FlowRecord {
   readonly redirectUri: string;
   /** PKCE #1. */
   readonly codeChallenge: string;
-  /** Of our `state` at the vendor. */
-  readonly stateHash?: string;
   /** The session that came of it. */
   readonly sessionId?: string;
   /** Of format 2: the vendor's code alone, sealed under ours. */

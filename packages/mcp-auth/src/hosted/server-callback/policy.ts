@@ -2,13 +2,13 @@
  * What a server with its own callback decides for its flows. Its clients are public, its vendor is one, and the vendor's tokens
  * stay here: the client gets tokens of ours.
  */
-import { createHandle, isSameText, parseHandle, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
+import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   createBrokeredCode,
   type FlowPolicy,
-  type FlowState,
   type FlowVendor,
+  HANDLE_STATE,
   type Parked,
 } from "@oauth-broker/oauth-core/brokered-code";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
@@ -73,18 +73,6 @@ export async function flowVendor({
     redirectUri,
   };
 }
-
-const HANDLE_STATE: FlowState<Authorization> = {
-  issue: (flowId) => {
-    const { value, hash } = createHandle(flowId);
-    return { value, kept: { stateHash: hash } };
-  },
-  read: async (value) => {
-    const state = parseHandle(value);
-    if (state === undefined) return undefined;
-    return { flowId: state.flowId, isOf: ({ stateHash }) => isSameText(stateHash, state.hash) };
-  },
-};
 
 /** Tokens that wait for a vendor with `redeem_at: callback` need a server key besides our code. */
 const TOKENS = "tokens.";
