@@ -21,8 +21,8 @@ import { createWorld, idOf, requestOf } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/vendor-client/egress-exchange.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/egress-exchange.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/exchange.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/exchange.ts")>();
   const exchange: typeof actual.exchange = async (pool, request, limits) => {
     const answer = await actual.exchange(pool, request, limits);
     const location = answer.headers["location"];
@@ -39,8 +39,8 @@ vi.mock("../../packages/oauth-core/src/vendor-client/egress-exchange.ts", async 
   return { ...actual, exchange };
 });
 
-vi.mock("../../packages/oauth-core/src/vendor-client/addresses.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/addresses.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/addresses.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/addresses.ts")>();
   const isPublicAddress: typeof actual.isPublicAddress = (address) =>
     off.has("isPublicAddress") || actual.isPublicAddress(address);
   return { ...actual, isPublicAddress };

@@ -16,16 +16,16 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/vendor-client/addresses.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/addresses.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/addresses.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/addresses.ts")>();
   const isPublicAddress: typeof actual.isPublicAddress = (address) =>
     off.has("isPublicAddress") || actual.isPublicAddress(address);
   return { ...actual, isPublicAddress };
 });
 
-vi.mock("../../packages/oauth-core/src/vendor-client/registration-endpoint.ts", async (original) => {
+vi.mock("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts", async (original) => {
   const actual =
-    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration-endpoint.ts")>();
+    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts")>();
   const requireHostOfVendor: typeof actual.requireHostOfVendor = (...call) => {
     if (!off.has("requireHostOfVendor")) actual.requireHostOfVendor(...call);
   };

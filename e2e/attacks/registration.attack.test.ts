@@ -15,8 +15,9 @@ const off = vi.hoisted(() => new Set<string>());
 const caller = vi.hoisted(() => ({ members: {} as Record<string, unknown> }));
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/vendor-client/client-metadata.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/client-metadata.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts", async (original) => {
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts")>();
   const clientMetadata: typeof actual.clientMetadata = (...call) => ({
     ...actual.clientMetadata(...call),
     ...(off.has("clientMetadata") ? (caller.members as object) : {}),
@@ -31,8 +32,9 @@ vi.mock("../../packages/oauth-core/src/protocol/strict-json.ts", async (original
   return { ...actual, parseJsonStrict };
 });
 
-vi.mock("../../packages/oauth-core/src/vendor-client/register-client.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/register-client.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/registration/register.ts", async (original) => {
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/register.ts")>();
   const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
   const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
     if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);

@@ -16,8 +16,8 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/vendor-client/egress-share.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/egress-share.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/share.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/share.ts")>();
   const callerName: typeof actual.callerName = () => (off.has("callerName") ? "" : actual.callerName());
   return { ...actual, callerName };
 });

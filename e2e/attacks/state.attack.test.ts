@@ -21,8 +21,9 @@ vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
 });
 
 // Not a defence that is tested here: what the corpus signs names a context of its own, and nothing but the state is to refuse it.
-vi.mock("../../packages/oauth-core/src/vendor-client/connection-context.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/connection-context.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/authorization/context.ts", async (original) => {
+  const actual =
+    await original<typeof import("../../packages/oauth-core/src/vendor-client/authorization/context.ts")>();
   const connectionContext: typeof actual.connectionContext = (input) =>
     off.has("the corpus") ? { hash: CORPUS_CONTEXT } : actual.connectionContext(input);
   return { ...actual, connectionContext };

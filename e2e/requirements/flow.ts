@@ -158,7 +158,7 @@ export const CALLBACK: readonly Requirement[] = [
     "CB-16",
     "`iss` is missing though the vendor sends it, empty, another's, or nearly the vendor's. It is the right one byte for byte, or the flow ends.",
     `${FLOWS}/finish-legs.test.ts`,
-    `${VENDOR}/receive-callback.test.ts`,
+    `${VENDOR}/authorization/response.test.ts`,
   ),
   row(
     "CB-17",
@@ -200,7 +200,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-5",
     "A state or cookie of one vendor, client or configuration is used with another. Every leg compares a hash over all of them.",
     attack("cross-context"),
-    `${VENDOR}/connection-context.test.ts`,
+    `${VENDOR}/authorization/context.test.ts`,
   ),
   row(
     "XA-6",
@@ -232,7 +232,7 @@ export const ACROSS: readonly Requirement[] = [
   row(
     "XA-10",
     "A vendor names no subject, or another one than before. An absent or empty subject is an error, and another subject is another user. Nothing is matched by e-mail.",
-    `${VENDOR}/account.test.ts`,
+    `${VENDOR}/userinfo/userinfo.test.ts`,
     `${HOSTED}/platform-callback/vendors.test.ts`,
   ),
   row(

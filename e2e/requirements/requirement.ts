@@ -31,6 +31,7 @@ export function notOurs(id: string, text: string, why: string): Requirement {
 export const FLOWS = "apps/broker/src/flows";
 export const PROTOCOL = "packages/oauth-core/src/protocol";
 export const SERVER = "packages/oauth-core/src/authorization-server";
+export const EGRESS = "packages/oauth-core/src/egress";
 export const VENDOR = "packages/oauth-core/src/vendor-client";
 export const STORE = "packages/token-store/src";
 export const HOSTED = "packages/mcp-auth/src/hosted";

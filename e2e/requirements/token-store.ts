@@ -134,7 +134,7 @@ export const REFRESH: readonly Requirement[] = [
   row(
     "RF-6",
     "A refresh brings an ID token of another issuer or subject. The whole answer is discarded.",
-    `${VENDOR}/refresh-tokens.test.ts`,
+    `${VENDOR}/token/refresh.test.ts`,
     `${SCENARIOS}/errors-refresh.test.ts`,
   ),
   row(
@@ -158,7 +158,7 @@ export const REFRESH: readonly Requirement[] = [
   row(
     "RV-2",
     "A vendor answers a revocation with 200, an error, or nothing. Each has one meaning, and the caller does not wait long.",
-    `${VENDOR}/revoke-tokens.test.ts`,
+    `${VENDOR}/token/revoke.test.ts`,
     `${SCENARIOS}/errors-revoke.test.ts`,
   ),
   row(

@@ -1,17 +1,17 @@
 /** What we send to vendors, what we believe of their answers, and what our requests may reach. Part of list.ts. */
-import { attack, FLOWS, notOurs, type Requirement, row, SERVER, twin, VENDOR } from "./requirement.ts";
+import { attack, EGRESS, FLOWS, notOurs, type Requirement, row, SERVER, twin, VENDOR } from "./requirement.ts";
 
 export const REQUESTS: readonly Requirement[] = [
   row(
     "VR-1",
     "A vendor's code is intercepted. Every flow has a fresh verifier, and S256 wherever the vendor has PKCE.",
-    `${VENDOR}/authorization-url.test.ts`,
+    `${VENDOR}/authorization/url.test.ts`,
     `${FLOWS}/start-legs.test.ts`,
   ),
   row(
     "VR-2",
     "A vendor's metadata offers only `plain`, or drops our method during a flow. The flow ends.",
-    `${VENDOR}/discover.test.ts`,
+    `${VENDOR}/discovery/discover.test.ts`,
   ),
   row(
     "VR-3",
@@ -21,7 +21,7 @@ export const REQUESTS: readonly Requirement[] = [
   row(
     "VR-4",
     "Our client secret could show in a URL or a log, or be encoded wrongly. It is in the Basic header or the body, as the vendor wants it, and nowhere else.",
-    `${VENDOR}/vendor-binding.test.ts`,
+    `${VENDOR}/binding.test.ts`,
   ),
   row(
     "VR-5",
@@ -37,7 +37,7 @@ export const REQUESTS: readonly Requirement[] = [
   row(
     "VR-7",
     "A token answer is HTML, has no token, odd types, lifetimes or members twice, or is an error with status 200. It is read as the standard says or refused.",
-    `${VENDOR}/token-response.test.ts`,
+    `${VENDOR}/token/response.test.ts`,
   ),
   row(
     "VR-8",
@@ -91,7 +91,7 @@ export const ANSWERS: readonly Requirement[] = [
   row(
     "JW-3",
     "A key set has private, symmetric, short or misused keys, or has no end. Unfit keys are left out, and endless sets refused.",
-    `${VENDOR}/jwks-keys.test.ts`,
+    `${VENDOR}/id-token/jwks-keys.test.ts`,
   ),
   row(
     "JW-4",
@@ -101,13 +101,13 @@ export const ANSWERS: readonly Requirement[] = [
   row(
     "DI-1",
     "Metadata names another issuer than it was asked for, also by a slash or a letter's case. It is refused.",
-    `${VENDOR}/discover.test.ts`,
+    `${VENDOR}/discovery/discover.test.ts`,
   ),
   twin(
     "DI-2",
     "Metadata names endpoints that are scripts, files, plain http, with user information, or inside our network. They are neither asked nor given to a browser.",
     attack("egress"),
-    `${VENDOR}/discover.test.ts`,
+    `${VENDOR}/discovery/discover.test.ts`,
   ),
   row(
     "DI-3",
@@ -117,8 +117,8 @@ export const ANSWERS: readonly Requirement[] = [
   ),
 ];
 
-const ACCOUNT = `${VENDOR}/account.test.ts`;
-const ACCOUNT_TWIN = `${VENDOR}/userinfo.twin.test.ts`;
+const ACCOUNT = `${VENDOR}/userinfo/userinfo.test.ts`;
+const ACCOUNT_TWIN = `${VENDOR}/userinfo/userinfo.twin.test.ts`;
 
 export const USERINFO: readonly Requirement[] = [
   twin(
@@ -126,7 +126,7 @@ export const USERINFO: readonly Requirement[] = [
     "Userinfo has no `sub`, or another than the ID token that came with the access token. Nothing of it is believed.",
     ACCOUNT_TWIN,
     ACCOUNT,
-    `${VENDOR}/identify.test.ts`,
+    `${VENDOR}/userinfo/identify.test.ts`,
     "packages/mcp-auth/src/mcp/vendor-api.test.ts",
   ),
   twin(
@@ -137,53 +137,53 @@ export const USERINFO: readonly Requirement[] = [
   ),
 ];
 
-const EGRESS = `${VENDOR}/egress.test.ts`;
-const CONNECTOR = `${VENDOR}/egress-connector.test.ts`;
-const LIMITS = `${VENDOR}/egress-limits.test.ts`;
+const FETCH = `${EGRESS}/index.test.ts`;
+const CONNECTOR = `${EGRESS}/connector.test.ts`;
+const LIMITS = `${EGRESS}/limits.test.ts`;
 
 export const EGRESS_ROWS: readonly Requirement[] = [
   twin(
     "EG-1",
     "A URL names loopback or a private address, in decimal, octal, hexadecimal, full-width digits or plainly. It is refused before any socket is opened.",
     attack("registration-egress"),
-    `${VENDOR}/egress-corpus.test.ts`,
+    `${EGRESS}/corpus.test.ts`,
     CONNECTOR,
   ),
   row(
     "EG-2",
     "An IPv6 address is local, multicast, or holds an IPv4 address (mapped, NAT64, 6to4, Teredo). It is refused.",
-    `${VENDOR}/addresses.test.ts`,
+    `${EGRESS}/addresses.test.ts`,
   ),
   row(
     "EG-3",
     "An IPv4 address is of a special-purpose range, the cloud's metadata service among them. It is refused.",
-    `${VENDOR}/addresses.test.ts`,
-    `${VENDOR}/egress-networks.test.ts`,
+    `${EGRESS}/addresses.test.ts`,
+    `${EGRESS}/networks.test.ts`,
   ),
   row(
     "EG-4",
     "A name resolves to a private address, to some public and some private ones, or changes between check and connection. The addresses are checked in the connection's own look-up, all of them, and one that was checked is connected to.",
     CONNECTOR,
-    `${VENDOR}/egress-lookup.test.ts`,
+    `${EGRESS}/lookup.test.ts`,
   ),
   row(
     "EG-5",
     "A name is local by itself: `localhost`, `*.internal`, a single label. It is refused as a name.",
-    `${VENDOR}/addresses.test.ts`,
+    `${EGRESS}/addresses.test.ts`,
     CONNECTOR,
   ),
   row(
     "EG-6",
     "A vendor answers with a redirect. It is never followed; from an endpoint it is an error.",
     attack("egress"),
-    EGRESS,
-    `${VENDOR}/discover.test.ts`,
+    FETCH,
+    `${VENDOR}/discovery/discover.test.ts`,
   ),
   row(
     "EG-7",
     "A URL has another scheme, user information, a fragment, a port, an endless host or control characters. It is refused when it is configured and when it is called.",
-    `${VENDOR}/egress-url.test.ts`,
-    `${VENDOR}/egress-corpus.test.ts`,
+    `${EGRESS}/url.test.ts`,
+    `${EGRESS}/corpus.test.ts`,
     "apps/broker/src/config/vendors/vendors.test.ts",
   ),
   row(
@@ -194,24 +194,24 @@ export const EGRESS_ROWS: readonly Requirement[] = [
   row(
     "EG-9",
     "A caller maps our network by our errors. Refused, closed and silent addresses give one code and one sentence.",
-    EGRESS,
+    FETCH,
     attack("registration-egress"),
   ),
   row(
     "EG-10",
     "A vendor's certificate is self-signed, expired or for another name. The call fails, and no setting turns the check off.",
-    `${VENDOR}/egress-tls.test.ts`,
+    `${EGRESS}/tls.test.ts`,
   ),
   row(
     "EG-11",
     "Proxy variables of the process, cookies or a shared connection carry a call elsewhere. None is used.",
-    EGRESS,
+    FETCH,
   ),
   twin(
     "EG-12",
     "A token endpoint redirects our POST with its credentials to another host. They stay where they were sent.",
     attack("egress"),
-    EGRESS,
+    FETCH,
     `${VENDOR}/vendor-lab-faults.test.ts`,
   ),
 ];
@@ -226,7 +226,7 @@ export const CREDENTIALS: readonly Requirement[] = [
     "DC-1",
     "A registration is asked for with redirect URIs of the caller's. What is registered has our callback and no other.",
     attack("registration"),
-    `${VENDOR}/register-client.test.ts`,
+    `${VENDOR}/registration/register.test.ts`,
   ),
   notOurs(
     "DC-2",
@@ -256,7 +256,7 @@ export const CREDENTIALS: readonly Requirement[] = [
   row(
     "DC-7",
     "A vendor refuses a registration with an error of its own. Status and body reach the caller as they came.",
-    `${VENDOR}/register-client.test.ts`,
+    `${VENDOR}/registration/register.test.ts`,
   ),
   notOurs(
     "DC-8",

@@ -64,7 +64,7 @@ describe("what touches the world stands in one place", () => {
     ["hono stays at the rim", `${CORE}/authorization-server/a.ts`, `import { Hono } from "hono";`],
     ["hono stays at the rim", `${BROKER}/flows/a.ts`, `import { getCookie } from "hono/cookie";`],
     ["hono stays at the rim", `${BROKER}/flows/a.ts`, `import { serve } from "@hono/node-server";`],
-    ["only egress opens connections", `${CORE}/vendor-client/redeem-code.ts`, `import { Agent } from "undici";`],
+    ["only egress opens connections", `${CORE}/vendor-client/token/redeem.ts`, `import { Agent } from "undici";`],
     ["only egress opens connections", `${BROKER}/flows/a.ts`, `import { connect } from "node:net";`],
     ["only egress opens connections", `${BROKER}/flows/a.ts`, `import tls from "tls";`],
     ["only egress opens connections", `${BROKER}/flows/a.ts`, `const https = await import("node:https");`],
@@ -94,8 +94,8 @@ describe("what touches the world stands in one place", () => {
   it.each([
     [`${CORE}/hono/a.ts`, `import { Hono } from "hono";`],
     [`${BROKER}/flows/a.ts`, `import type { Context } from "hono";`],
-    [`${CORE}/vendor-client/egress-connector.ts`, `import net from "node:net";`],
-    [`${CORE}/vendor-client/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
+    [`${CORE}/egress/connector.ts`, `import net from "node:net";`],
+    [`${CORE}/service/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
     [
       `${CORE}/service/serve.ts`,
       `import { createServer } from "node:http"; process.stdout.write("x"); process.on("SIGTERM", f);`,

@@ -19,10 +19,12 @@ export const ZONES: readonly {
   { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
   { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
   { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "mechanics", "protocol"] },
+  // The only folder that opens connections: see EGRESS.
+  { zone: "egress", files: /^packages\/oauth-core\/src\/egress\//, mayImport: ["ports", "mechanics", "protocol"] },
   {
     zone: "vendor-client",
     files: /^packages\/oauth-core\/src\/vendor-client\//,
-    mayImport: ["ports", "mechanics", "protocol", "vendors"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "egress"],
   },
   {
     zone: "authorization-server",
@@ -57,7 +59,7 @@ export const ZONES: readonly {
   {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
-    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "egress", "vendor-client", "authorization-server"],
   },
   // Types only: see TYPES_ONLY.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
@@ -65,12 +67,12 @@ export const ZONES: readonly {
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: ["mcp-auth", "core index", "vendor-client", "simulators"],
+    mayImport: ["mcp-auth", "core index", "egress", "simulators"],
   },
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", "core index", "brokered-code", "hono", "service", "vendor-client"],
+    mayImport: ["token-store", "core index", "brokered-code", "hono", "service", "egress"],
   },
   // The registry and the settings' own checks; written into projects, never loaded with a server.
   {
@@ -81,7 +83,7 @@ export const ZONES: readonly {
   {
     zone: "broker-client",
     files: /^packages\/broker-client\//,
-    mayImport: ["core index", "brokered-code", "vendor-client"],
+    mayImport: ["core index", "brokered-code", "egress"],
   },
   // Records what vendors answer the vendor client; the simulators themselves know nothing of our code.
   { zone: "fixtures", files: /^packages\/simulators\/src\/fixtures\//, mayImport: ["core index"] },
@@ -99,7 +101,7 @@ export const ZONES: readonly {
       "brokered-code",
       "hono",
       "service",
-      "vendor-client",
+      "egress",
     ],
   },
   {
@@ -114,7 +116,7 @@ export const ZONES: readonly {
       "brokered-code",
       "hono",
       "service",
-      "vendor-client",
+      "egress",
     ],
   },
 ];
@@ -153,7 +155,7 @@ export interface Confined {
   readonly instead: string;
 }
 
-const EGRESS = /^packages\/oauth-core\/src\/vendor-client\/egress[^/]*\.ts$/;
+const EGRESS = /^packages\/oauth-core\/src\/egress\/[^/]+\.ts$/;
 /** A library in another's program uses that program's `fetch`, unless it is given one: what it may reach is decided there. */
 const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
 /** Listens; opens nothing outbound. */
@@ -177,7 +179,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
     rule: "only egress opens connections",
     what: /^(undici|axios|(node:)?(net|tls|http|https|http2|dgram|dns|dns\/promises))$/,
     allowed: [EGRESS, SERVES, FORWARDS],
-    instead: "take a Fetch as dependency; vendor-client/egress.ts makes it",
+    instead: "take a Fetch as dependency; egress/index.ts makes it",
   },
   {
     rule: "only the adapters import the AWS SDK",

@@ -88,7 +88,7 @@ export const acmeForms: RegistryEntry = {
 /** What a broker does with a vendor of the registry, in a process that knows the copy alone. */
 const CONNECT = `
 import { REGISTRY } from "./packages/oauth-core/src/vendors/registry.ts";
-import { authorizationUrl } from "./packages/oauth-core/src/vendor-client/authorization-url.ts";
+import { authorizationUrl } from "./packages/oauth-core/src/vendor-client/authorization/url.ts";
 const { vendor } = REGISTRY.get("acme-forms");
 const url = authorizationUrl({ ...vendor, issExpected: false }, {
   clientId: "ours", redirectUri: "https://broker.example/v1/callback", state: "s", scope: ["a", "b"], codeChallenge: "c",

@@ -1,7 +1,7 @@
 /** For whom the broker makes its outbound calls: egress gives each client its share by this name. */
 import type { Fetch, Vendor } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
-import { callerName } from "../../../packages/oauth-core/src/vendor-client/egress-share.ts";
+import { callerName } from "../../../packages/oauth-core/src/egress/share.ts";
 import { basic } from "./testing/registering-broker.ts";
 import { ISSUER, testBroker } from "./testing/test-broker.ts";
 

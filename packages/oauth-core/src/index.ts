@@ -136,14 +136,14 @@ export {
   VENDOR_OPERATION_SECONDS,
   type VendorClient,
 } from "./vendor-client/index.ts";
-export { createCidrMatcher } from "./vendor-client/addresses.ts";
-export { idTokenSubject, requireSameSubject } from "./vendor-client/id-token.ts";
-export { createSigningKeys } from "./vendor-client/jwks.ts";
-export { usableKeys } from "./vendor-client/jwks-keys.ts";
-export { noRegistration } from "./vendor-client/registration-endpoint.ts";
-export { siteOf } from "./vendor-client/site.ts";
-export { requireTokenHost, tokenHosts } from "./vendor-client/token-hosts.ts";
-export { grantRevocation } from "./vendor-client/revoke-tokens.ts";
+export { createCidrMatcher } from "./egress/addresses.ts";
+export { idTokenSubject, requireSameSubject } from "./vendor-client/id-token/verify.ts";
+export { createSigningKeys } from "./vendor-client/id-token/jwks.ts";
+export { usableKeys } from "./vendor-client/id-token/jwks-keys.ts";
+export { noRegistration } from "./vendor-client/registration/endpoint.ts";
+export { siteOf } from "./egress/site.ts";
+export { requireTokenHost, tokenHosts } from "./vendor-client/token/hosts.ts";
+export { grantRevocation } from "./vendor-client/token/revoke.ts";
 export {
   expandVendor,
   namesInHost,
@@ -151,6 +151,6 @@ export {
   templatesOf,
   withClientId,
   withDefaults,
-} from "./vendor-client/vendor-templates.ts";
-export { hasIdTokens } from "./vendor-client/token-response.ts";
-export { relayedError } from "./vendor-client/relayed-error.ts";
+} from "./vendor-client/templates.ts";
+export { hasIdTokens } from "./vendor-client/token/response.ts";
+export { relayedError } from "./vendor-client/authorization/relayed-error.ts";

@@ -1,6 +1,6 @@
 /**
  * Everything the core needs from the world, as small interfaces: time, outbound calls, records, keys.
- * Adapters live in packages/token-store and vendor-client/egress.ts; their shared tests in testing/.
+ * Adapters live in packages/token-store and egress/index.ts; their shared tests in testing/.
  */
 
 /** Whole seconds since 1970-01-01T00:00:00Z, the NumericDate of rfc7519#2. Also what DynamoDB TTL wants. */
@@ -9,7 +9,7 @@ export type EpochSeconds = number;
 /** The only source of time in logic. Tests pass `fixedClock`. */
 export type Clock = () => EpochSeconds;
 
-/** The web's fetch. In product code always the one of vendor-client/egress.ts. */
+/** The web's fetch. In product code always the one of egress/index.ts. */
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;

@@ -6,7 +6,7 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Trace } from "../service/rim.ts";
-import { grantRevocation } from "../vendor-client/revoke-tokens.ts";
+import { grantRevocation } from "../vendor-client/token/revoke.ts";
 import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
 import type { Engine, FlowVendor, Parked } from "./policy.ts";

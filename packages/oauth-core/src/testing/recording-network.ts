@@ -3,7 +3,7 @@
  * been connected to, as Node would pick it from the connection's own look-up, and refuses.
  */
 import { isIP } from "node:net";
-import type { EgressDeps } from "../vendor-client/egress.ts";
+import type { EgressDeps } from "../egress/index.ts";
 
 export interface RecordingNetwork {
   readonly deps: EgressDeps;

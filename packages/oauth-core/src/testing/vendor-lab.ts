@@ -1,5 +1,5 @@
 /** One faulty vendor, one vendor client behind the real egress, one clock for both, and a flow that is about to redeem. */
-import { createEgress } from "../vendor-client/egress.ts";
+import { createEgress } from "../egress/index.ts";
 import {
   createVendorClient,
   type RedeemRequest,

@@ -4,9 +4,9 @@ import { CLIENT_ID } from "../testing/faulty-vendor.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
-import { authorizationUrl } from "./authorization-url.ts";
-import { mapCallbackError } from "./receive-callback.ts";
-import { readTokenAnswer, type TokenAnswer } from "./token-response.ts";
+import { authorizationUrl } from "./authorization/url.ts";
+import { mapCallbackError } from "./authorization/response.ts";
+import { readTokenAnswer, type TokenAnswer } from "./token/response.ts";
 
 const NOW = 1_700_000_000;
 const ENDPOINTS = {

@@ -4,33 +4,33 @@
  */
 import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
-import { account } from "./account.ts";
-import { type AuthorizationRequest, authorizationUrl } from "./authorization-url.ts";
+import { account } from "./userinfo/userinfo.ts";
+import { type AuthorizationRequest, authorizationUrl } from "./authorization/url.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
-import { createDiscovery } from "./discover.ts";
-import { egressError, isEgressError } from "./egress-error.ts";
-import { identify } from "./identify.ts";
-import { createSigningKeys } from "./jwks.ts";
-import { judgeToken } from "./judge-token.ts";
-import { type RedeemRequest, redeemCode } from "./redeem-code.ts";
-import { type RefreshRequest, refreshTokens } from "./refresh-tokens.ts";
-import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./register-client.ts";
-import { type Revoked, type RevokeRequest, revokeToken } from "./revoke-tokens.ts";
-import type { TokenVerdict } from "./token-verdict.ts";
-import { createBindings, type VendorClientDeps } from "./vendor-binding.ts";
+import { createDiscovery } from "./discovery/discover.ts";
+import { egressError, isEgressError } from "../egress/errors.ts";
+import { identify } from "./userinfo/identify.ts";
+import { createSigningKeys } from "./id-token/jwks.ts";
+import { judgeToken } from "./access-token/validate.ts";
+import { type RedeemRequest, redeemCode } from "./token/redeem.ts";
+import { type RefreshRequest, refreshTokens } from "./token/refresh.ts";
+import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./registration/register.ts";
+import { type Revoked, type RevokeRequest, revokeToken } from "./token/revoke.ts";
+import type { TokenVerdict } from "./access-token/verdict.ts";
+import { createBindings, type VendorClientDeps } from "./binding.ts";
 
-export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization-url.ts";
-export { connectionContext, type ConnectionContextInput } from "./connection-context.ts";
+export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization/url.ts";
+export { connectionContext, type ConnectionContextInput } from "./authorization/context.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
-export { canIdentify } from "./identify.ts";
-export { canJudge } from "./judge-token.ts";
-export { mapCallbackError, requireIssuer } from "./receive-callback.ts";
-export type { RedeemRequest } from "./redeem-code.ts";
-export type { RefreshRequest } from "./refresh-tokens.ts";
-export type { RegistrationAnswer, RegistrationRequest } from "./register-client.ts";
-export type { Revoked, RevokeRequest } from "./revoke-tokens.ts";
-export type { TokenVerdict } from "./token-verdict.ts";
-export type { VendorClientDeps } from "./vendor-binding.ts";
+export { canIdentify } from "./userinfo/identify.ts";
+export { canJudge } from "./access-token/validate.ts";
+export { mapCallbackError, requireIssuer } from "./authorization/response.ts";
+export type { RedeemRequest } from "./token/redeem.ts";
+export type { RefreshRequest } from "./token/refresh.ts";
+export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
+export type { Revoked, RevokeRequest } from "./token/revoke.ts";
+export type { TokenVerdict } from "./access-token/verdict.ts";
+export type { VendorClientDeps } from "./binding.ts";
 
 export interface VendorClient {
   /** The entry with its endpoints, discovered where it has none. @throws OAuthError vendor_response_invalid, temporarily_unavailable */

@@ -4,10 +4,10 @@ import { CLIENT_ID, SUBJECT } from "../testing/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
-import type * as idToken from "./id-token.ts";
-import type * as tenant from "./issuer-tenant.ts";
-import type * as document from "./metadata-document.ts";
-import type * as callback from "./receive-callback.ts";
+import type * as idToken from "./id-token/verify.ts";
+import type * as tenant from "./issuer.ts";
+import type * as document from "./discovery/document.ts";
+import type * as callback from "./authorization/response.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 const unless = vi.hoisted(
@@ -17,7 +17,7 @@ const unless = vi.hoisted(
       off.has(name) ? instead(...args) : defence(...args),
 );
 
-vi.mock("./id-token.ts", async (original) => {
+vi.mock("./id-token/verify.ts", async (original) => {
   const known = await original<typeof idToken>();
   return {
     ...known,
@@ -40,15 +40,15 @@ vi.mock("oauth4webapi", async (original) => {
     ),
   };
 });
-vi.mock("./receive-callback.ts", async (original) => {
+vi.mock("./authorization/response.ts", async (original) => {
   const known = await original<typeof callback>();
   return { ...known, requireIssuer: unless("callback issuer", known.requireIssuer, () => undefined) };
 });
-vi.mock("./issuer-tenant.ts", async (original) => {
+vi.mock("./issuer.ts", async (original) => {
   const known = await original<typeof tenant>();
   return { ...known, isPinnedTenant: unless("pinned tenant", known.isPinnedTenant, () => true) };
 });
-vi.mock("./metadata-document.ts", async (original) => {
+vi.mock("./discovery/document.ts", async (original) => {
   const known = await original<typeof document>();
   return { ...known, requireMetadataOf: unless("metadata issuer", known.requireMetadataOf, () => Promise.resolve()) };
 });

@@ -4,7 +4,7 @@
  * that nobody decided about fails. docs/decisions/0017 tells how the entries were reviewed.
  */
 import { describe, expect, it } from "vitest";
-import { readTokenAnswer } from "../vendor-client/token-response.ts";
+import { readTokenAnswer } from "../vendor-client/token/response.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 
 type Vendor = CatalogueEntry["vendor"];

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
-import { authorizationUrl } from "../vendor-client/authorization-url.ts";
+import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 import { REGISTRY } from "./registry.ts";
 

@@ -105,10 +105,10 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The asking client is part of the connection context",
-    file: "packages/oauth-core/src/vendor-client/connection-context.ts",
+    file: "packages/oauth-core/src/vendor-client/authorization/context.ts",
     find: "    input.platformClientId,\n",
     replace: "",
-    tests: ["packages/oauth-core/src/vendor-client/connection-context.test.ts"],
+    tests: ["packages/oauth-core/src/vendor-client/authorization/context.test.ts"],
   },
   {
     defence: "The connection context of record and today's configuration is one, on every leg",

@@ -175,7 +175,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     file: `${PROTOCOL}/strict-json.ts`,
     find: 'if (names.has(name)) throw new SyntaxError("JSON has a member twice");',
     replace: "",
-    tests: [`${PROTOCOL}/strict-json.test.ts`, "packages/oauth-core/src/vendor-client/token-response.test.ts"],
+    tests: [`${PROTOCOL}/strict-json.test.ts`, "packages/oauth-core/src/vendor-client/token/response.test.ts"],
   },
   {
     defence: "JSON is nested 32 levels deep at most",

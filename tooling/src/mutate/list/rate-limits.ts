@@ -75,33 +75,24 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "One caller has at most half of an origin's connections",
-    file: "packages/oauth-core/src/vendor-client/egress-share.ts",
+    file: "packages/oauth-core/src/egress/share.ts",
     find: "mostOfLane: () => CONNECTIONS_PER_CALLER,",
     replace: "mostOfLane: () => CONNECTIONS_PER_CALLER * 2,",
-    tests: [
-      "packages/oauth-core/src/vendor-client/egress-share.test.ts",
-      "packages/oauth-core/src/vendor-client/egress-pools.test.ts",
-    ],
+    tests: ["packages/oauth-core/src/egress/share.test.ts", "packages/oauth-core/src/egress/pools.test.ts"],
   },
   {
     defence: "One caller has at most a thousand calls at an origin under way or waiting",
-    file: "packages/oauth-core/src/vendor-client/egress-share.ts",
+    file: "packages/oauth-core/src/egress/share.ts",
     find: "mostInLane: CALLS_PER_CALLER,",
     replace: "mostInLane: CALLS_PER_CALLER * 9,",
-    tests: [
-      "packages/oauth-core/src/vendor-client/egress-share.test.ts",
-      "packages/oauth-core/src/vendor-client/egress-pools.test.ts",
-    ],
+    tests: ["packages/oauth-core/src/egress/share.test.ts", "packages/oauth-core/src/egress/pools.test.ts"],
   },
   {
     defence: "Calls that wait for a turn are served lane by lane",
     file: "packages/oauth-core/src/mechanics/turns.ts",
     find: "      lanes.delete(name);\n      lanes.set(name, lane);",
     replace: '      if (name === " ") lanes.delete(name);',
-    tests: [
-      "packages/oauth-core/src/mechanics/turns.test.ts",
-      "packages/oauth-core/src/vendor-client/egress-share.test.ts",
-    ],
+    tests: ["packages/oauth-core/src/mechanics/turns.test.ts", "packages/oauth-core/src/egress/share.test.ts"],
   },
   {
     defence: "The broker's outbound calls count for the client of the request",

@@ -2,11 +2,11 @@
 import type * as Core from "@oauth-broker/oauth-core";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type * as Addresses from "../../../../oauth-core/src/vendor-client/addresses.ts";
+import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
 import type * as Policy from "./policy.ts";
 import type { flowPolicy } from "./policy.ts";
 
-const ADDRESSES = "../../../../oauth-core/src/vendor-client/addresses.ts";
+const ADDRESSES = "../../../../oauth-core/src/egress/addresses.ts";
 const PKCE = "../../../../oauth-core/src/protocol/pkce.ts";
 const EVIL = "https://evil.example/back";
 

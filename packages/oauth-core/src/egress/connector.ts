@@ -1,0 +1,127 @@
+/**
+ * The gate between a name and a socket. Wraps undici's connector so that every address is judged at the moment it is used:
+ * literals before the connection, each answer of the look-up inside the connection's own look-up, the peer afterwards.
+ * Before it: egress.ts (URL rules). After it: the network.
+ */
+import { isIP, type LookupFunction, type Socket } from "node:net";
+import type { SecureContext } from "node:tls";
+import type { buildConnector } from "undici";
+import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
+import { type EgressError, egressError } from "./errors.ts";
+import type { Lookup } from "./lookup.ts";
+import { bareHost, type EgressUrlRules, isLoopbackHost } from "./url.ts";
+
+export interface AddressPolicy extends EgressUrlRules {
+  /** Hosts never to be reached: our own public name, our own infrastructure. */
+  readonly refusedHosts: ReadonlySet<string>;
+}
+
+const LOOPBACK = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+interface Target {
+  /** Without brackets. */
+  readonly hostname: string;
+  readonly protocol: string;
+  /** Empty for the scheme's default. */
+  readonly port: string;
+}
+
+export interface ConnectorDeps {
+  readonly buildConnector: typeof buildConnector;
+  readonly lookup: Lookup;
+  readonly secureContext: SecureContext;
+  /** For look-up, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * A connector for the undici pool of one origin, which reaches admitted addresses only.
+ * Until it answers, no byte of a request is written; refusals are EgressErrors with `sent: false`.
+ */
+export function createGuardedConnector(
+  origin: URL,
+  policy: AddressPolicy,
+  deps: ConnectorDeps,
+): buildConnector.connector {
+  const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
+  const connect = deps.buildConnector({
+    // Ends what our own timer below gave up, but is up to a second late.
+    timeout: deps.connectTimeoutMs,
+    allowH2: false,
+    autoSelectFamily: true,
+    lookup: guardedLookup(target, policy, deps.lookup),
+    //= bar#EG-10
+    rejectUnauthorized: true,
+    secureContext: deps.secureContext,
+  });
+  return (options, callback) => {
+    const refused = refusal(target, policy);
+    if (refused !== undefined) return callback(refused, null);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      callback(
+        egressError("connect", false, `${target.hostname}: no connection within ${deps.connectTimeoutMs} ms`),
+        null,
+      );
+    }, deps.connectTimeoutMs);
+    return connect(options, (error, socket) => {
+      clearTimeout(timer);
+      if (late) return drop(socket);
+      if (error !== null) return callback(error, null);
+      const peer = socket.remoteAddress;
+      if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
+      drop(socket);
+      return callback(
+        egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`),
+        null,
+      );
+    });
+  };
+}
+
+function drop(socket: Socket | null): void {
+  socket?.on("error", () => undefined).destroy();
+}
+
+/** Literals and names that are refused before anything is asked or opened. */
+//= bar#EG-1
+function refusal(target: Target, policy: AddressPolicy): EgressError | undefined {
+  const { hostname } = target;
+  if (policy.refusedHosts.has(hostname)) return egressError("refused", false, `${hostname} is one of our own hosts`);
+  if (isIP(hostname) === 0 || admits(hostname, target, policy)) return undefined;
+  return egressError("refused", false, `${hostname} is not an admitted address`);
+}
+
+/** The look-up a connection uses: all addresses of the answer must be admitted, and only these are connected to. */
+//= bar#EG-4
+export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Lookup): LookupFunction {
+  // Where `localhost` leads is not for DNS to say (rfc6761#6.3).
+  const resolve = isLoopbackHost(target.hostname) ? async () => LOOPBACK : lookup;
+  return (host, { all }, callback) => {
+    resolve(host).then(
+      (addresses) => {
+        const [first] = addresses;
+        const bad = addresses.find(({ address }) => !admits(address, target, policy));
+        if (first === undefined || bad !== undefined) {
+          const detail = `${host} resolves to ${bad?.address ?? "nothing"}, which is not admitted`;
+          return callback(egressError("refused", false, detail), "", 0);
+        }
+        // Node asks for all of them when it races address families.
+        return all === true ? callback(null, [...addresses]) : callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, "", 0),
+    );
+  };
+}
+
+function admits(address: string, { hostname, protocol, port }: Target, policy: AddressPolicy): boolean {
+  if (policy.allowLoopback && isLoopbackHost(hostname)) return isLoopbackAddress(address);
+  if (protocol !== "https:") return false;
+  if (policy.isAllowedNetwork?.(address) === true) return true;
+  if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
+  return (port === "" || port === "443") && isPublicAddress(address);
+}

@@ -1,0 +1,30 @@
+/** The twin of egress-corpus.test.ts: with the address and name checks switched off, the same URLs would be connected to. */
+import { describe, expect, it, vi } from "vitest";
+import { EGRESS_CORPUS } from "../testing/egress-corpus.ts";
+import { recordingNetwork } from "../testing/recording-network.ts";
+import type * as addresses from "./addresses.ts";
+import { createEgress } from "./index.ts";
+
+vi.mock("./addresses.ts", async (original) => ({
+  ...(await original<typeof addresses>()),
+  isPublicAddress: () => true,
+  isPrivateName: () => false,
+}));
+
+const OPTIONS = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
+const ANSWERS = new Map(
+  EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+);
+const BY_ADDRESS = EGRESS_CORPUS.filter(
+  ({ stoppedBy, resolvesTo }) => stoppedBy !== "syntax" && resolvesTo?.length !== 0,
+);
+
+describe("egress without the address check", () => {
+  it.each(BY_ADDRESS)("would connect for $label", async ({ url }) => {
+    const network = recordingNetwork(ANSWERS);
+    const egress = createEgress(OPTIONS, network.deps);
+    await egress.fetch(new URL(url)).catch(() => undefined);
+    expect(network.sockets).not.toEqual([]);
+    await egress.close();
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * One request and its whole answer on a pool, within a time and a size. Knows whether the request was written.
+ * Before it: egress.ts (which pool). After it: egress-body.ts (decoding).
+ */
+import type { Dispatcher } from "undici";
+import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./errors.ts";
+
+export interface ExchangeRequest {
+  readonly path: string;
+  readonly method: string;
+  /** Names and values, alternating. */
+  readonly headers: string[];
+  readonly body: string | Uint8Array | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface ExchangeLimits {
+  /** From the call to the last byte of the answer. */
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  /** Where the request goes, for `detail`. */
+  readonly origin: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case; a list where a header came more than once. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** As received, before content decoding. */
+  readonly chunks: readonly Buffer[];
+}
+
+/**
+ * Sends once, never again: a second attempt of the pool to write the same request is refused.
+ *
+ * @throws EgressError
+ */
+//= bar#EG-8
+export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: ExchangeLimits): Promise<Answer> {
+  const { path, method, headers, body, signal } = request;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    let answer: Omit<Answer, "chunks"> | undefined;
+    let controller: Dispatcher.DispatchController | undefined;
+    let settled = false;
+
+    const settle = (): boolean => {
+      if (settled) return false;
+      settled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      return true;
+    };
+    const fail = (kind: EgressErrorKind, what: string): EgressError => {
+      const error = egressError(kind, controller !== undefined, `${limits.origin}: ${what}`);
+      if (settle()) reject(error);
+      return error;
+    };
+    const giveUp = (kind: EgressErrorKind, what: string): void => {
+      const error = fail(kind, what);
+      // A connection with half an answer on it is closed, not reused.
+      controller?.abort(error);
+    };
+    const onAbort = (): void => giveUp("timeout", "aborted by the caller");
+    const timer = setTimeout(giveUp, limits.timeoutMs, "timeout", `no whole answer within ${limits.timeoutMs} ms`);
+    signal?.addEventListener("abort", onAbort, { once: true });
+
+    pool.dispatch(
+      { path, method, headers, body },
+      {
+        // Called just before the first byte is written, on a connection that is open.
+        onRequestStart(started) {
+          //= bar#VR-5
+          if (settled || controller !== undefined) throw new Error("given up");
+          controller = started;
+        },
+        onResponseStart(_controller, status, responseHeaders) {
+          // An informational answer is overwritten by the final one.
+          answer = { status, headers: responseHeaders };
+        },
+        onResponseData(_controller, chunk) {
+          received += chunk.length;
+          if (received > limits.maxBodyBytes) giveUp("too_large", `body exceeds ${limits.maxBodyBytes} bytes`);
+          else chunks.push(chunk);
+        },
+        onResponseEnd() {
+          if (answer !== undefined && settle()) resolve({ ...answer, chunks });
+        },
+        onResponseError(_controller, error) {
+          if (isEgressError(error)) fail(error.kind, error.detail);
+          else fail(kindOf(error, controller !== undefined), codeOf(error));
+        },
+      },
+    );
+  });
+}
+
+function kindOf(error: Error, sent: boolean): EgressErrorKind {
+  const code = codeOf(error);
+  if (code === "UND_ERR_INVALID_ARG") return "refused";
+  if (!sent) return "connect";
+  return code === "UND_ERR_HEADERS_OVERFLOW" ? "too_large" : "broken";
+}
+
+/** The code alone: messages and other members of foreign errors can carry bytes of the answer. */
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

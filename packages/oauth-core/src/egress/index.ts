@@ -1,0 +1,189 @@
+/**
+ * The only module that opens outbound connections. A `Fetch` that reaches public addresses over https and nothing else,
+ * follows no redirect, keeps no cookies, knows no proxy, and gives up on answers that are too slow or too large.
+ * Callers: vendor-client/*, through the `Fetch` port. Behind it: egress-share.ts (whose turn it is), egress-connector.ts,
+ * egress-exchange.ts, egress-body.ts.
+ */
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { buildConnector, Pool } from "undici";
+import type { Fetch } from "../ports.ts";
+import { decodeBody } from "./body.ts";
+import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./connector.ts";
+import { egressError, isEgressError } from "./errors.ts";
+import { exchange } from "./exchange.ts";
+import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
+import type { Turns } from "../mechanics/turns.ts";
+import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
+import { createTrust } from "./trust.ts";
+import { egressUrlRules, parseEgressUrl, urlFault } from "./url.ts";
+import { readRequest, toResponse } from "./web.ts";
+
+export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
+export { type Caller, onBehalfOf } from "./share.ts";
+export { requireEgressUrl } from "./url.ts";
+
+export interface EgressOptions {
+  /** Permits http and any port on 127.0.0.0/8, ::1 and `localhost`. For tests and sandboxes. */
+  readonly allowLoopback: boolean;
+  /** Private networks that `fetch`, never `fetchUntrusted`, may reach: https, any port, any name that resolves wholly into them. */
+  readonly allowCidrs: readonly string[];
+  /** For the whole exchange, from the call to the last byte. */
+  readonly timeoutMs: number;
+  /** PEM certificates trusted besides the default roots. */
+  readonly caPem?: string;
+  /** Default 262144, counted before and after decoding. */
+  readonly maxBodyBytes?: number;
+  /** Hosts that `fetchUntrusted` must not reach: our own public name, our own infrastructure. */
+  readonly refusedHosts?: readonly string[];
+}
+
+export interface Egress {
+  /** For endpoints the operator or the registry vouches for. */
+  readonly fetch: Fetch;
+  /** For endpoints from request parameters and from metadata behind them. Its connections are its own. */
+  readonly fetchUntrusted: Fetch;
+  /** Waits for running exchanges, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface EgressDeps {
+  readonly buildConnector: typeof buildConnector;
+  readonly lookup: Lookup;
+  readonly lookupUntrusted: Lookup;
+  readonly connectTimeoutMs: number;
+  /** How long a failed untrusted call is held back, so that its timing tells little. */
+  readonly jitterMs: () => number;
+}
+
+export const REAL_NETWORK: EgressDeps = {
+  buildConnector,
+  lookup: systemLookup,
+  lookupUntrusted: dnsLookup,
+  connectTimeoutMs: 3_000,
+  jitterMs: () => randomInt(200),
+};
+
+const MAX_POOLS = 256;
+const MAX_HEADER_BYTES = 32_768;
+const IDLE_MS = 4_000;
+
+/** @throws Error when `allowCidrs` or `caPem` is malformed */
+export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NETWORK): Egress {
+  const { allowLoopback, allowCidrs, caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
+  const secureContext = createTrust(caPem);
+  const limits = { timeoutMs, maxBodyBytes };
+
+  const trusted = createRealm(
+    { ...egressUrlRules({ allowLoopback, allowCidrs }), refusedHosts: new Set() },
+    { ...deps, secureContext },
+    limits,
+  );
+  const untrusted = createRealm(
+    { allowLoopback, refusedHosts: new Set(options.refusedHosts) },
+    { ...deps, secureContext, lookup: deps.lookupUntrusted },
+    limits,
+  );
+  return {
+    fetch: trusted.fetch,
+    fetchUntrusted: async (input, init) => {
+      try {
+        return await untrusted.fetch(input, init);
+      } catch (error) {
+        //= bar#EG-9
+        await sleep(deps.jitterMs());
+        throw error;
+      }
+    },
+    close: async () => {
+      await Promise.all([trusted.close(), untrusted.close()]);
+    },
+  };
+}
+
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+}
+
+interface Origin {
+  readonly pool: Pool;
+  readonly turns: Turns;
+}
+
+/** One set of pools under one set of rules. */
+function createRealm(
+  policy: AddressPolicy,
+  deps: ConnectorDeps,
+  limits: Limits,
+): { fetch: Fetch; close: () => Promise<void> } {
+  const origins = new LRUCache<string, Origin>({
+    max: MAX_POOLS,
+    dispose: (origin, _, reason) => {
+      if (reason === "evict") void closeOrigin(origin);
+    },
+  });
+  let closed = false;
+
+  const originOf = (url: URL): Origin => {
+    const known = origins.get(url.origin);
+    if (known !== undefined) return known;
+    const origin = { pool: createPool(url, policy, deps), turns: createOriginTurns(url.origin) };
+    origins.set(url.origin, origin);
+    return origin;
+  };
+
+  const fetch: Fetch = async (input, init = {}) => {
+    //= bar#EG-7
+    const url = typeof input === "string" ? parseEgressUrl(input) : input;
+    if (url === undefined) throw egressError("refused", false, "not a plain absolute URL");
+    const fault = urlFault(url, policy);
+    if (fault !== undefined) throw egressError("refused", false, `${url.host}: ${fault}`);
+    const request = readRequest(url, init);
+    if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
+    const { pool, turns } = originOf(url);
+    try {
+      const turn = { timeoutMs: limits.timeoutMs, signal: request.signal };
+      const answer = await turns.run(callerName(), turn, (timeoutMs) =>
+        exchange(pool, request, { ...limits, timeoutMs, origin: url.origin }),
+      );
+      return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
+    } catch (error) {
+      // A status or header that no Response can have.
+      throw isEgressError(error) ? error : egressError("broken", true, `${url.origin}: unreadable answer`);
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    closed = true;
+    const open = [...origins.values()];
+    origins.clear();
+    await Promise.all(open.map(closeOrigin));
+  };
+  return { fetch, close };
+}
+
+/** Calls under way, and those that wait for their turn, end as they would have. */
+async function closeOrigin({ pool, turns }: Origin): Promise<void> {
+  await turns.idle();
+  await pool.close();
+}
+
+//= bar#EG-11
+function createPool(url: URL, policy: AddressPolicy, deps: ConnectorDeps): Pool {
+  return new Pool(url.origin, {
+    connect: createGuardedConnector(url, policy, deps),
+    connections: CONNECTIONS_PER_ORIGIN,
+    pipelining: 1,
+    allowH2: false,
+    useMilo: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // A server closes idle connections when it likes; a POST written to a closed one is lost, and may not be repeated.
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    // The exchange has one deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}

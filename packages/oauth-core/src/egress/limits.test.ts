@@ -1,0 +1,230 @@
+import { setImmediate } from "node:timers/promises";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { createEgress, type Egress, type EgressDeps, type EgressOptions, REAL_NETWORK } from "./index.ts";
+
+const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
+const LIMIT = 262_144;
+const running: (Egress | LoopbackServer)[] = [];
+const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
+const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
+  track(await startLoopbackServer(...args));
+const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
+  track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const one of running.splice(0)) await one.close();
+});
+
+describe("size", () => {
+  const fetchBody = async (answer: Buffer): Promise<Response> => {
+    const server = await start((socket) => socket.write(answer));
+    return open().fetch(server.origin);
+  };
+  const tooLarge = { name: "EgressError", kind: "too_large", sent: true };
+  const broken = { name: "EgressError", kind: "broken", sent: true };
+
+  it("bar#EG-8 takes a body of exactly 256 KiB and not a byte more", async () => {
+    expect((await (await fetchBody(httpAnswer("x".repeat(LIMIT)))).arrayBuffer()).byteLength).toBe(LIMIT);
+    await expect(fetchBody(httpAnswer("x".repeat(LIMIT + 1)))).rejects.toMatchObject(tooLarge);
+  });
+
+  it("bar#EG-8 cuts a body without end and closes the connection", async () => {
+    let cut = false;
+    const server = await start((socket) => {
+      socket.on("close", () => (cut = true));
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+      const more = (): void =>
+        void (socket.writable && socket.write(`4000\r\n${"x".repeat(0x4000)}\r\n`, () => setTimeout(more)));
+      more();
+    });
+    await expect(open().fetch(server.origin)).rejects.toMatchObject(tooLarge);
+    await vi.waitFor(() => expect(cut).toBe(true));
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", brotliCompressSync],
+    ["GZIP", gzipSync],
+  ] as const)("bar#EG-8 decodes %s up to the limit, and stops a bomb", async (coding, encode) => {
+    const fits = await fetchBody(httpAnswer(encode("x".repeat(LIMIT)), { "content-encoding": coding }));
+    expect(await fits.text()).toBe("x".repeat(LIMIT));
+    expect([fits.headers.get("content-encoding"), fits.headers.get("content-length")]).toEqual([null, null]);
+    await expect(
+      fetchBody(httpAnswer(encode("x".repeat(LIMIT + 1)), { "content-encoding": coding })),
+    ).rejects.toMatchObject(tooLarge);
+    const bomb = encode(Buffer.alloc(5_000_000));
+    expect(bomb.length).toBeLessThan(LIMIT);
+    await expect(fetchBody(httpAnswer(bomb, { "content-encoding": coding }))).rejects.toMatchObject(tooLarge);
+  });
+
+  it("bar#EG-8 counts all members of a gzip body together", async () => {
+    const member = gzipSync(Buffer.alloc(200_000));
+    await expect(
+      fetchBody(httpAnswer(Buffer.concat([member, member]), { "content-encoding": "gzip" })),
+    ).rejects.toMatchObject(tooLarge);
+  });
+
+  it.each([
+    ["an unknown coding", "zstd", Buffer.from("x")],
+    ["two codings", "gzip, gzip", gzipSync(gzipSync("x"))],
+    ["a property of every object", "constructor", Buffer.from("x")],
+    ["a cut body", "gzip", gzipSync("x".repeat(1_000)).subarray(0, -9)],
+    ["a damaged body", "br", Buffer.from("not brotli at all")],
+  ])("bar#EG-8 refuses %s", async (_what, coding, body) => {
+    await expect(fetchBody(httpAnswer(body, { "content-encoding": coding }))).rejects.toMatchObject(broken);
+  });
+
+  it("bar#EG-8 stops a flood of headers at 32 KiB", async () => {
+    const flood = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x-${index}`, "y".repeat(1_000)]));
+    await expect(fetchBody(httpAnswer("", flood))).rejects.toMatchObject(tooLarge);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, "y".repeat(1_000)]));
+    expect((await fetchBody(httpAnswer("", many))).headers.get("x-29")).toHaveLength(1_000);
+  });
+});
+
+describe("time", () => {
+  it("bar#EG-8 cuts an answer that drips", async () => {
+    const server = await start((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+      const drip = setInterval(() => socket.write("x"), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    await expect(open({ timeoutMs: 150 }).fetch(server.origin)).rejects.toMatchObject({ kind: "timeout", sent: true });
+  });
+
+  it("bar#EG-8 cuts headers that drip, and informational answers without end", async () => {
+    for (const piece of ["x-a: b\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n"]) {
+      const server = await start((socket) => {
+        if (piece.startsWith("x")) socket.write("HTTP/1.1 200 OK\r\n");
+        const drip = setInterval(() => socket.write(piece), 10);
+        socket.on("close", () => clearInterval(drip));
+      });
+      await expect(open({ timeoutMs: 150 }).fetch(server.origin)).rejects.toMatchObject({
+        kind: "timeout",
+        sent: true,
+      });
+    }
+  });
+
+  it("bar#EG-8 gives up connecting before the whole time is over, unsent", async () => {
+    const server = await start(() => undefined);
+    const egress = open({}, { connectTimeoutMs: 100, lookup: () => new Promise(() => undefined) });
+    // One never finishes its handshake, the other never gets an answer from DNS.
+    for (const url of [server.origin.replace("http", "https"), "https://vendor.example/"]) {
+      await expect(egress.fetch(url)).rejects.toMatchObject({ kind: "connect", sent: false });
+    }
+    expect(REAL_NETWORK.connectTimeoutMs).toBe(3_000);
+  });
+
+  it("bar#EG-8 counts waiting for a connection as part of the whole, unsent", async () => {
+    const egress = open({ timeoutMs: 50 }, { connectTimeoutMs: 100, lookup: () => new Promise(() => undefined) });
+    await expect(egress.fetch("https://vendor.example/")).rejects.toMatchObject({ kind: "timeout", sent: false });
+  });
+
+  it("obeys the caller's signal before, while connecting, and while waiting for the answer", async () => {
+    const server = await start(() => abort.abort());
+    const egress = open({}, { connectTimeoutMs: 100, lookup: () => new Promise(() => undefined) });
+    const aborted = { name: "EgressError", kind: "timeout" };
+    await expect(egress.fetch(server.origin, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      ...aborted,
+      sent: false,
+    });
+    const early = new AbortController();
+    const connecting = egress.fetch("https://vendor.example/", { signal: early.signal });
+    early.abort();
+    await expect(connecting).rejects.toMatchObject({ ...aborted, sent: false });
+    const abort = new AbortController();
+    await expect(egress.fetch(server.origin, { signal: abort.signal })).rejects.toMatchObject({
+      ...aborted,
+      sent: true,
+    });
+    expect(server.received.length).toBe(1);
+  });
+});
+
+describe("connections", () => {
+  it.each([
+    ["closes without a word", (socket: { destroy: () => unknown }) => socket.destroy()],
+    ["ends without a word", (socket: { end: () => unknown }) => socket.end()],
+  ])("bar#VR-5 never sends twice to a server that %s", async (_what, act) => {
+    const server = await start((socket) => act(socket));
+    await expect(open().fetch(server.origin, { method: "POST", body: "code=x" })).rejects.toMatchObject({
+      kind: "broken",
+      sent: true,
+    });
+    expect(server.received.length).toBe(1);
+  });
+
+  it("bar#VR-5 counts a request on a kept connection that the server drops as sent", async () => {
+    const server = await start((socket, turn) => (turn === 1 ? socket.write(httpAnswer("")) : socket.destroy()));
+    const egress = open();
+    await egress.fetch(server.origin, { method: "POST", body: "code=1" });
+    // A connection rests for one turn before it is used again.
+    await setImmediate();
+    await expect(egress.fetch(server.origin, { method: "POST", body: "code=2" })).rejects.toMatchObject({
+      kind: "broken",
+      sent: true,
+    });
+    expect(server.received.length).toBe(1);
+  });
+
+  it.each([
+    ["a body shorter than announced", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"],
+    ["a chunked body without its end", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"],
+    ["a chunk size that is none", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n"],
+    ["half of the headers", "HTTP/1.1 200 OK\r\ncontent-type: appl"],
+    ["something else than HTTP", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
+    ["a status no Response has", "HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}"],
+    ["an upgrade nobody asked for", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x"],
+    ["a length and chunks", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+  ])("bar#EG-8 takes %s for broken", async (_what, bytes) => {
+    const server = await start((socket) => socket.end(bytes));
+    await expect(open().fetch(server.origin)).rejects.toMatchObject({
+      name: "EgressError",
+      kind: "broken",
+      sent: true,
+    });
+  });
+
+  it("skips informational answers, and takes those without a body", async () => {
+    const server = await start((socket) =>
+      socket.end("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 204 No Content\r\nx-a: 1\r\n\r\n"),
+    );
+    const response = await open().fetch(server.origin);
+    expect([response.status, response.headers.get("link"), response.headers.get("x-a"), await response.text()]).toEqual(
+      [204, null, "1", ""],
+    );
+  });
+
+  it("says that nothing was sent when nobody listens", async () => {
+    const server = await startLoopbackServer(() => undefined);
+    await server.close();
+    await expect(open().fetch(server.origin, { method: "POST", body: "x" })).rejects.toMatchObject({
+      kind: "connect",
+      sent: false,
+    });
+  });
+
+  it.each([
+    ["gives no hint", {}],
+    ["hints at ten minutes", { connection: "keep-alive", "keep-alive": "timeout=600" }],
+  ])("are not used again after 4 s idle when the server %s", async (_what, headers) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const server = await start((socket) => socket.write(httpAnswer("", headers)));
+    const egress = open();
+    await egress.fetch(server.origin);
+    await vi.advanceTimersByTimeAsync(3_900);
+    await egress.fetch(server.origin);
+    expect(server.received.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(4_001);
+    await egress.fetch(server.origin);
+    expect(server.received.length).toBe(2);
+  });
+});

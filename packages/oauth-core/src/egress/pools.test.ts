@@ -1,0 +1,85 @@
+import type { Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { recordingNetwork } from "../testing/recording-network.ts";
+import {
+  createEgress,
+  type Egress,
+  type EgressDeps,
+  type EgressOptions,
+  isEgressError,
+  REAL_NETWORK,
+} from "./index.ts";
+
+const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
+const running: (Egress | LoopbackServer)[] = [];
+const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
+const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
+  track(await startLoopbackServer(...args));
+const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
+  track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.close();
+});
+
+describe("pools", () => {
+  it("are 256 at most: the one not used for longest is closed", async () => {
+    const { deps } = recordingNetwork();
+    const made: unknown[] = [];
+    const egress = open(
+      {},
+      { ...deps, buildConnector: (options) => (made.push(options), deps.buildConnector(options)) },
+    );
+    const call = (index: number): Promise<unknown> =>
+      egress.fetch(`https://v${index}.vendor.example/`).catch(() => undefined);
+    for (let index = 0; index < 256; index += 1) await call(index);
+    await call(0);
+    expect(made.length).toBe(256);
+    await call(256);
+    await call(0);
+    expect(made.length).toBe(257);
+    await call(1);
+    expect(made.length).toBe(258);
+  });
+
+  it("have at most 50 connections and 1000 calls per caller and origin; more fail at once, unsent", async () => {
+    const server = await start(() => undefined);
+    const egress = open({ timeoutMs: 800 });
+    const calls = Array.from({ length: 1_001 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
+    expect(await calls.at(-1)).toMatchObject({ kind: "connect", sent: false });
+    // The first to give up makes room for another one, but not before this line.
+    await calls[0];
+    expect(server.received.length).toBe(50);
+    const errors = await Promise.all(calls);
+    expect(errors.slice(0, 1_000).every((error) => isEgressError(error) && error.kind === "timeout")).toBe(true);
+    expect(errors.filter((error) => isEgressError(error) && !error.sent).length).toBeGreaterThan(0);
+    // All are over, so there is room again.
+    expect(await egress.fetch(server.origin).catch((error: unknown) => error)).toMatchObject({
+      kind: "timeout",
+      sent: true,
+    });
+  });
+
+  it("finish what waits for its turn when closed", async () => {
+    const server = await start((socket) => void socket.write(httpAnswer("last")));
+    const egress = open();
+    const calls = Array.from({ length: 60 }, async () => (await egress.fetch(server.origin)).text());
+    await egress.close();
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["last"]));
+  });
+
+  it("finish what is under way when closed, and take nothing new", async () => {
+    const asked = Promise.withResolvers<Socket>();
+    const server = await start((socket) => asked.resolve(socket));
+    const egress = open();
+    const call = egress.fetch(server.origin);
+    const socket = await asked.promise;
+    const closed = egress.close();
+    socket.write(httpAnswer("last"));
+    expect(await (await call).text()).toBe("last");
+    await closed;
+    await expect(egress.fetch(server.origin)).rejects.toMatchObject({ kind: "connect", sent: false });
+    await egress.close();
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * A vendor's own check of an access token, where it has one that is not the standard's (`Vendor.tokenCheck`). Called by
+ * judge-token.ts.
+ */
+import type { JsonObject } from "../../ports.ts";
+import type { TokenCheck } from "../../vendors/account.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import { memberAt } from "../userinfo/member-path.ts";
+import { pointInTime, scopeList } from "../token/response.ts";
+import type { TokenStatement } from "./verdict.ts";
+import { readObject, requireAnswer } from "../answer.ts";
+import { basicCredentials, type VendorClientDeps } from "../binding.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusedClient } from "../errors.ts";
+
+export interface TokenCheckRequest {
+  readonly check: TokenCheck;
+  readonly vendor: Pick<ResolvedVendor, "scopeSeparator">;
+  readonly accessToken: string;
+  readonly credentials: VendorCredentials | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @returns undefined for a token that is not good
+ * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
+ */
+export async function checkToken(
+  { check, vendor, accessToken, credentials, signal }: TokenCheckRequest,
+  { fetch, now }: Pick<VendorClientDeps, "fetch" | "now">,
+): Promise<TokenStatement | undefined> {
+  const call: VendorCall = {
+    what: "token check",
+    spends: false,
+    ...(credentials === undefined ? {} : { credentialsSource: credentials.source }),
+  };
+  try {
+    const response = await fetch(...request(check, accessToken, credentials, signal));
+    requireAnswer(response, call, now);
+    if (check.inactiveStatuses.includes(response.status)) return undefined;
+    if (response.status === 401 && check.authentication === "basic") throw vendorRefusedClient(call);
+    if (response.status !== 200) throw invalidVendorResponse(`token check: status ${response.status}`);
+    return statement(await readObject(response, call), check, vendor);
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}
+
+function request(
+  { endpoint, method, authentication, tokenParameter }: TokenCheck,
+  accessToken: string,
+  credentials: VendorCredentials | undefined,
+  signal: AbortSignal,
+): [string, RequestInit] {
+  const { clientId = "", clientSecret } = credentials ?? {};
+  const headers = {
+    accept: "application/json",
+    "user-agent": "oauth-broker",
+    authorization:
+      authentication === "bearer"
+        ? `Bearer ${accessToken}`
+        : basicCredentials(clientId, clientSecret === undefined ? "" : clientSecret.reveal()),
+    ...(tokenParameter === undefined ? {} : { "content-type": "application/json" }),
+  };
+  const body = tokenParameter === undefined ? {} : { body: JSON.stringify({ [tokenParameter]: accessToken }) };
+  const url = endpoint.replace("{client_id}", encodeURIComponent(clientId));
+  return [url, { method, headers, redirect: "manual", signal, ...body }];
+}
+
+function statement(
+  answer: JsonObject,
+  { client, identity, scope, expiry }: TokenCheck,
+  { scopeSeparator }: Pick<ResolvedVendor, "scopeSeparator">,
+): TokenStatement {
+  const named = client.map((path) => memberAt(answer, path)).filter((value) => value !== undefined);
+  const clients = named.filter((value) => typeof value === "string");
+  if (clients.length === 0 || clients.length < named.length) throw invalidVendorResponse("token check: no client");
+  const expiresAt = expiry === undefined ? undefined : pointInTime(memberAt(answer, expiry.member), expiry.unit);
+  return {
+    answer,
+    identity,
+    isDoubtful: false,
+    clients,
+    scope: scope === undefined ? undefined : scopeList(memberAt(answer, scope), scopeSeparator),
+    expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
+  };
+}

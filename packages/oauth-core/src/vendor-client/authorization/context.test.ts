@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { defineVendor, type ResolvedVendor } from "../../vendors/vendor.ts";
+import { connectionContext, type ConnectionContextInput } from "./context.ts";
+
+const VENDOR: ResolvedVendor = {
+  ...defineVendor({ id: "vendor", name: "Vendor", issuer: "https://v.example", jwksUri: "https://v.example/k" }),
+  authorizationEndpoint: "https://v.example/a",
+  tokenEndpoint: "https://v.example/t",
+  issExpected: true,
+};
+const INPUT: ConnectionContextInput = {
+  vendor: VENDOR,
+  clientId: "client",
+  credentialsId: "1",
+  platformClientId: "platform",
+  redirectUri: "https://broker.example/v1/callback",
+};
+const hash = (changes: Partial<ConnectionContextInput> = {}, vendor: Partial<ResolvedVendor> = {}): string =>
+  connectionContext({ ...INPUT, ...changes, vendor: { ...VENDOR, ...vendor } }).hash;
+
+describe("connectionContext", () => {
+  it("is the same for the same flow, 43 characters", () => {
+    expect(hash()).toBe(hash());
+    expect(hash()).toMatch(/^[\w-]{43}$/);
+  });
+
+  it.each<[string, string]>([
+    ["client", hash({ clientId: "other" })],
+    ["credentials", hash({ credentialsId: "2" })],
+    ["platform client", hash({ platformClientId: "other" })],
+    ["redirect URI", hash({ redirectUri: "https://broker.example/v1/callback/x" })],
+    ["placeholder", hash({ placeholders: { tenant: "blue" } })],
+    ["vendor", hash({}, { id: "other" })],
+    ["issuer", hash({}, { issuer: "https://w.example" })],
+    ["authorization endpoint", hash({}, { authorizationEndpoint: "https://w.example/a" })],
+    ["token endpoint", hash({}, { tokenEndpoint: "https://w.example/t" })],
+    ["refresh endpoint", hash({}, { refreshEndpoint: "https://w.example/r" })],
+    ["revocation endpoint", hash({}, { revocationEndpoint: "https://w.example/r" })],
+    ["key set", hash({}, { jwksUri: "https://w.example/k" })],
+    ["PKCE method", hash({}, { pkce: "none" })],
+  ])("bar#XA-5 bar#DI-3 is another for another %s", (_field, other) => {
+    expect(other).not.toBe(hash());
+  });
+
+  it("is the same for the same placeholders in any order, and for none as before there were any", () => {
+    expect(hash({ placeholders: {} })).toBe(hash());
+    expect(hash({ placeholders: { a: "1", b: "2" } })).toBe(hash({ placeholders: { b: "2", a: "1" } }));
+    expect(hash({ placeholders: { a: "1", b: "2" } })).not.toBe(hash({ placeholders: { a: "2", b: "1" } }));
+  });
+
+  it("bar#XA-5 cannot be made equal by moving text from one field to the next", () => {
+    expect(hash({ clientId: "client1", credentialsId: "" })).not.toBe(hash({ clientId: "client", credentialsId: "1" }));
+    expect(hash({}, { refreshEndpoint: "" })).not.toBe(hash());
+    expect(hash({}, { refreshEndpoint: "x" })).not.toBe(hash({}, { revocationEndpoint: "x" }));
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state come from the caller.
+ * After it: receive-callback.ts. Callers: the broker's /v1/authorize, the template's /authorize.
+ */
+import { OAuthError } from "../../protocol/errors.ts";
+import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
+import { formatScope } from "../../protocol/scope.ts";
+import type { ResolvedVendor } from "../../vendors/vendor.ts";
+
+export interface AuthorizationRequest {
+  /** Ours at the vendor. */
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly scope: readonly string[];
+  /** Owed unless the vendor's `pkce` is `none`. For `plain` it is the verifier. */
+  readonly codeChallenge?: string;
+  readonly nonce?: string;
+  readonly loginHint?: string;
+  readonly prompt?: string;
+  readonly resource?: string;
+  /** Further parameters of the caller; they win over the vendor's fixed ones, and never over ours. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/**
+ * @returns the vendor's endpoint with every parameter exactly once; empty ones are left out
+ * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error when a challenge is owed
+ */
+export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string {
+  const { authorizationEndpoint, pkce } = vendor;
+  const questionMark = authorizationEndpoint.indexOf("?");
+  const base = questionMark < 0 ? authorizationEndpoint : authorizationEndpoint.slice(0, questionMark);
+  //= bar#ST-4
+  const parameters = new Map<string, string>();
+  if (questionMark >= 0) addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)));
+  addFixed(parameters, Object.entries(vendor.authorizationParams));
+  addExtra(parameters, request.extra);
+  add(parameters, "login_hint", request.loginHint);
+  add(parameters, "prompt", request.prompt);
+  add(parameters, "resource", askedResource(vendor, request.resource));
+  //= rfc6749#4.1.1
+  add(parameters, "response_type", "code");
+  add(parameters, "client_id", request.clientId);
+  add(parameters, "redirect_uri", request.redirectUri);
+  add(parameters, vendor.scopeParameter, formatScope(askedScope(vendor, request.scope), vendor.scopeSeparator));
+  add(parameters, "state", request.state);
+  add(parameters, "nonce", request.nonce);
+  //= rfc7636#4.3
+  //= bar#VR-1
+  if (pkce !== "none") {
+    if (request.codeChallenge === undefined) {
+      throw new OAuthError("server_error", "Something went wrong on our side", {
+        detail: `${vendor.id}: no code_challenge`,
+      });
+    }
+    add(parameters, "code_challenge", request.codeChallenge);
+    add(parameters, "code_challenge_method", pkce);
+  }
+  let separator = "?";
+  let url = base;
+  for (const [standard, value] of parameters) {
+    const name = parameterName(vendor, standard);
+    if (name === "") continue;
+    // %20, not `+`: every server reads the former.
+    url += `${separator}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    separator = "&";
+  }
+  return url;
+}
+
+/** @returns `scope`, and after it what the vendor wants besides for a refresh token */
+export function askedScope(
+  { offlineScopes }: Pick<ResolvedVendor, "offlineScopes">,
+  scope: readonly string[],
+): readonly string[] {
+  return [...scope, ...offlineScopes.filter((offline) => !scope.includes(offline))];
+}
+
+/** @returns the resource for both legs; undefined where the vendor gets none */
+//= rfc8707#2
+export function askedResource(
+  { resource, defaultResource }: Pick<ResolvedVendor, "resource" | "defaultResource">,
+  wished: string | undefined,
+): string | undefined {
+  return resource === "omit" ? undefined : (wished ?? defaultResource);
+}
+
+/** @returns what the vendor calls a parameter; empty where it wants none of it */
+export function parameterName({ parameterNames }: Pick<ResolvedVendor, "parameterNames">, standard: string): string {
+  return (Object.hasOwn(parameterNames, standard) ? parameterNames[standard] : undefined) ?? standard;
+}
+
+function add(parameters: Map<string, string>, name: string, value: string | undefined): void {
+  if (value !== undefined && value !== "") parameters.set(name, value);
+}
+
+/** What belongs to the vendor. It may choose how it answers, and nothing else that is ours. */
+function addFixed(parameters: Map<string, string>, fixed: Iterable<readonly [string, string]>): void {
+  for (const [name, value] of fixed) {
+    if (name === "response_mode" || !isReservedAuthorizationParameter(name)) add(parameters, name, value);
+  }
+}
+
+function addExtra(parameters: Map<string, string>, extra: AuthorizationRequest["extra"]): void {
+  for (const [name, value] of Object.entries(extra ?? {})) {
+    if (isReservedAuthorizationParameter(name)) {
+      throw new OAuthError("invalid_request", "a further authorization parameter has a reserved name");
+    }
+    add(parameters, name, value);
+  }
+}

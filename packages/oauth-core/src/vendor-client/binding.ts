@@ -1,0 +1,186 @@
+/**
+ * What oauth4webapi wants to know about a vendor and about us at that vendor, made once per object and kept as long as
+ * that object lives. Callers: redeem-code.ts, refresh-tokens.ts, revoke-tokens.ts, accept-tokens.ts.
+ */
+import {
+  allowInsecureRequests,
+  type AuthorizationServer,
+  type Client,
+  type ClientAuth,
+  clockSkew,
+  clockTolerance,
+  customFetch,
+  type HttpRequestOptions,
+  ClientSecretPost,
+  None,
+} from "oauth4webapi";
+import type { Clock, Fetch } from "../ports.ts";
+import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from "../vendors/vendor.ts";
+import { parameterName } from "./authorization/url.ts";
+import { clockSkewSeconds } from "./clock.ts";
+import { certificateAssertion } from "./token/certificate-assertion.ts";
+import { bareHost, isLoopbackHost } from "../egress/url.ts";
+import { signClientSecret } from "./token/signed-secret.ts";
+
+export interface VendorClientDeps {
+  readonly fetch: Fetch;
+  /** For metadata and key sets, which are kept: any caller may be waiting for one. Default `fetch`. */
+  readonly fetchDocuments?: Fetch;
+  readonly now: Clock;
+  /** Permits http on loopback, and nothing else. */
+  readonly allowLoopback: boolean;
+  /** Private networks of the operator, for endpoints that metadata names. */
+  readonly allowCidrs?: readonly string[];
+}
+
+export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
+
+export interface VendorBinding {
+  readonly server: AuthorizationServer;
+  /** The same with `refreshEndpoint` for its token endpoint. */
+  readonly refreshServer: AuthorizationServer;
+  /** @param endpoint the one about to be asked; http is allowed only where it is permitted loopback */
+  readonly options: (endpoint: string) => PostOptions;
+}
+
+export interface CredentialsBinding {
+  readonly client: Client;
+  readonly authenticate: (vendor: AuthenticationOf) => ClientAuth;
+}
+
+type AuthenticationOf = Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion">;
+
+export interface Bindings {
+  readonly ofVendor: (vendor: ResolvedVendor) => VendorBinding;
+  readonly ofCredentials: (credentials: VendorCredentials) => CredentialsBinding;
+}
+
+//= bar#ID-6
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+export function createBindings(deps: VendorClientDeps): Bindings {
+  const vendors = new WeakMap<ResolvedVendor, VendorBinding>();
+  const clients = new WeakMap<VendorCredentials, CredentialsBinding>();
+  return {
+    ofVendor: (vendor) => {
+      const known = vendors.get(vendor);
+      if (known !== undefined) return known;
+      const made = bindVendor(vendor, deps);
+      vendors.set(vendor, made);
+      return made;
+    },
+    ofCredentials: (credentials) => {
+      const known = clients.get(credentials);
+      if (known !== undefined) return known;
+      const made = bindCredentials(credentials, deps);
+      clients.set(credentials, made);
+      return made;
+    },
+  };
+}
+
+function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClientDeps): VendorBinding {
+  const server: AuthorizationServer = {
+    // The library wants a name; where the vendor has none it is compared with nothing, because no ID token is passed on.
+    issuer: vendor.issuer ?? new URL(vendor.tokenEndpoint).origin,
+    token_endpoint: vendor.tokenEndpoint,
+    id_token_signing_alg_values_supported: [...vendor.idTokenAlgs],
+    ...(vendor.revocationEndpoint === undefined ? {} : { revocation_endpoint: vendor.revocationEndpoint }),
+  };
+  const send = sender(vendor, fetch);
+  const secure: PostOptions = { [customFetch]: send, headers: { "user-agent": "oauth-broker" } };
+  const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
+  return {
+    server,
+    refreshServer:
+      vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
+    options: (endpoint) => (allowLoopback && isLoopbackHttp(endpoint) ? insecure : secure),
+  };
+}
+
+function isLoopbackHttp(endpoint: string): boolean {
+  return endpoint.startsWith("http:") && isLoopbackHost(bareHost(new URL(endpoint)));
+}
+
+/** What the library writes the standard's way, written the vendor's way. */
+function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
+  const isRenamed = Object.keys(vendor.parameterNames).length > 0;
+  const named = (init: TokenRequest): TokenRequest =>
+    isRenamed ? { ...init, body: renamed(init.body, vendor) } : init;
+  return vendor.tokenRequestBody === "json"
+    ? (url, init) => fetch(url, asJson(named(init)))
+    : (url, init) => fetch(url, named(init));
+}
+
+type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
+
+function renamed(body: URLSearchParams, vendor: ResolvedVendor): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [standard, value] of body) {
+    const name = parameterName(vendor, standard);
+    if (name !== "") parameters.append(name, value);
+  }
+  return parameters;
+}
+
+function asJson(init: { body: URLSearchParams; headers: Record<string, string> }): RequestInit {
+  return {
+    ...init,
+    headers: { ...init.headers, "content-type": "application/json" },
+    body: JSON.stringify(Object.fromEntries(init.body)),
+  };
+}
+
+function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDeps): CredentialsBinding {
+  const { clientId, clientSecret, signingKey, certificate } = credentials;
+  const client: Client = {
+    client_id: clientId,
+    [clockTolerance]: CLOCK_TOLERANCE_SECONDS,
+    get [clockSkew]() {
+      return clockSkewSeconds(now);
+    },
+  };
+  const methods = methodsWith(clientId, clientSecret?.reveal());
+  const assertion = certificate === undefined ? undefined : certificateAssertion(certificate);
+  return {
+    client,
+    authenticate: ({ tokenEndpointAuthMethod: method, clientSecret: form, clientAssertion }) => {
+      if (assertion !== undefined && clientAssertion !== undefined) return assertion;
+      if (signingKey === undefined || form === undefined) return methods[method];
+      return async (...request) => {
+        const secret = await signClientSecret(clientId, signingKey, form, now);
+        await methodsWith(clientId, secret)[method](...request);
+      };
+    },
+  };
+}
+
+/** Without a secret, a public client. */
+function methodsWith(clientId: string, secret: string | undefined): Record<TokenEndpointAuthMethod, ClientAuth> {
+  return {
+    none: None(),
+    client_secret_post: secret === undefined ? None() : ClientSecretPost(secret),
+    client_secret_basic: secret === undefined ? None() : basicAuthentication(clientId, secret),
+  };
+}
+
+/**
+ * Id and secret are form-encoded, then joined. oauth4webapi's own version also escapes `-`, `_`, `.` and `*`, which the
+ * encoding leaves alone; a vendor that skips the decoding would then refuse nearly every client id.
+ */
+//= rfc6749#2.3.1
+//= bar#VR-4
+function basicAuthentication(clientId: string, clientSecret: string): ClientAuth {
+  const value = basicCredentials(clientId, clientSecret);
+  return (_server, _client, _body, headers) => {
+    headers.set("authorization", value);
+  };
+}
+
+export function basicCredentials(clientId: string, clientSecret: string): string {
+  return `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`).toString("base64")}`;
+}
+
+function formEncode(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
+}

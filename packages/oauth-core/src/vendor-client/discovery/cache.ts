@@ -1,0 +1,98 @@
+/**
+ * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once however many ask,
+ * and still usable for an hour when the vendor is down. Callers: discover.ts, jwks.ts.
+ */
+import { LRUCache } from "lru-cache";
+import type { Clock, EpochSeconds } from "../../ports.ts";
+import { type Deadline, waitUntil } from "../deadline.ts";
+
+export interface RefreshingCacheOptions<T> {
+  readonly load: (key: string) => Promise<T>;
+  /** Whether an old document may stand in for the one that failed to load. */
+  readonly isOutage: (error: unknown) => boolean;
+  readonly now: Clock;
+}
+
+export interface RefreshingCache<T> {
+  /**
+   * @param deadline until when this caller waits for a load, which goes on for others; asked for only when there is one
+   * @throws whatever `load` throws, and temporarily_unavailable at the deadline, when nothing usable is at hand
+   */
+  get(key: string, deadline?: Deadline): Promise<T>;
+  /** Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it has. */
+  reload(key: string, deadline?: Deadline): Promise<T>;
+}
+
+const FRESH_SECONDS = 600;
+const USABLE_SECONDS = 3600;
+/** After an outage the old document serves for this long before the next try. */
+const RETRY_SECONDS = 30;
+const RELOAD_SECONDS = 30;
+const MAX_ENTRIES = 256;
+
+interface Entry<T> {
+  held?: { readonly value: T; readonly loadedAt: EpochSeconds };
+  failedAt?: EpochSeconds;
+  reloadedAt?: EpochSeconds;
+  loading?: Promise<T>;
+}
+
+export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
+  const entries = new LRUCache<string, Entry<T>>({ max: MAX_ENTRIES });
+
+  const entryOf = (key: string): Entry<T> => {
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const entry: Entry<T> = {};
+    entries.set(key, entry);
+    return entry;
+  };
+
+  const heldWithin = (entry: Entry<T>, seconds: number): { readonly value: T } | undefined =>
+    entry.held !== undefined && now() - entry.held.loadedAt < seconds ? entry.held : undefined;
+
+  const loadOnce = (key: string, entry: Entry<T>): Promise<T> => {
+    entry.loading ??= load(key)
+      .then((value) => {
+        entry.held = { value, loadedAt: now() };
+        return value;
+      })
+      .finally(() => {
+        delete entry.loading;
+      });
+    return entry.loading;
+  };
+
+  const loadOrStale = async (key: string, entry: Entry<T>, deadline: Deadline | undefined): Promise<T> => {
+    try {
+      const loading = loadOnce(key, entry);
+      return await (deadline === undefined ? loading : waitUntil(deadline(), loading));
+    } catch (error) {
+      // What was refused is asked for again: silence would let the old document stand in for it.
+      if (!isOutage(error)) throw error;
+      entry.failedAt = now();
+      const stale = heldWithin(entry, USABLE_SECONDS);
+      if (stale !== undefined) return stale.value;
+      throw error;
+    }
+  };
+
+  return {
+    get: async (key, deadline) => {
+      const entry = entryOf(key);
+      const fresh = heldWithin(entry, FRESH_SECONDS);
+      if (fresh !== undefined) return fresh.value;
+      const stale = heldWithin(entry, USABLE_SECONDS);
+      if (stale !== undefined && now() - (entry.failedAt ?? -Infinity) < RETRY_SECONDS) return stale.value;
+      return loadOrStale(key, entry, deadline);
+    },
+    reload: async (key, deadline) => {
+      const entry = entryOf(key);
+      const held = heldWithin(entry, USABLE_SECONDS);
+      //= bar#JW-2
+      if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;
+      entry.reloadedAt = now();
+      return loadOrStale(key, entry, deadline);
+    },
+  };
+}

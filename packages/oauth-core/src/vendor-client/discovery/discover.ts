@@ -1,0 +1,98 @@
+/**
+ * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and kept for a while.
+ * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
+ * of a vendor whose endpoints it states, metadata is read when it can be had (advertised.ts).
+ */
+import { defined } from "../../mechanics/defined.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
+import { createAdvertised, hasAdvertised } from "./advertised.ts";
+import type { Deadline } from "../deadline.ts";
+import { loadMetadata } from "./load.ts";
+import type { VendorMetadata } from "./document.ts";
+import { createRefreshingCache } from "./cache.ts";
+import type { VendorClientDeps } from "../binding.ts";
+import { invalidVendorResponse } from "../errors.ts";
+
+export interface Discovery {
+  /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
+  readonly metadata: (issuer: string, deadline?: Deadline) => Promise<VendorMetadata>;
+  /** The entry with its endpoints. The same object again as long as neither entry nor metadata change. */
+  readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
+}
+
+export function createDiscovery(deps: VendorClientDeps): Discovery {
+  const documents = createRefreshingCache<VendorMetadata>({
+    load: (issuer) => loadMetadata(issuer, deps),
+    isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
+    now: deps.now,
+  });
+  const advertised = createAdvertised({ documents, now: deps.now });
+  const resolved = new WeakMap<
+    Vendor,
+    { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
+  >();
+  const metadataFor = (vendor: Vendor): Promise<VendorMetadata | undefined> | undefined => {
+    if (needsDiscovery(vendor)) return documents.get(vendor.issuer);
+    return hasAdvertised(vendor) ? advertised(vendor.issuer) : undefined;
+  };
+  return {
+    metadata: documents.get,
+    resolve: async (vendor) => {
+      const from = await metadataFor(vendor);
+      const known = resolved.get(vendor);
+      if (known !== undefined && known.from === from) return known.vendor;
+      const made = resolveWith(vendor, from);
+      resolved.set(vendor, { from, vendor: made });
+      return made;
+    },
+  };
+}
+
+function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
+  return (
+    vendor.issuer !== undefined && (vendor.authorizationEndpoint === undefined || vendor.tokenEndpoint === undefined)
+  );
+}
+
+function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss: false }): ResolvedVendor {
+  const { codeChallengeMethods, advertisesIss, tokenEndpointAuthMethods } = metadata;
+  const authorizationEndpoint = vendor.authorizationEndpoint ?? metadata.authorizationEndpoint;
+  const tokenEndpoint = vendor.tokenEndpoint ?? metadata.tokenEndpoint;
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
+    throw invalidVendorResponse("discovery: authorization or token endpoint is missing");
+  }
+  //= rfc9700#4.8.2
+  //= bar#VR-2
+  if (vendor.pkce !== "none" && codeChallengeMethods !== undefined && !codeChallengeMethods.includes(vendor.pkce)) {
+    throw new OAuthError("vendor_response_invalid", `The vendor's metadata does not offer PKCE with ${vendor.pkce}`, {
+      reason: "pkce_not_supported",
+      detail: `${vendor.id}: offers ${codeChallengeMethods.length} methods`,
+    });
+  }
+  const endpoints = {
+    revocationEndpoint: vendor.revocationEndpoint ?? metadata.revocationEndpoint,
+    registrationEndpoint: vendor.registrationEndpoint ?? metadata.registrationEndpoint,
+    userinfoEndpoint: vendor.userinfoEndpoint ?? metadata.userinfoEndpoint,
+    introspectionEndpoint: vendor.introspectionEndpoint ?? metadata.introspectionEndpoint,
+    jwksUri: vendor.jwksUri ?? metadata.jwksUri,
+  };
+  return {
+    ...vendor,
+    ...defined(endpoints),
+    authorizationEndpoint,
+    tokenEndpoint,
+    tokenEndpointAuthMethod: authMethod(vendor.tokenEndpointAuthMethod, tokenEndpointAuthMethods),
+    //= rfc9207#2.4
+    issExpected: vendor.issRequired ?? advertisesIss,
+  };
+}
+
+/** Basic is what an entry says when it says nothing: a vendor that takes only the other way gets the other way. */
+function authMethod(
+  method: TokenEndpointAuthMethod,
+  supported: readonly string[] | undefined,
+): TokenEndpointAuthMethod {
+  if (method !== "client_secret_basic" || supported === undefined || supported.includes(method)) return method;
+  return supported.includes("client_secret_post") ? "client_secret_post" : method;
+}

@@ -1,0 +1,193 @@
+/**
+ * The ID token of a token answer: always checked whole, signature included, although it came over TLS.
+ * oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks (accept-tokens.ts); here is the
+ * signature, by jose over the vendor's published keys, and what we ask beyond the standard.
+ */
+import { createHash } from "node:crypto";
+import { compactVerify, errors, type JWSHeaderParameters } from "jose";
+import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import { parseJsonStrict } from "../../protocol/strict-json.ts";
+import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import { isPinnedTenant, isTenant } from "../issuer.ts";
+import type { SigningKeys } from "./jwks.ts";
+import { isObject } from "../answer.ts";
+import { invalidVendorResponse } from "../errors.ts";
+
+export interface IdTokenParts {
+  readonly header: JsonObject;
+  readonly claims: JsonObject;
+}
+
+const MAX_LENGTH = 65_536;
+/** Three parts: five would be encrypted. Unpadded base64url: anything else is another spelling of the same token. */
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** @throws OAuthError vendor_response_invalid */
+//= bar#ID-5
+export function parseIdToken(idToken: string): IdTokenParts {
+  if (idToken.length > MAX_LENGTH || !COMPACT_JWS.test(idToken)) throw refused("not a compact JWS");
+  const [header, claims] = idToken.split(".", 2);
+  return { header: parsePart(header), claims: parsePart(claims) };
+}
+
+function parsePart(part = ""): JsonObject {
+  try {
+    const value = parseJsonStrict(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")));
+    if (isObject(value)) return value;
+  } catch {
+    // Falls through: what is wrong with it is of no use to anybody.
+  }
+  throw refused("not JSON objects, each member once");
+}
+
+const ASYMMETRIC: ReadonlySet<string> = new Set(
+  "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" "),
+);
+
+/**
+ * Keys the token brings along or points at (`jwk`, `jku`, `x5u`, `x5c`) are not looked at: the vendor's set has the keys.
+ *
+ * @returns the algorithm, which the vendor's list has to permit: the token does not choose
+ * @throws OAuthError vendor_response_invalid for HS*, none, and members that change how the token is read
+ */
+//= bar#ID-4
+export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly string[]): string {
+  if (typeof alg !== "string" || !algs.includes(alg) || !ASYMMETRIC.has(alg)) throw refused("alg is not permitted");
+  if ([zip, crit, b64].some((value) => value !== undefined)) throw refused("header has members we do not speak");
+  return alg;
+}
+
+/**
+ * @param jwksUri where the vendor publishes its keys
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had, or not before the signal fires
+ */
+//= bar#ID-2
+//= bar#ID-3
+export async function verifySignature(
+  idToken: string,
+  { alg, kid }: { readonly alg: string; readonly kid: JsonValue | undefined },
+  jwksUri: string,
+  { keys }: { readonly keys: SigningKeys },
+  signal?: AbortSignal,
+): Promise<void> {
+  if (kid !== undefined && typeof kid !== "string") throw refused("kid is not a string");
+  const header: JWSHeaderParameters = kid === undefined ? { alg } : { alg, kid };
+  const key = await keys.find(jwksUri, header, signal);
+  try {
+    await compactVerify(idToken, key, { algorithms: [alg] });
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw refused(`signature: ${error.code}`);
+    throw error;
+  }
+}
+
+/** @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that the token says */
+export function expectedIssuer(
+  { issuer = "", issuerSpelling, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerSpelling" | "issuerTemplate">,
+  claims: JsonObject,
+): string {
+  if (issuerSpelling === "bare" && claims.iss === withoutScheme(issuer)) return withoutScheme(issuer);
+  if (issuerTemplate === undefined) return issuer;
+  const { placeholder, claim } = issuerTemplate;
+  const value = claims[claim];
+  if (typeof value !== "string" || !isTenant(value, issuerTemplate)) throw refused(`${claim} is no tenant`);
+  if (!isPinnedTenant(value, issuerTemplate)) throw refused(`${claim} is another tenant`);
+  return issuer.replace(`{${placeholder}}`, value);
+}
+
+/** Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a scheme. */
+export function spelledIssuer(
+  { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
+  claimed: string,
+): string {
+  return issuerSpelling === "bare" ? (issuer ?? claimed) : claimed;
+}
+
+/**
+ * Whose an ID token is that passed every check when it came, in the words of `VendorTokens.idToken`.
+ *
+ * @param idToken as it was kept since
+ */
+export function idTokenSubject(
+  idToken: string,
+  vendor: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
+): { readonly issuer: string; readonly subject: string } {
+  const { claims } = parseIdToken(idToken);
+  if (typeof claims.iss !== "string") throw refused("iss is not a text");
+  return { issuer: spelledIssuer(vendor, claims.iss), subject: requireSubject(claims) };
+}
+
+export function withoutScheme(issuer: string): string {
+  return issuer.replace(/^https?:\/\//, "");
+}
+
+/** @throws OAuthError vendor_response_invalid unless `iss` is the expected one, byte for byte */
+//= oidc-core#3.1.3.7
+export function requireIssuerClaim({ iss }: JsonObject, issuer: string): void {
+  if (iss !== issuer) throw refused("iss is another issuer");
+}
+
+/** We are the one audience, and the one the token was issued to. */
+//= bar#ID-7
+export function requireAudience({ aud, azp }: JsonObject, clientId: string): void {
+  const audiences: readonly JsonValue[] = Array.isArray(aud) ? aud : [aud ?? null];
+  if (audiences.length !== 1 || audiences[0] !== clientId) throw refused("aud is not us alone");
+  if (azp !== undefined && azp !== clientId) throw refused("azp is not us");
+}
+
+const MAX_AHEAD_SECONDS = 60;
+const MAX_AGE_SECONDS = 86_400;
+/** Year 5138: what lies beyond is not a time. */
+const MAX_EPOCH_SECONDS = 1e11;
+
+//= bar#ID-6
+export function requireTimes({ exp, iat, nbf }: JsonObject, now: Clock): void {
+  const expiresAt = requireTime(exp, "exp");
+  const issuedAt = requireTime(iat, "iat");
+  const at = now();
+  if (expiresAt <= at - MAX_AHEAD_SECONDS) throw refused("expired");
+  if (issuedAt > at + MAX_AHEAD_SECONDS || issuedAt < at - MAX_AGE_SECONDS) throw refused("iat is not now");
+  if (nbf !== undefined && requireTime(nbf, "nbf") > at + MAX_AHEAD_SECONDS) throw refused("nbf is in the future");
+}
+
+function requireTime(value: JsonValue | undefined, name: string): number {
+  if (typeof value === "number" && value > 0 && value < MAX_EPOCH_SECONDS) return value;
+  throw refused(`${name} is not a time`);
+}
+
+/** @returns `sub`: 1 to 255 printable ASCII characters */
+//= bar#ID-8
+export function requireSubject({ sub }: JsonObject): string {
+  if (typeof sub === "string" && /^[\x20-\x7e]{1,255}$/.test(sub)) return sub;
+  throw refused("sub is not a subject");
+}
+
+/** Optional in this flow; when it is there it is right. */
+//= bar#ID-9
+export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: string, accessToken: string): void {
+  if (atHash === undefined) return;
+  const bits = alg.startsWith("Ed") ? "512" : alg.slice(-3);
+  const digest = createHash(`sha${bits}`).update(accessToken).digest();
+  if (atHash !== digest.subarray(0, digest.length / 2).toString("base64url"))
+    throw refused("at_hash is of another token");
+}
+
+/** A refreshed ID token is of the same user at the same issuer as the first. */
+//= oidc-core#12.2
+//= bar#RF-6
+export function requireSameSubject(
+  idToken: { readonly issuer: string; readonly subject: string } | undefined,
+  first: { readonly issuer: string; readonly subject: string } | undefined,
+): void {
+  if (idToken === undefined || first === undefined) return;
+  if (idToken.issuer === first.issuer && idToken.subject === first.subject) return;
+  throw new OAuthError("vendor_response_invalid", "The refreshed ID token names another user", {
+    reason: "subject_mismatch",
+    detail: "refresh: iss or sub differs from the first",
+  });
+}
+
+export function refused(detail: string): Error {
+  return invalidVendorResponse(`ID token: ${detail}`, { reason: "id_token_invalid" });
+}

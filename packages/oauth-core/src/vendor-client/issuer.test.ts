@@ -1,0 +1,100 @@
+/** Issuers of several names: without a scheme, and one per tenant, on the callback and in ID tokens. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
+import { pinTenant } from "./issuer.ts";
+import { requireIssuer } from "./authorization/response.ts";
+
+const vendor = (fields: Partial<Vendor>): ResolvedVendor => ({
+  ...defineVendor({ id: "v", name: "V", ...fields }),
+  authorizationEndpoint: "https://v.example/authorize",
+  tokenEndpoint: "https://v.example/token",
+  issExpected: false,
+});
+const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.close());
+
+describe("V-70 an issuer with one name per tenant", () => {
+  const TENANT = "0b1c2d3e-4f50-4a1b-8c2d-3e4f5a6b7c8d";
+  const entry = (): object => ({
+    issuer: `${lab.vendor.issuer}/{tenantid}/v2.0`,
+    issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}" },
+    authorizationEndpoint: `${lab.vendor.issuer}/authorize`,
+    tokenEndpoint: `${lab.vendor.issuer}/token`,
+    jwksUri: `${lab.vendor.issuer}/jwks`,
+  });
+
+  it("is the one the token's tid makes of it", async () => {
+    const iss = `${lab.vendor.issuer}/${TENANT}/v2.0`;
+    await lab.vendor.grant({ claims: { iss, tid: TENANT } });
+    await expect(lab.redeem({ entry: entry() })).resolves.toMatchObject({ idToken: { issuer: iss } });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["tid is missing", { iss: TENANT }],
+    ["tid is another's", { iss: TENANT, tid: "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d" }],
+    ["tid is no tenant", { iss: "x/../y", tid: "x/../y" }],
+    ["iss is the template", { iss: "{tenantid}", tid: TENANT }],
+  ])("is refused where %s", async (_title, { iss, tid }) => {
+    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${String(iss)}/v2.0`, tid } });
+    await expect(lab.redeem({ entry: entry() })).rejects.toMatchObject(REFUSED);
+  });
+
+  it("is that of the tenant named beforehand, and of no other", async () => {
+    const pinnedTo = (pinned: string) => ({
+      entry: {
+        ...entry(),
+        issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: "[0-9a-f-]{36}", pinned },
+      },
+    });
+    await lab.vendor.grant({ claims: { iss: `${lab.vendor.issuer}/${TENANT}/v2.0`, tid: TENANT } });
+    await expect(lab.redeem(pinnedTo(TENANT.toUpperCase()))).resolves.toHaveProperty("idToken");
+    const another = "11111111-4f50-4a1b-8c2d-3e4f5a6b7c8d";
+    await expect(lab.redeem(pinnedTo(another))).rejects.toMatchObject(REFUSED);
+    await expect(lab.refresh(pinnedTo(another))).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
+  const aliased = vendor({ issuer: "https://v.example", issuerSpelling: "bare" });
+  const tenants = vendor({
+    issuer: "https://v.example/{tenant}/v2.0",
+    issuerTemplate: { placeholder: "tenant", claim: "tid", pattern: "[0-9a-f]{4}", pinnedBy: "directory" },
+  });
+  const pinned = { ...tenants, ...pinTenant(tenants, { directory: "0a1b" }) };
+
+  it.each<[ResolvedVendor, string]>([
+    [aliased, "https://v.example"],
+    [aliased, "v.example"],
+    [tenants, "https://v.example/0a1b/v2.0"],
+    [pinned, "https://v.example/0a1b/v2.0"],
+  ])("is known by each of them", (entry, iss) => {
+    expect(() => requireIssuer(entry, iss)).not.toThrow();
+  });
+
+  it.each<[ResolvedVendor, string]>([
+    [aliased, "http://v.example"],
+    [aliased, ""],
+    [tenants, "https://v.example/0a1b/v2.0/"],
+    [tenants, "https://v.example//v2.0"],
+    [tenants, "https://v.example/v2.0"],
+    [tenants, "https://v.example/0a1b/../0a1b/v2.0"],
+    [tenants, "https://v.example/zzzz/v2.0"],
+    [tenants, "https://evil.example/0a1b/v2.0"],
+    [pinned, "https://v.example/0a1c/v2.0"],
+  ])("and by no other", (entry, iss) => {
+    expect(() => requireIssuer(entry, iss)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+
+  it("is pinned by a placeholder that names a tenant, and by nothing else", () => {
+    expect(pinned.issuerTemplate?.pinned).toBe("0a1b");
+    expect(pinTenant(tenants, { directory: "everybody" })).toBe(tenants);
+    expect(pinTenant(tenants, { another: "0a1b" })).toBe(tenants);
+    expect(pinTenant(aliased, { directory: "0a1b" })).toBe(aliased);
+  });
+});

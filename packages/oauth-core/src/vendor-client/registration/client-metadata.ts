@@ -1,0 +1,48 @@
+/**
+ * What we say about ourselves when we register at a vendor. Made of our own configuration and the vendor's entry alone:
+ * nothing of whoever asked for the registration can get in. Sent by register-client.ts.
+ */
+import type { JsonObject } from "../../ports.ts";
+import type { TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
+
+export interface ClientMetadataInput {
+  /** Ours at every vendor. */
+  readonly redirectUri: string;
+  /** As the vendor's metadata lists them. */
+  readonly authMethods: readonly string[] | undefined;
+}
+
+const CLIENT_NAME = "OAuth broker";
+
+//= rfc7591#2
+//= bar#DC-1
+export function clientMetadata(
+  { tokenEndpointAuthMethod, defaultScopes }: Vendor,
+  { redirectUri, authMethods }: ClientMetadataInput,
+): JsonObject {
+  return {
+    client_name: CLIENT_NAME,
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: chooseAuthMethod(tokenEndpointAuthMethod, authMethods),
+    // Some vendors refuse a registration without it (quirk 49).
+    application_type: "web",
+    // Space-separated here, whatever the vendor wants in authorization requests.
+    ...(defaultScopes.length === 0 ? {} : { scope: defaultScopes.join(" ") }),
+  };
+}
+
+const BY_PREFERENCE: readonly TokenEndpointAuthMethod[] = ["client_secret_basic", "client_secret_post", "none"];
+
+/**
+ * A client is bound to the method it registered with, so it is the one flows will use: the entry's, unless the vendor lists
+ * others only. A public client is the last resort.
+ */
+function chooseAuthMethod(
+  method: TokenEndpointAuthMethod,
+  supported: readonly string[] | undefined,
+): TokenEndpointAuthMethod {
+  if (supported === undefined || supported.includes(method)) return method;
+  return BY_PREFERENCE.find((other) => supported.includes(other)) ?? method;
+}

@@ -1,0 +1,80 @@
+/**
+ * Dynamic client registration at a vendor: one request, and its answer as it came. Nothing of it is read, kept or logged here;
+ * what the vendor issues belongs to whoever asked. Callers: the broker's /register.
+ */
+import type { Secret } from "../../protocol/secret.ts";
+import type { Vendor } from "../../vendors/vendor.ts";
+import { clientMetadata } from "./client-metadata.ts";
+import type { Deadline } from "../deadline.ts";
+import type { Discovery } from "../discovery/discover.ts";
+import { findRegistration, requireHostOfVendor } from "./endpoint.ts";
+import type { VendorClientDeps } from "../binding.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+
+export interface RegistrationRequest {
+  /** Ours at every vendor; the only one of the registration. */
+  readonly redirectUri: string;
+  /** For this vendor: nobody else may see it. */
+  readonly initialAccessToken?: Secret;
+}
+
+/** Byte for byte the vendor's, after content decoding. */
+export interface RegistrationAnswer {
+  /** 2xx, 4xx or 5xx. */
+  readonly status: number;
+  readonly contentType?: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+export interface RegisterDeps extends Pick<VendorClientDeps, "fetch"> {
+  readonly discovery: Discovery;
+  readonly deadline: Deadline;
+}
+
+const CALL: VendorCall = { what: "registration", spends: false };
+
+/**
+ * Asks once, never again: where the answer is lost the vendor may know a client that nobody has.
+ *
+ * @throws OAuthError invalid_request where the vendor has no registration endpoint; vendor_response_invalid for a redirect, an
+ *   answer beyond the limits, or metadata that is wrong; temporarily_unavailable when the vendor cannot be reached
+ */
+export async function registerClient(
+  vendor: Vendor,
+  { redirectUri, initialAccessToken }: RegistrationRequest,
+  deps: RegisterDeps,
+): Promise<RegistrationAnswer> {
+  const { endpoint, authMethods } = await findRegistration(vendor, deps);
+  if (initialAccessToken !== undefined) requireHostOfVendor(vendor, endpoint);
+  try {
+    //= rfc7591#3.1
+    const response = await deps.fetch(endpoint, {
+      method: "POST",
+      headers: {
+        accept: "application/json",
+        "content-type": "application/json",
+        "user-agent": "oauth-broker",
+        //= rfc7591#3
+        ...(initialAccessToken === undefined ? {} : { authorization: `Bearer ${initialAccessToken.reveal()}` }),
+      },
+      body: JSON.stringify(clientMetadata(vendor, { redirectUri, authMethods })),
+      redirect: "manual",
+      signal: deps.deadline(),
+    });
+    return await readAnswer(response);
+  } catch (error) {
+    throw translateVendorError(error, CALL);
+  }
+}
+
+async function readAnswer(response: Response): Promise<RegistrationAnswer> {
+  const { status } = response;
+  //= bar#EG-6
+  if (status < 200 || (status >= 300 && status < 400)) throw invalidVendorResponse(`registration: status ${status}`);
+  const contentType = response.headers.get("content-type");
+  return {
+    status,
+    ...(contentType === null ? {} : { contentType }),
+    body: new Uint8Array(await response.arrayBuffer()),
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
+ * What a value may be is protocol/placeholders.ts. Called where values come from: the broker's requests, a server's variables.
+ */
+import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
+import type { Vendor } from "../vendors/vendor.ts";
+import { pinTenant } from "./issuer.ts";
+
+type Values = Readonly<Record<string, string>>;
+
+const FILLED = [
+  "authorizationEndpoint",
+  "tokenEndpoint",
+  "refreshEndpoint",
+  "registrationEndpoint",
+  "jwksUri",
+  "userinfoEndpoint",
+  "introspectionEndpoint",
+] as const;
+/** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
+const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
+
+/** Those of its URLs with placeholders that a caller may fill. Of most vendors none, and then nothing below costs a flow anything. */
+export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
+  const templates: string[] = [];
+  for (const field of FILLED) {
+    const template = vendor[field];
+    if (template?.includes("{") === true) templates.push(template);
+  }
+  for (const field of FILLED_WHERE_KNOWN) {
+    const template = vendor[field];
+    if (template?.includes("{") === true && isOfSpecs(template, specs)) templates.push(template);
+  }
+  return templates;
+}
+
+function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
+  return placeholderNames(template).every((name) => Object.hasOwn(specs, name));
+}
+
+/**
+ * The same object where there is nothing to fill: what was learned about it is kept by it.
+ *
+ * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
+ */
+export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
+  const vendor = pinTenant(entry, values);
+  const templates = new Set(templatesOf(vendor, specs));
+  if (templates.size === 0) return vendor;
+  const filled: Record<string, string> = {};
+  for (const field of [...FILLED, ...FILLED_WHERE_KNOWN]) {
+    const template = vendor[field];
+    if (template !== undefined && templates.has(template)) filled[field] = expandTemplate(template, values, specs);
+  }
+  return { ...vendor, ...filled };
+}
+
+const CLIENT_ID = "{client_id}";
+
+/**
+ * `{client_id}` in the path of the page that the browser is sent to stands for ours at the vendor, where it is no placeholder of
+ * the entry's own. The same object where there is none.
+ *
+ * @throws OAuthError invalid_request for a client id that is no path segment
+ */
+export function withClientId(vendor: Vendor, clientId: string, specs: PlaceholderSpecs): Vendor {
+  const { authorizationEndpoint } = vendor;
+  if (authorizationEndpoint?.includes(CLIENT_ID) !== true || Object.hasOwn(specs, "client_id")) return vendor;
+  const filled = expandTemplate(`https://vendor.example/${CLIENT_ID}`, { client_id: clientId }, {});
+  const segment = filled.slice(filled.lastIndexOf("/") + 1);
+  return { ...vendor, authorizationEndpoint: authorizationEndpoint.replace(`/${CLIENT_ID}`, `/${segment}`) };
+}
+
+export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<string, string> {
+  const defaults = Object.entries(specs).flatMap(([name, spec]) =>
+    spec.default === undefined || spec.default === "" ? [] : [[name, spec.default] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...given };
+}
+
+/** Values that no endpoint uses (the server's URL may) must fit all the same: they are kept, and may be used one day. */
+export function requireFit(values: Values, templates: readonly string[], specs: PlaceholderSpecs): void {
+  const used = new Set(templates.flatMap(placeholderNames));
+  for (const name of Object.keys(values)) {
+    if (!used.has(name)) expandTemplate(`https://vendor.example/{${name}}`, values, specs);
+  }
+}
+
+export function namesInHost(template: string): string[] {
+  return placeholderNames(template.split("/", 3)[2] ?? "");
+}

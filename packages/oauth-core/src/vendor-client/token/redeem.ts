@@ -1,0 +1,106 @@
+/**
+ * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing handed on unverified.
+ * Before it: receive-callback.ts. Callers: the broker's /v1/token, the template's /token.
+ */
+import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import { type AcceptDeps, acceptTokens } from "./validate.ts";
+import { askedResource } from "../authorization/url.ts";
+import { requireIssuer } from "../authorization/response.ts";
+import { discardTokens } from "./revoke.ts";
+import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./response.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+
+export interface RedeemRequest {
+  readonly code: string;
+  /** As it came with the code. The caller has checked it at the callback; what is given is checked again. */
+  readonly iss?: string;
+  /** Ours at the vendor, the very one of the authorization request. */
+  readonly redirectUri: string;
+  readonly codeVerifier?: string;
+  readonly nonce?: string;
+  /** As requested. */
+  readonly scope: readonly string[];
+  /** As in the authorization request: RFC 8707 wants it on both legs. */
+  readonly resource?: string;
+}
+
+/**
+ * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is as good as before; with
+ *   `retry: "restart"`: the code is gone. Otherwise the vendor answered: invalid_grant, vendor_credentials_rejected,
+ *   invalid_scope, vendor_response_invalid
+ */
+//= rfc6749#4.1.3
+//= bar#VR-5
+export async function redeemCode(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: RedeemRequest,
+  deps: AcceptDeps,
+): Promise<VendorTokens> {
+  const call: VendorCall = {
+    what: "code redemption",
+    spends: true,
+    spendsOnRefusal: true,
+    credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
+  };
+  if (request.iss !== undefined) requireIssuer(vendor, request.iss);
+  const signal = deps.deadline();
+  const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
+  try {
+    requireIdTokenWhereGranted(answer, vendor, request);
+    return await acceptTokens(answer, { vendor, credentials, call, signal, nonce: { sent: request.nonce } }, deps);
+  } catch (error) {
+    discardTokens(vendor, credentials, answer, deps);
+    throw error;
+  }
+}
+
+async function requestTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { code, redirectUri, codeVerifier, resource }: RedeemRequest,
+  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
+  { bindings, now }: AcceptDeps,
+): Promise<TokenAnswer> {
+  const { server, options } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  const asked = askedResource(vendor, resource);
+  try {
+    const callback = validateAuthResponse(server, client, new URLSearchParams({ code }), skipStateCheck);
+    const response = await authorizationCodeGrantRequest(
+      server,
+      client,
+      authenticate(vendor),
+      callback,
+      redirectUri,
+      // Some vendors refuse what they do not know (quirk 38): for them the entry says `pkce: none`.
+      // oxlint-disable-next-line typescript/no-deprecated
+      codeVerifier ?? nopkce,
+      {
+        ...options(vendor.tokenEndpoint),
+        signal,
+        //= rfc8707#2.2
+        ...(asked === undefined ? {} : { additionalParameters: { resource: asked } }),
+      },
+    );
+    return await readTokenAnswer(response, vendor, call, now);
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}
+
+/** Also where the nonce is all that ties the code to this flow: then an answer without ID token proves nothing. */
+//= oidc-core#3.1.3.3
+function requireIdTokenWhereGranted(
+  answer: TokenAnswer,
+  vendor: ResolvedVendor,
+  { scope, nonce, codeVerifier }: RedeemRequest,
+): void {
+  if (!hasIdTokens(vendor) || answer.idToken !== undefined) return;
+  const isGranted = (answer.scope ?? scope).includes("openid");
+  const isOnlyBinding = nonce !== undefined && codeVerifier === undefined;
+  if (isGranted || isOnlyBinding)
+    throw invalidVendorResponse("code redemption: no ID token", { reason: "id_token_missing" });
+}

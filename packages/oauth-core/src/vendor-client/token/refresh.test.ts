@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  ACCESS_TOKEN,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  REFRESH_TOKEN,
+  soundAnswer,
+  SUBJECT,
+} from "../../testing/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import { idTokenSubject } from "../id-token/verify.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab({ timeoutMs: 300 });
+});
+afterEach(() => lab.close());
+
+const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
+const ROTATED = { refresh_token: "rotated" };
+const expected = (): { issuer: string; subject: string } => ({ issuer: lab.vendor.issuer, subject: SUBJECT });
+
+describe("refreshTokens", () => {
+  it("V-37 V-54 rfc6749#6 asks with the refresh token and answers the new ones", async () => {
+    lab.vendor.answers.set("/token", { body: { ...soundAnswer(), access_token: "second", refresh_token: "rotated" } });
+    const tokens = await lab.refresh({ request: { scope: ["a", "b"] } });
+    expect(tokens).toMatchObject({ accessToken: "second", refreshToken: "rotated", expiresInSeconds: 3600 });
+    const request = lab.vendor.received.at(-1);
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({
+      grant_type: "refresh_token",
+      refresh_token: REFRESH_TOKEN,
+      scope: "a b",
+    });
+    expect(request?.headers.authorization).toBe(
+      `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`,
+    );
+  });
+
+  it("bar#RF-2 V-61 has no refresh token where the vendor sends none: the old one goes on", async () => {
+    lab.vendor.answers.set("/token", { body: { access_token: "second", token_type: "bearer" } });
+    await expect(lab.refresh()).resolves.toEqual({ accessToken: "second", tokenType: "Bearer", vendorData: {} });
+  });
+
+  it("asks the vendor's refresh endpoint where it has one", async () => {
+    lab.vendor.answers.set("/refresh", { body: soundAnswer() });
+    await lab.refresh({
+      entry: { refreshEndpoint: `${lab.vendor.issuer}/refresh`, scopeSeparator: "," },
+      request: { scope: ["a", "b"] },
+    });
+    expect(times("/token")).toBe(0);
+    expect(lab.vendor.received.at(-1)?.form.get("scope")).toBe("a,b");
+  });
+
+  it("needs no ID token, and checks one that comes", async () => {
+    lab.vendor.answers.set("/token", { body: soundAnswer() });
+    await expect(lab.refresh({ request: { expected: expected() } })).resolves.not.toHaveProperty("idToken");
+    await lab.vendor.grant({ claims: { nonce: undefined } });
+    await expect(lab.refresh({ request: { expected: expected() } })).resolves.toMatchObject({ idToken: expected() });
+    await lab.vendor.grant({ claims: { aud: "another" } });
+    await expect(lab.refresh()).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      extras: { reason: "id_token_invalid" },
+    });
+  });
+
+  it.each([
+    ["V-38", "iss", () => ({ issuer: "https://first.example", subject: SUBJECT })],
+    ["V-39", "sub", () => ({ issuer: lab.vendor.issuer, subject: "user-0" })],
+  ])(
+    "%s oidc-core#12.2 bar#RF-6 discards an answer with another %s than the first, and ends nothing",
+    async (_row, _claim, first) => {
+      await lab.vendor.grant();
+      await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+        extras: { reason: "subject_mismatch" },
+      });
+      expect(times("/revoke")).toBe(0);
+    },
+  );
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+    [
+      "V-62 the answer is lost",
+      (response) => void response.writeHead(200, { "content-length": "99" }).write("{", () => response.destroy()),
+    ],
+    ["no answer comes", () => undefined],
+  ])("bar#RF-9 %s: a new flow is due only where the vendor rotates", async (_title, answer) => {
+    lab.vendor.answers.set("/token", answer);
+    const lost = { code: "temporarily_unavailable", status: 503 };
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
+      ...lost,
+      extras: { retry: "restart" },
+    });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({
+      ...lost,
+      extras: {},
+    });
+    await expect(lab.refresh()).rejects.toMatchObject({ ...lost, extras: {} });
+    expect(times("/token")).toBe(3);
+  });
+
+  it("bar#RF-9 an answer that is an outage spends nothing", async () => {
+    lab.vendor.answers.set("/token", { status: 503, headers: { "retry-after": "8" } });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      retryAfterSeconds: 8,
+      extras: {},
+    });
+  });
+
+  it("keys that cannot be had: restart and revocation where the vendor rotates, patience elsewhere", async () => {
+    lab.vendor.answers.set("/jwks", { status: 503 });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      extras: {},
+    });
+    expect(times("/revoke")).toBe(0);
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
+      extras: { retry: "restart" },
+    });
+    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+  });
+
+  it.each<[string, string, () => Promise<void> | void]>([
+    ["the keys cannot be had", "temporarily_unavailable", () => void lab.vendor.answers.set("/jwks", { status: 503 })],
+    ["the key is unknown", "vendor_response_invalid", () => lab.vendor.grant({ header: { kid: "x" } }, ROTATED)],
+    ["the ID token fails", "vendor_response_invalid", () => lab.vendor.grant({ claims: { aud: "another" } }, ROTATED)],
+    ["the user is another", "vendor_response_invalid", () => lab.vendor.grant({ claims: { sub: "user-0" } }, ROTATED)],
+  ])(
+    "bar#RF-9 an answer with another refresh token says that the old one is spent: restart when %s",
+    async (_title, code, fail) => {
+      const entries = [{}, { rotatesRefreshTokens: false }];
+      for (const [index, entry] of entries.entries()) {
+        await lab.vendor.grant({}, ROTATED);
+        await fail();
+        await expect(lab.refresh({ entry, request: { expected: expected() } })).rejects.toMatchObject({
+          code,
+          extras: { retry: "restart" },
+        });
+        await vi.waitFor(() => expect(times("/revoke")).toBe(index + 1));
+        expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(ROTATED.refresh_token);
+      }
+    },
+  );
+
+  it("bar#RF-9 an answer with the same refresh token spends nothing, whatever is wrong with it", async () => {
+    await lab.vendor.grant({ claims: { aud: "another" } });
+    const error = await lab.refresh().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } });
+    expect(error).not.toHaveProperty("extras.retry");
+    expect(times("/revoke")).toBe(0);
+  });
+
+  it.each([
+    ["invalid_grant", "invalid_grant"],
+    ["bad_refresh_token", "invalid_grant"],
+    ["invalid_client", "vendor_credentials_rejected"],
+    ["invalid_scope", "invalid_scope"],
+  ])("%s is %s", async (error, code) => {
+    lab.vendor.answers.set("/token", { status: 400, body: { error } });
+    await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error } });
+  });
+
+  it("ends with the signal of who holds a lease, and says that the refresh token may be spent", async () => {
+    lab.vendor.answers.set("/token", () => undefined);
+    const lease = new AbortController();
+    const asked = lab.refresh({ entry: { rotatesRefreshTokens: true }, request: { signal: lease.signal } });
+    await vi.waitFor(() => expect(times("/token")).toBe(1));
+    lease.abort();
+    await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
+  });
+
+  it("never shows a token", async () => {
+    lab.vendor.answers.set("/token", { status: 400, body: { error: "x", access_token: ACCESS_TOKEN } });
+    const error = await lab.refresh().catch((thrown: unknown) => thrown);
+    expect(JSON.stringify([error, String(error)])).not.toMatch(new RegExp(`${ACCESS_TOKEN}|${REFRESH_TOKEN}`));
+  });
+});
+
+describe("idTokenSubject", () => {
+  it.each([
+    ["exact", (issuer: string) => issuer],
+    ["bare", (issuer: string) => issuer.replace("http://", "")],
+  ] as const)(
+    "tells of a kept ID token what was told of it when it came, also where its issuer is %s",
+    async (issuerSpelling, spelled) => {
+      await lab.vendor.grant({ claims: { iss: spelled(lab.vendor.issuer), nonce: undefined } });
+      const { idToken } = await lab.refresh({ entry: { issuerSpelling } });
+      const { raw, ...named } = idToken ?? { raw: "" };
+      expect(idTokenSubject(raw, { issuer: lab.vendor.issuer, issuerSpelling })).toEqual(named);
+      expect(named).toEqual(expected());
+    },
+  );
+
+  it("takes nothing that is none", () => {
+    expect(() => idTokenSubject("no.id.token", { issuerSpelling: "exact" })).toThrow(/vendor_response_invalid/);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * A vendor's refresh token becomes fresh tokens. Who keeps tokens calls this under a lease: one request, never a second.
+ * Callers: the broker's /v1/token, the template's token store.
+ */
+import { refreshTokenGrantRequest } from "oauth4webapi";
+import { OAuthError } from "../../protocol/errors.ts";
+import { formatScope } from "../../protocol/scope.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import { type AcceptDeps, acceptTokens } from "./validate.ts";
+import { requireSameSubject } from "../id-token/verify.ts";
+import { discardTokens } from "./revoke.ts";
+import { readTokenAnswer, type TokenAnswer } from "./response.ts";
+import { translateVendorError, type VendorCall } from "../errors.ts";
+
+export interface RefreshRequest {
+  readonly refreshToken: string;
+  readonly scope?: readonly string[];
+  /** The first ID token's: a refreshed one must name the same. */
+  readonly expected?: { readonly issuer: string; readonly subject: string };
+  /** Of who holds a lease that does not last as long as this call might. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes on
+ * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate
+ *   or its answer, which then did not pass, shows that it has
+ */
+//= rfc6749#6
+export async function refreshTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: RefreshRequest,
+  deps: AcceptDeps,
+): Promise<VendorTokens> {
+  const rotates = vendor.rotatesRefreshTokens === true;
+  const asked: VendorCall = {
+    what: "refresh",
+    spends: rotates,
+    credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
+  };
+  const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
+  const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
+  // Whatever the entry says: another refresh token is there because the vendor has rotated.
+  //= bar#RF-9
+  const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
+  const call: VendorCall = { ...asked, spends };
+  try {
+    const tokens = await acceptTokens(answer, { vendor, credentials, call, signal }, deps);
+    requireSameSubject(tokens.idToken, request.expected);
+    return tokens;
+  } catch (error) {
+    // Where the old refresh token lives on, ending the new tokens could end the grant with them.
+    if (!spends) throw error;
+    discardTokens(vendor, credentials, answer, deps);
+    throw startOver(error);
+  }
+}
+
+/** The old refresh token is spent and the new one does not leave this process. */
+function startOver(error: unknown): unknown {
+  if (!(error instanceof OAuthError)) return error;
+  const { code, description, extras, detail, retryAfterSeconds } = error;
+  return new OAuthError(code, description, {
+    ...extras,
+    retry: "restart",
+    cause: error,
+    ...(detail === undefined ? {} : { detail }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+async function requestTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { refreshToken, scope = [] }: RefreshRequest,
+  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
+  { bindings, now }: AcceptDeps,
+): Promise<TokenAnswer> {
+  const { refreshServer, options } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  const additionalParameters: Record<string, string> =
+    scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
+  try {
+    const response = await refreshTokenGrantRequest(refreshServer, client, authenticate(vendor), refreshToken, {
+      ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint),
+      signal,
+      additionalParameters,
+    });
+    return await readTokenAnswer(response, vendor, call, now);
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}

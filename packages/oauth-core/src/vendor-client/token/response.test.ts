@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { fixedClock } from "../../testing/fixed-clock.ts";
+import { readTokenAnswer, type TokenAnswer } from "./response.ts";
+
+const CALL = { what: "code redemption", spends: true };
+const DIALECT = { scopeSeparator: " ", tokenResponseNames: {} };
+
+function read(
+  body: string | object,
+  { type = "application/json", status = 200, dialect = {} }: { type?: string; status?: number; dialect?: object } = {},
+): Promise<TokenAnswer> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = new Response(text, { status, headers: type === "" ? {} : { "content-type": type } });
+  if (type === "") response.headers.delete("content-type");
+  return readTokenAnswer(response, { ...DIALECT, ...dialect }, CALL, fixedClock(1_700_000_000));
+}
+
+const SOUND = { access_token: "a", token_type: "Bearer" };
+const READ = { accessToken: "a", tokenType: "Bearer", vendorData: {} };
+const INVALID = { code: "vendor_response_invalid", status: 502 };
+
+describe("a token answer that would be good by its body", () => {
+  it.each([301, 302, 303, 307, 308])("bar#EG-12 is none with status %i", async (status) => {
+    await expect(read(SOUND, { status })).rejects.toMatchObject(INVALID);
+  });
+
+  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])(
+    "bar#VR-7 is none as %s",
+    async (type) => {
+      await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
+    },
+  );
+});
+
+describe("bar#VR-7 a success", () => {
+  it.each<[string, object, object]>([
+    ["token_type absent", { access_token: "a" }, READ],
+    ["token_type null", { ...SOUND, token_type: null }, READ],
+    ["token_type in any case", { ...SOUND, token_type: "bEARER" }, READ],
+    ["token_type of the vendor's own", { ...SOUND, token_type: "user" }, READ],
+    ["token_type that is no bearer token", { ...SOUND, token_type: "DPoP" }, { ...READ, tokenType: "DPoP" }],
+    ["expires_in", { ...SOUND, expires_in: 3600 }, { ...READ, expiresInSeconds: 3600 }],
+    ["expires_in with a fraction", { ...SOUND, expires_in: 3599.9 }, { ...READ, expiresInSeconds: 3599 }],
+    ["expires_in as a string", { ...SOUND, expires_in: "3600" }, { ...READ, expiresInSeconds: 3600 }],
+    ["expires_in 0", { ...SOUND, expires_in: 0 }, READ],
+    ["expires_in negative", { ...SOUND, expires_in: -1 }, READ],
+    ["expires_in negative as a string", { ...SOUND, expires_in: "-1" }, READ],
+    ["expires_in not a number", { ...SOUND, expires_in: "NaN" }, READ],
+    ["expires_in empty", { ...SOUND, expires_in: "" }, READ],
+    ["expires_in null", { ...SOUND, expires_in: null }, READ],
+    ["expires_in an object", { ...SOUND, expires_in: {} }, READ],
+    ["refresh_token null", { ...SOUND, refresh_token: null }, READ],
+    ["refresh_token empty", { ...SOUND, refresh_token: "" }, READ],
+    ["refresh_token", { ...SOUND, refresh_token: "r" }, { ...READ, refreshToken: "r" }],
+    ["scope null", { ...SOUND, scope: null }, READ],
+    ["scope empty", { ...SOUND, scope: "" }, { ...READ, scope: [] }],
+    ["scope with spaces", { ...SOUND, scope: " a  b a " }, { ...READ, scope: ["a", "b"] }],
+    ["scope as a comma list", { ...SOUND, scope: "repo,gist" }, { ...READ, scope: ["repo", "gist"] }],
+    ["scope with a comma beside spaces", { ...SOUND, scope: "a,b c" }, { ...READ, scope: ["a,b", "c"] }],
+    ["scope as an array", { ...SOUND, scope: ["a", "b"] }, { ...READ, scope: ["a", "b"] }],
+    [
+      "further members as they came",
+      { ...SOUND, instance_url: "https://x", team: { id: 7 } },
+      { ...READ, vendorData: { instance_url: "https://x", team: { id: 7 } } },
+    ],
+    ["an ID token of a vendor without issuer, which is dropped", { ...SOUND, id_token: "x.y.z" }, READ],
+    ["an error that is none", { ...SOUND, error: "", errors: [] }, { ...READ, vendorData: { error: "", errors: [] } }],
+    ["ok true", { ...SOUND, ok: true }, { ...READ, vendorData: { ok: true } }],
+  ])("may have %s", async (_title, body, expected) => {
+    expect(await read(body)).toEqual(expected);
+  });
+
+  it.each(["1e308", "1e400", "1e12"])("may have expires_in %s", async (number) => {
+    expect(await read(`{"access_token":"a","expires_in":${number}}`)).toEqual(READ);
+  });
+
+  it("may have scope by the vendor's own separator", async () => {
+    expect(await read({ ...SOUND, scope: "a,b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
+    expect(await read({ ...SOUND, scope: "a+b" }, { dialect: { scopeSeparator: "+" } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
+    expect(await read({ ...SOUND, scope: "a, b" }, { dialect: { scopeSeparator: "," } })).toHaveProperty("scope", [
+      "a",
+      "b",
+    ]);
+  });
+
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "text/plain",
+    "text/javascript",
+    "application/vnd.x+json",
+    "",
+  ])("may be JSON under the name of %j", async (type) => {
+    expect(await read(SOUND, { type })).toEqual(READ);
+  });
+
+  it.each(["application/x-www-form-urlencoded", "text/plain"])("may be form-encoded, as %s", async (type) => {
+    const body = "access_token=a&scope=repo%2Cgist&token_type=bearer&expires_in=28800&team=x";
+    expect(await read(body, { type })).toEqual({
+      ...READ,
+      scope: ["repo", "gist"],
+      expiresInSeconds: 28_800,
+      vendorData: { team: "x" },
+    });
+  });
+
+  it("may begin with a byte order mark", async () => {
+    expect(await read(`\uFEFF${JSON.stringify(SOUND)}`)).toEqual(READ);
+  });
+
+  it("may come with status 201", async () => {
+    expect(await read(SOUND, { status: 201 })).toEqual(READ);
+  });
+
+  it("V-70 may wrap the token set in one member, whose other members stay there", async () => {
+    const body = {
+      ok: true,
+      authed_user: { id: "U1", access_token: "a", token_type: "user", scope: "x,y" },
+      team: { id: "T1" },
+    };
+    const dialect = { tokenResponseMember: "authed_user", scopeSeparator: "," };
+    expect(await read(body, { dialect })).toEqual({
+      ...READ,
+      scope: ["x", "y"],
+      vendorData: { ok: true, authed_user: { id: "U1" }, team: { id: "T1" } },
+    });
+    expect(await read({ ok: true, ...SOUND }, { dialect })).toEqual({ ...READ, vendorData: { ok: true } });
+  });
+});
+
+describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
+  it.each<[string, string | object, { type?: string; status?: number }?]>([
+    ["HTML", "<html>access_token=a</html>", { type: "text/html; charset=utf-8" }],
+    ["HTML under another name", "<html></html>"],
+    ["XML", "<token>a</token>", { type: "application/xml" }],
+    ["nothing", ""],
+    ["an array", [SOUND]],
+    ["a string", '"a"'],
+    ["half of it", '{"access_token":"a"'],
+    ["two of it", '{"access_token":"a"}{"access_token":"b"}'],
+    ["NaN", '{"access_token":"a","expires_in":NaN}'],
+    ["no access_token", { token_type: "Bearer" }],
+    ["an empty access_token", { access_token: "" }],
+    ["a number as access_token", { access_token: 7 }],
+    ["a line break in the access_token", { access_token: "a\r\nb" }],
+    ["a number as refresh_token", { ...SOUND, refresh_token: 7 }],
+    ["a number as scope", { ...SOUND, scope: 7 }],
+    ["a quote in scope", { ...SOUND, scope: 'a"b' }],
+    ["a scope list of lists", { ...SOUND, scope: [["a"]] }],
+    ["ok false without error", { ...SOUND, ok: false }],
+    ["V-69 a member twice", '{"access_token":"a","access_token":"b"}'],
+    ["V-69 a member twice, once with escapes", '{"access_token":"a","access\\u005ftoken":"b"}'],
+    ["V-69 a member twice further down", '{"access_token":"a","team":{"id":1,"id":2}}'],
+    ["V-69 a form parameter twice", "access_token=a&access_token=b", { type: "application/x-www-form-urlencoded" }],
+    ["a 400 without error", { message: "no" }, { status: 400 }],
+    ["a 400 with a success in it", SOUND, { status: 400 }],
+    ["a 404 page", "not found", { status: 404, type: "text/plain" }],
+    ["an empty body without a content type", "", { type: "" }],
+  ])("%s", async (_title, body, options = {}) => {
+    await expect(read(body, options)).rejects.toMatchObject(INVALID);
+  });
+});
+
+describe("bar#VR-7 a scope list", () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `s${index}`);
+
+  it("may be long, and is read in one pass", async () => {
+    expect((await read({ ...SOUND, scope: names(1000).join(" ") })).scope).toHaveLength(1000);
+    expect((await read({ ...SOUND, scope: "ab ".repeat(80_000) })).scope).toEqual(["ab"]);
+    expect((await read({ ...SOUND, scope: ["x".repeat(1024)] })).scope).toHaveLength(1);
+  });
+
+  it.each<[string, string | string[]]>([
+    ["of 1,001", names(1001).join(" ")],
+    ["of 1,001 in an array", names(1001)],
+    ["of 30,000", names(30_000).join(",")],
+    ["with a scope of 1,025 characters", "x".repeat(1025)],
+    ["with an absurdly long scope", ["a", "x".repeat(200_000)]],
+  ])("%s is refused", async (_title, scope) => {
+    await expect(read({ ...SOUND, scope })).rejects.toMatchObject(INVALID);
+  });
+});
+
+describe("an error", () => {
+  it.each<[string, string | object, { type?: string; status?: number }]>([
+    ["with a status of its own", { error: "invalid_grant" }, { status: 400 }],
+    ["V-70 in a 200", { error: "invalid_grant", error_description: "used" }, {}],
+    ["V-66 in a 200, beside a token", { ...SOUND, error: "invalid_grant" }, {}],
+    ["in a form", "error=invalid_grant&error_description=The+code", { type: "application/x-www-form-urlencoded" }],
+    ["in a 400 that says it is text", '{"error":"invalid_grant"}', { status: 400, type: "text/plain" }],
+    ["beside ok false", { ok: false, error: "code_already_used" }, {}],
+  ])("is mapped by its code: %s", async (_title, body, options) => {
+    await expect(read(body, options)).rejects.toMatchObject({ code: "invalid_grant", status: 400 });
+  });
+});

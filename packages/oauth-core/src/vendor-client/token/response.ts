@@ -1,0 +1,220 @@
+/**
+ * A vendor's token answer in the standard's words, before oauth4webapi sees it: that library is strict, vendors are not,
+ * and loosening it would loosen it for all. Before it: redeem-code.ts, refresh-tokens.ts. After it: accept-tokens.ts.
+ */
+import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
+import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
+import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import { isObject, readObject, requireAnswer } from "../answer.ts";
+import {
+  invalidVendorResponse,
+  parseRetryAfter,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "../errors.ts";
+
+/** The answer after normalising; nothing in it is verified yet. */
+export interface TokenAnswer {
+  readonly accessToken: string;
+  readonly tokenType: string;
+  readonly expiresInSeconds?: number;
+  readonly refreshToken?: string;
+  readonly scope?: readonly string[];
+  readonly idToken?: string;
+  readonly vendorData: JsonObject;
+}
+
+type Dialect = Pick<
+  ResolvedVendor,
+  | "issuer"
+  | "issuesIdTokens"
+  | "scopeSeparator"
+  | "tokenResponseMember"
+  | "tokenResponseNames"
+  | "tokenExpiry"
+  | "tokenResult"
+  | "readTokenResponse"
+  | "classifyError"
+>;
+
+/**
+ * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for 429 and 5xx;
+ *   vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success that is none
+ */
+//= bar#VR-7
+export async function readTokenAnswer(
+  response: Response,
+  vendor: Dialect,
+  call: VendorCall,
+  now: Clock,
+): Promise<TokenAnswer> {
+  requireAnswer(response, call, now);
+  const isRefusal = response.status >= 400;
+  const answer = await readObject(response, call, { acceptForm: true }).catch((error: unknown) => {
+    throw response.status === 401 ? vendorRefusedClient(call) : error;
+  });
+  const vendorCode = errorCode(answer, vendor);
+  if (vendorCode !== undefined)
+    throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
+  if (response.status === 401) throw vendorRefusedClient(call);
+  if (isRefusal || answer.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
+  return normalise(vendor.readTokenResponse?.(answer) ?? answer, vendor, now);
+}
+
+function errorCode(answer: JsonObject, { classifyError, tokenResult }: Dialect): string | undefined {
+  const { error } = answer;
+  return (
+    classifyError?.(answer) ??
+    (typeof error === "string" && error !== "" ? error : undefined) ??
+    (tokenResult === undefined ? undefined : failedResult(answer[tokenResult.member], tokenResult.success))
+  );
+}
+
+/** @returns the result as an error code; undefined for a success, and where the answer has none */
+function failedResult(
+  result: JsonValue | undefined,
+  success: readonly (string | number | boolean)[],
+): string | undefined {
+  if (result === undefined || success.some((value) => value === result)) return undefined;
+  return typeof result === "string" || typeof result === "number" ? String(result) : "error";
+}
+
+const STANDARD: ReadonlySet<string> = new Set([
+  "access_token",
+  "token_type",
+  "expires_in",
+  "refresh_token",
+  "scope",
+  "id_token",
+]);
+
+function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer {
+  const { members, vendorData } = unwrap(answer, vendor);
+  const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
+  const refreshToken = optionalToken(members.refresh_token, "refresh_token");
+  const scope = scopeList(members.scope, vendor.scopeSeparator);
+  // Without an issuer there is nobody whose signature could be checked, and nothing unverified is passed on (quirk 29).
+  const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
+  return {
+    accessToken: token(members.access_token, "access_token"),
+    tokenType: tokenType(members.token_type),
+    vendorData,
+    ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(idToken === undefined ? {} : { idToken }),
+  };
+}
+
+export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {
+  return issuer !== undefined && issuesIdTokens !== false;
+}
+
+/** Where a vendor wraps the token set in a member of its own, the set is taken from there and the rest stays in place. */
+function unwrap(
+  answer: JsonObject,
+  { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
+): { members: JsonObject; vendorData: JsonObject } {
+  const wrapped = wrapper === undefined ? undefined : answer[wrapper];
+  if (wrapper === undefined || !isObject(wrapped) || named(wrapped, names).access_token === undefined) {
+    return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
+  }
+  return {
+    members: named(wrapped, names),
+    vendorData: { ...withoutStandard(answer, names), [wrapper]: withoutStandard(wrapped, names) },
+  };
+}
+
+/** @param names ours → the vendor's; what it calls by our name all the same is ours */
+function named(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  const theirs = Object.entries(names).flatMap(([ours, name]) => {
+    const value = members[name];
+    return value === undefined ? [] : [[ours, value] as const];
+  });
+  return theirs.length === 0 ? members : { ...Object.fromEntries(theirs), ...members };
+}
+
+function withoutStandard(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  const taken = new Set([...STANDARD, ...Object.values(names)]);
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !taken.has(name)));
+}
+
+/** The characters of rfc6749#a.12 and a.17: what cannot travel in a header is not a token. */
+const TOKEN = /^[\x20-\x7e]+$/;
+
+function token(value: JsonValue | undefined, name: string): string {
+  if (typeof value === "string" && TOKEN.test(value)) return value;
+  throw invalidVendorResponse(`${name} is missing or not a string of printable ASCII`);
+}
+
+function optionalToken(value: JsonValue | undefined, name: string): string | undefined {
+  return value === undefined || value === null || value === "" ? undefined : token(value, name);
+}
+
+/** Types with rules of their own: calling such a token a bearer token would be wrong. */
+const NOT_BEARER: ReadonlySet<string> = new Set(["dpop", "mac", "pop", "n_a"]);
+
+/** Absent, `bEARER`, `BearerToken`, `user`, a number: all Bearer, because that is how such tokens are used. */
+//= rfc6749#5.1
+function tokenType(value: JsonValue | undefined): string {
+  return typeof value === "string" && TOKEN.test(value) && NOT_BEARER.has(value.toLowerCase()) ? value : "Bearer";
+}
+
+const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
+
+/** @returns whole seconds; undefined, which means unknown, for whatever is not a positive lifetime */
+function usableLifetime(value: JsonValue | undefined): number | undefined {
+  const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
+  return Math.floor(seconds);
+}
+
+/** Text of ISO 8601 with a zone, and nothing else that Date.parse would guess at. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+/** As `usableLifetime`, of a point in time. */
+function lifetimeUntil(members: JsonObject, expiry: AbsoluteExpiry | undefined, now: Clock): number | undefined {
+  if (expiry === undefined) return undefined;
+  const at = pointInTime(members[expiry.member], expiry.unit);
+  return usableLifetime(at === undefined ? undefined : at - now());
+}
+
+/** @returns seconds since 1970, with a fraction where it has one; undefined for what is no time */
+export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["unit"]): number | undefined {
+  const at =
+    unit === "date"
+      ? typeof value === "string" && DATE_TIME.test(value)
+        ? Date.parse(value) / 1000
+        : NaN
+      : Number(typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)) ? value : NaN) /
+        (unit === "milliseconds" ? 1000 : 1);
+  return Number.isFinite(at) ? at : undefined;
+}
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+const MAX_SCOPES = 1_000;
+const MAX_SCOPE_LENGTH = 1_024;
+
+/** An array, a comma list, or a list by the vendor's own separator. A comma separates only where no space does. */
+export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
+  const scope = new Set<string>();
+  for (const part of parts) {
+    if (part === "") continue;
+    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !SCOPE_TOKEN.test(part)) {
+      throw invalidVendorResponse("scope is not a scope");
+    }
+    scope.add(part);
+    if (scope.size > MAX_SCOPES) throw invalidVendorResponse(`more than ${MAX_SCOPES} scopes`);
+  }
+  return [...scope];
+}
+
+function splitScope(text: string, separator: string): string[] {
+  const bySpace = text.split(/\s+/);
+  const also = separator.trim() === "" ? "," : separator.trim();
+  return bySpace.length > 1 && separator.trim() === "" ? bySpace : bySpace.flatMap((part) => part.split(also));
+}

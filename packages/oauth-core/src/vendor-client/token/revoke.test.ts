@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CLIENT_ID, CLIENT_SECRET } from "../../testing/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import type { RevocationDialect } from "../../vendors/dialect.ts";
+import type { RevokeRequest } from "./revoke.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab({ timeoutMs: 300 });
+});
+afterEach(() => lab.close());
+
+const BASIC = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`;
+const revoke = async (request: RevokeRequest = { token: "t" }): Promise<string> =>
+  lab.client.revokeToken(await lab.resolve(), lab.vendor.credentials, request);
+
+describe("revokeToken", () => {
+  it("rfc7009#2.1 sends token, hint and client authentication", async () => {
+    await expect(revoke({ token: "t", tokenTypeHint: "refresh_token" })).resolves.toBe("token");
+    const request = lab.vendor.received.at(-1);
+    expect(request).toMatchObject({ method: "POST", path: "/revoke" });
+    expect(Object.fromEntries(request?.form ?? [])).toEqual({ token: "t", token_type_hint: "refresh_token" });
+    expect(request?.headers.authorization).toBe(BASIC);
+  });
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
+    ["200", { status: 200 }, "token"],
+    ["200 and some text", { status: 200, body: "done" }, "token"],
+    ["204", { status: 204 }, "token"],
+    ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
+    ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
+    ["404", { status: 404 }, "already"],
+  ])("bar#RV-2 rfc7009#2.2 takes %s as the end of it", async (_title, answer, outcome) => {
+    lab.vendor.answers.set("/revoke", answer);
+    await expect(revoke()).resolves.toBe(outcome);
+  });
+
+  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+    [
+      "rfc7009#2.2.1 unsupported_token_type",
+      { status: 400, body: { error: "unsupported_token_type" } },
+      { code: "unsupported_token_type" },
+    ],
+    [
+      "rfc7009#2.2.1 503",
+      { status: 503, headers: { "retry-after": "7" } },
+      { code: "temporarily_unavailable", retryAfterSeconds: 7, extras: {} },
+    ],
+    ["no answer", () => undefined, { code: "temporarily_unavailable", extras: {} }],
+    ["invalid_client", { status: 401, body: { error: "invalid_client" } }, { code: "vendor_credentials_rejected" }],
+    ["401", { status: 401 }, { code: "vendor_credentials_rejected" }],
+    ["invalid_request", { status: 400, body: { error: "invalid_request" } }, { code: "vendor_response_invalid" }],
+    ["a page", { status: 400, body: "<html>" }, { code: "vendor_response_invalid" }],
+    ["a redirect", { status: 302, headers: { location: "/login" } }, { code: "vendor_response_invalid" }],
+    [
+      "a 200 that is an error",
+      { status: 200, body: { ok: false, error: "invalid_request" } },
+      { code: "vendor_response_invalid" },
+    ],
+  ])("bar#RV-2 says what is wrong with %s", async (_title, answer, error) => {
+    lab.vendor.answers.set("/revoke", answer);
+    await expect(revoke()).rejects.toMatchObject(error);
+    expect(lab.vendor.asked().filter((path) => path === "/revoke")).toHaveLength(1);
+  });
+
+  it("tells a person what to do where the vendor has no way", async () => {
+    lab.vendor.describe({ revocation_endpoint: undefined });
+    await expect(revoke()).rejects.toMatchObject({
+      code: "unsupported_token_type",
+      status: 400,
+      extras: { help: expect.stringContaining("settings") },
+    });
+  });
+
+  it("bar#RV-2 says which token to bring where the vendor takes one kind only, and asks nobody", async () => {
+    const vendor = { ...(await lab.resolve()), revokes: "access_token" as const, revocationHelp: "Ask the owner" };
+    const ofType = (tokenTypeHint?: "access_token" | "refresh_token") =>
+      lab.client.revokeToken(vendor, lab.vendor.credentials, {
+        token: "t",
+        ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),
+      });
+    await expect(ofType("refresh_token")).rejects.toMatchObject({
+      code: "unsupported_token_type",
+      extras: { help: expect.stringContaining("present the access token") },
+    });
+    expect(lab.vendor.asked()).not.toContain("/revoke");
+    await expect(ofType("access_token")).resolves.toBe("token");
+    await expect(ofType()).resolves.toBe("token");
+    const { revocationEndpoint: _, ...without } = vendor;
+    await expect(lab.client.revokeToken(without, lab.vendor.credentials, { token: "t" })).rejects.toMatchObject({
+      extras: { help: "Ask the owner" },
+    });
+  });
+
+  it.each<[string, Partial<RevocationDialect>, object, string]>([
+    [
+      "DELETE with Basic and JSON",
+      { method: "DELETE", authentication: "basic", body: "json", tokenParameter: "access_token" },
+      { method: "DELETE", authorization: BASIC, body: '{"access_token":"t"}' },
+      "token",
+    ],
+    [
+      "the token as Bearer",
+      { authentication: "bearer", body: "none" },
+      { method: "POST", authorization: "Bearer t", body: "" },
+      "token",
+    ],
+    [
+      "the token in the query",
+      { authentication: "none", body: "query" },
+      { method: "POST", authorization: undefined, body: "", query: "token=t" },
+      "token",
+    ],
+    [
+      "a form without authentication",
+      { authentication: "none", ends: "grant" },
+      { method: "POST", authorization: undefined, body: "token=t" },
+      "grant",
+    ],
+  ])("speaks a vendor's own way: %s", async (_title, changes, seen, outcome) => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
+    await expect(revokeBy(changes)).resolves.toBe(outcome);
+    const { method, path = "", headers, body } = lab.vendor.received.at(-1) ?? {};
+    const query = path.split("?")[1];
+    expect({ method, authorization: headers?.authorization, body, query }).toEqual({ query: undefined, ...seen });
+  });
+
+  it.each<[Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+    [{ status: 422 }, { outcome: "already" }],
+    [{ status: 404 }, { outcome: "already" }],
+    [{ body: { ok: false, error: "invalid_auth" } }, { outcome: "already" }],
+    [{ body: { ok: false } }, { code: "vendor_response_invalid" }],
+    [{ body: { ok: true, revoked: false } }, { code: "vendor_response_invalid" }],
+    [{ body: { ok: true, revoked: true } }, { outcome: "grant" }],
+    [{ status: 503 }, { code: "temporarily_unavailable" }],
+    [{ status: 307, headers: { location: "/x" } }, { code: "vendor_response_invalid" }],
+  ])("reads the answer of a vendor's own way: %o is %o", async (answer, expected) => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, answer);
+    const seen = await revokeBy({ ends: "grant" }).then(
+      (outcome) => ({ outcome }),
+      (error: unknown) => error,
+    );
+    expect(seen).toMatchObject(expected);
+  });
+});
+
+async function revokeBy(changes: Partial<RevocationDialect>): Promise<string> {
+  const revocation: RevocationDialect = {
+    method: "POST",
+    authentication: "basic",
+    body: "form",
+    tokenParameter: "token",
+    ends: "token",
+    goneStatuses: [404, 422],
+    goneErrors: ["invalid_auth"],
+    ...changes,
+  };
+  const vendor = await lab.resolve({ revocation, revocationEndpoint: `${lab.vendor.issuer}/apps/{client_id}/token` });
+  return lab.client.revokeToken(vendor, lab.vendor.credentials, { token: "t" });
+}

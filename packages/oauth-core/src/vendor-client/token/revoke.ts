@@ -1,0 +1,182 @@
+/**
+ * A token ends at the vendor. Callers: the broker's /v1/revoke, the template's /revoke, and redeem-code.ts for tokens
+ * that did not pass.
+ */
+import { processRevocationResponse, revocationRequest } from "oauth4webapi";
+import type { JsonObject } from "../../ports.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { Deadline } from "../deadline.ts";
+import { requestByDialect } from "./revocation-dialect.ts";
+import type { TokenAnswer } from "./response.ts";
+import { readObject, requireAnswer } from "../answer.ts";
+import type { Bindings, VendorClientDeps } from "../binding.ts";
+import {
+  invalidVendorResponse,
+  translateVendorError,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "../errors.ts";
+
+export interface RevokeRequest {
+  readonly token: string;
+  readonly tokenTypeHint?: "access_token" | "refresh_token";
+}
+
+/** `token`: it was live and is no more; `grant`: with all its kin; `already`: the vendor does not know it. */
+export type Revoked = "token" | "grant" | "already";
+
+export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+  readonly bindings: Bindings;
+  readonly deadline: Deadline;
+}
+
+const HELP =
+  "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
+
+/**
+ * @throws OAuthError unsupported_token_type with `help` where the vendor has no way; temporarily_unavailable when it cannot
+ *   now; vendor_credentials_rejected; vendor_response_invalid
+ */
+//= rfc7009#2.1
+//= bar#RV-2
+export async function revokeToken(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: RevokeRequest,
+  deps: RevokeDeps,
+  signal: AbortSignal = deps.deadline(),
+): Promise<Revoked> {
+  const { revocationEndpoint } = vendor;
+  if (revocationEndpoint === undefined) throw noWay(vendor);
+  requireRevocableType(vendor, request);
+  const call: VendorCall = {
+    what: "revocation",
+    spends: false,
+    credentialsSource: credentials.source,
+    errors: vendor.tokenErrors,
+  };
+  const { revocation: dialect } = vendor;
+  try {
+    const response =
+      dialect === undefined
+        ? await requestRevocation({ ...vendor, revocationEndpoint }, credentials, request, deps, signal)
+        : await requestByDialect(
+            { dialect, endpoint: revocationEndpoint, credentials, token: request.token, signal },
+            deps,
+          );
+    if (dialect?.goneStatuses.includes(response.status) === true) return "already";
+    const outcome = await readRevocation(response, vendor, call, deps);
+    return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
+  } catch (error) {
+    throw translateVendorError(error, call);
+  }
+}
+
+async function requestRevocation(
+  vendor: ResolvedVendor & { readonly revocationEndpoint: string },
+  credentials: VendorCredentials,
+  { token, tokenTypeHint }: RevokeRequest,
+  { bindings }: RevokeDeps,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { server, options } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  return revocationRequest(server, client, authenticate(vendor), token, {
+    ...options(vendor.revocationEndpoint),
+    signal,
+    additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },
+  });
+}
+
+/** Vendors that answer an unknown token with an error, where the standard wants a 200. */
+//= rfc7009#2.2
+const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
+  "invalid_token",
+  "invalid_grant",
+  "token_revoked",
+  "token_expired",
+  "token_not_found",
+  "already_revoked",
+]);
+
+async function readRevocation(
+  response: Response,
+  vendor: ResolvedVendor,
+  call: VendorCall,
+  { now }: RevokeDeps,
+): Promise<Revoked> {
+  requireAnswer(response, call, now);
+  const isRefusal = response.status >= 400;
+  const { error, isFailure } = await readRefusal(response, call);
+  if (error === undefined && !isRefusal) {
+    if (isFailure) throw invalidVendorResponse("revocation: a success that says it is none");
+    await processRevocationResponse(new Response(null, { status: 200 }));
+    return "token";
+  }
+  const isGone = error !== undefined && (UNKNOWN_TOKEN.has(error) || vendor.revocation?.goneErrors?.includes(error));
+  if (isGone === true) return "already";
+  //= rfc7009#2.2.1
+  if (error === "unsupported_token_type") throw noWay(vendor, error);
+  if (error !== undefined) throw vendorRefusal(error, call);
+  if (response.status === 404) return "already";
+  throw response.status === 401
+    ? vendorRefusedClient(call)
+    : invalidVendorResponse(`revocation: status ${response.status}`);
+}
+
+/** The body of a success is of no interest, unless it says that it is none. */
+async function readRefusal(
+  response: Response,
+  call: VendorCall,
+): Promise<{ readonly error?: string; readonly isFailure: boolean }> {
+  const { error, ok, revoked } = await readObject(response, call).catch((): JsonObject => ({}));
+  const isFailure = ok === false || revoked === false;
+  return typeof error === "string" && error !== "" ? { error, isFailure } : { isFailure };
+}
+
+/** A token of the other type would be unknown there, and that is not the end of it. */
+function requireRevocableType(vendor: ResolvedVendor, { tokenTypeHint }: RevokeRequest): void {
+  const { revokes } = vendor;
+  if (tokenTypeHint === undefined || revokes === "either" || revokes === tokenTypeHint) return;
+  const wanted = revokes === "access_token" ? "access token" : "refresh token";
+  throw noWay({ revocationHelp: `This vendor revokes by ${wanted} only: present the ${wanted}` });
+}
+
+function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">, vendorError?: string): OAuthError {
+  return new OAuthError("unsupported_token_type", "This vendor offers no way to revoke this token", {
+    help: revocationHelp,
+    ...(vendorError === undefined ? {} : { vendorError }),
+  });
+}
+
+/**
+ * The one request that ends as much of a grant as this vendor allows: by the refresh token, which ends its access tokens too,
+ * except where the vendor revokes by access token only.
+ */
+//= rfc7009#2.1
+export function grantRevocation(
+  { revokes }: Pick<ResolvedVendor, "revokes">,
+  { accessToken, refreshToken }: { readonly accessToken: string; readonly refreshToken?: string | undefined },
+): RevokeRequest {
+  return refreshToken === undefined || revokes === "access_token"
+    ? { token: accessToken, tokenTypeHint: "access_token" }
+    : { token: refreshToken, tokenTypeHint: "refresh_token" };
+}
+
+const DISCARD_MILLISECONDS = 5_000;
+
+/**
+ * Tokens nobody will get should not live on. One try, nobody waits for it, and its failure changes nothing.
+ */
+export function discardTokens(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { accessToken, refreshToken }: Pick<TokenAnswer, "accessToken" | "refreshToken">,
+  deps: RevokeDeps,
+): void {
+  if (vendor.revocationEndpoint === undefined) return;
+  const request = grantRevocation(vendor, { accessToken, refreshToken });
+  revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
+}

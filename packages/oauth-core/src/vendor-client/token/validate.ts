@@ -1,0 +1,157 @@
+/**
+ * A normalised token answer becomes VendorTokens when every check has passed: the standard's by oauth4webapi, the ID
+ * token's by id-token.ts. Before it: token-response.ts. Callers: redeem-code.ts, refresh-tokens.ts.
+ */
+import {
+  type AuthorizationServer,
+  expectNoNonce,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+} from "oauth4webapi";
+import type { JsonObject } from "../../ports.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import type { Deadline } from "../deadline.ts";
+import type { Discovery } from "../discovery/discover.ts";
+import {
+  expectedIssuer,
+  parseIdToken,
+  refused,
+  requireAccessTokenHash,
+  requireAlg,
+  requireAudience,
+  requireIssuerClaim,
+  requireSubject,
+  requireTimes,
+  spelledIssuer,
+  verifySignature,
+} from "../id-token/verify.ts";
+import type { SigningKeys } from "../id-token/jwks.ts";
+import type { TokenAnswer } from "./response.ts";
+import type { Bindings, VendorClientDeps } from "../binding.ts";
+import { type VendorCall, translateVendorError } from "../errors.ts";
+
+export interface AcceptDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+  readonly bindings: Bindings;
+  readonly keys: SigningKeys;
+  readonly discovery: Discovery;
+  readonly deadline: Deadline;
+}
+
+export interface Acceptance {
+  readonly vendor: ResolvedVendor;
+  readonly credentials: VendorCredentials;
+  readonly call: VendorCall;
+  /** Of the whole operation; the token request was its first part. */
+  readonly signal: AbortSignal;
+  /** At code redemption the nonce sent, or none; a refreshed ID token is not asked for one. */
+  readonly nonce?: { readonly sent: string | undefined };
+}
+
+/**
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something was spent, when the
+ *   vendor's keys cannot be had
+ */
+export async function acceptTokens(
+  answer: TokenAnswer,
+  acceptance: Acceptance,
+  deps: AcceptDeps,
+): Promise<VendorTokens> {
+  const { call } = acceptance;
+  try {
+    const idToken =
+      answer.idToken === undefined ? undefined : await acceptIdToken(answer.idToken, answer, acceptance, deps);
+    if (idToken === undefined) await requireConforming(answer, {}, acceptance, deps);
+    const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData } = answer;
+    return {
+      accessToken,
+      tokenType,
+      vendorData,
+      ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(idToken === undefined ? {} : { idToken }),
+    };
+  } catch (error) {
+    throw spent(translateVendorError(error, call), call);
+  }
+}
+
+async function acceptIdToken(
+  raw: string,
+  answer: TokenAnswer,
+  acceptance: Acceptance,
+  deps: AcceptDeps,
+): Promise<NonNullable<VendorTokens["idToken"]>> {
+  const { vendor, credentials, signal } = acceptance;
+  const { header, claims } = parseIdToken(raw);
+  const alg = requireAlg(header, vendor.idTokenAlgs);
+  const issuer = expectedIssuer(vendor, claims);
+  requireIssuerClaim(claims, issuer);
+  requireAudience(claims, credentials.clientId);
+  requireTimes(claims, deps.now);
+  const subject = requireSubject(claims);
+  requireAccessTokenHash(claims, alg, answer.accessToken);
+  await requireConforming(answer, { issuer }, acceptance, deps);
+  const jwksUri = await jwksUriOf(vendor, signal, deps);
+  await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
+  // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same user's.
+  return { raw, issuer: spelledIssuer(vendor, issuer), subject };
+}
+
+async function jwksUriOf(
+  { issuer, jwksUri }: ResolvedVendor,
+  signal: AbortSignal,
+  { discovery }: AcceptDeps,
+): Promise<string> {
+  const known =
+    jwksUri ?? (issuer === undefined ? undefined : (await discovery.metadata(issuer, () => signal)).jwksUri);
+  if (known === undefined) throw refused("no jwks_uri to check it with");
+  return known;
+}
+
+/** The library's own reading of the answer, in the words it wants. */
+async function requireConforming(
+  answer: TokenAnswer,
+  { issuer }: { readonly issuer?: string },
+  { vendor, credentials, nonce }: Acceptance,
+  { bindings }: AcceptDeps,
+): Promise<void> {
+  const known = bindings.ofVendor(vendor).server;
+  const server: AuthorizationServer = issuer === undefined || issuer === known.issuer ? known : { ...known, issuer };
+  const { client } = bindings.ofCredentials(credentials);
+  const response = inTheirWords(answer);
+  if (nonce === undefined) await processRefreshTokenResponse(server, client, response);
+  else if (answer.idToken === undefined) await processAuthorizationCodeResponse(server, client, response);
+  else {
+    //= oidc-core#3.1.3.7
+    //= bar#VR-3
+    const expectedNonce = nonce.sent ?? expectNoNonce;
+    await processAuthorizationCodeResponse(server, client, response, { expectedNonce, requireIdToken: true });
+  }
+}
+
+function inTheirWords({ accessToken, expiresInSeconds, refreshToken, scope, idToken }: TokenAnswer): Response {
+  const members: JsonObject = {
+    access_token: accessToken,
+    token_type: "bearer",
+    ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(scope === undefined ? {} : { scope: scope.join(" ") }),
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+  };
+  return NativeResponse.json(members);
+}
+
+/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
+const NativeResponse = globalThis.Response;
+
+/** The vendor has answered: what was sent is spent, and when we cannot read the answer the caller has to start again. */
+function spent(error: unknown, { spends }: VendorCall): unknown {
+  if (!spends || !(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return error;
+  return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be had now", {
+    cause: error,
+    retry: "restart",
+    ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+  });
+}

@@ -1,0 +1,128 @@
+/** Whose tokens have just been issued. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/faulty-vendor.ts";
+import { type Lab, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
+import type { Vendor } from "../../vendors/vendor.ts";
+import { canIdentify } from "./identify.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.close());
+
+const MISSING = { code: "vendor_response_invalid", extras: { reason: "identity_missing" } };
+const identified = async (changes: Partial<Vendor> = {}): Promise<string> =>
+  lab.client.identify(await lab.resolve(changes), await lab.redeem({ entry: changes }));
+const withoutIdToken = (members: object = {}): void => {
+  lab.vendor.answers.set("/token", { body: { ...soundAnswer(), scope: "email", ...members } });
+};
+const me = (): string => `${lab.vendor.issuer}/me`;
+
+describe("a person at an OpenID vendor", () => {
+  it("is the subject of the ID token, and nothing is asked", async () => {
+    expect(await identified({ userinfoEndpoint: me() })).toBe(SUBJECT);
+    expect(lab.vendor.asked()).not.toContain("/me");
+  });
+
+  it("is the subject of userinfo where no ID token came", async () => {
+    withoutIdToken();
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT, email: "ada@example.com" } });
+    expect(await identified({ userinfoEndpoint: me() })).toBe(SUBJECT);
+  });
+
+  it("is nobody where neither is there, where the subject is an e-mail address, or the vendor refuses its own token", async () => {
+    await lab.vendor.grant({ claims: { sub: "ada@example.com" } });
+    await expect(identified()).rejects.toMatchObject(MISSING);
+    withoutIdToken();
+    await expect(identified()).rejects.toMatchObject(MISSING);
+    lab.vendor.answers.set("/me", { status: 401 });
+    await expect(identified({ userinfoEndpoint: me() })).rejects.toMatchObject(MISSING);
+  });
+
+  it("is nobody by subject alone where tenants have issuers of their own", async () => {
+    const tokens = await lab.redeem();
+    const issuerTemplate = { placeholder: "t", claim: "tid", pattern: "\\d+" };
+    await expect(lab.client.identify(await lab.resolve({ issuerTemplate }), tokens)).rejects.toMatchObject(MISSING);
+  });
+});
+
+describe("a person as the vendor's file says", () => {
+  it("is joined from claims of the ID token", async () => {
+    await lab.vendor.grant({ claims: { tid: "t1", oid: "o1" } });
+    expect(await identified({ identity: { from: "id_token", members: ["tid", "oid"] } })).toBe("t1:o1");
+    await expect(identified({ identity: { from: "id_token", members: ["tid", "puid"] } })).rejects.toMatchObject(
+      MISSING,
+    );
+    withoutIdToken();
+    await expect(identified({ identity: { from: "id_token", members: ["tid", "oid"] } })).rejects.toMatchObject(
+      MISSING,
+    );
+  });
+
+  it("is joined from members of the token answer, and nothing is asked", async () => {
+    const entry: Partial<Vendor> = {
+      issuesIdTokens: false,
+      identity: { from: "token_response", members: ["team.id", "user.id"] },
+      account: { endpoint: me(), method: "GET" },
+    };
+    withoutIdToken({ team: { id: "T1" }, user: { id: 7 } });
+    expect(await identified(entry)).toBe("T1:7");
+    withoutIdToken({ team: null, user: { id: 7 } });
+    await expect(identified(entry)).rejects.toMatchObject(MISSING);
+    expect(lab.vendor.asked()).not.toContain("/me");
+  });
+
+  it("is a member of the account, also where an ID token came", async () => {
+    lab.vendor.answers.set("/me", { body: { id: 42, login: "ada" } });
+    expect(await identified({ account: { endpoint: me(), method: "GET", identity: ["id"] } })).toBe("42");
+    expect(lab.vendor.received.at(-1)?.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`);
+  });
+
+  it("is not known now where the account is down or silent", async () => {
+    lab.vendor.answers.set("/me", { status: 500 });
+    const entry: Partial<Vendor> = { account: { endpoint: me(), method: "GET", identity: ["id"] } };
+    await expect(identified(entry)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const silent = await openSilentLab();
+    const account = { endpoint: silent.endpoint, method: "GET", identity: ["id"] } as const;
+    const tokens = { accessToken: ACCESS_TOKEN, tokenType: "Bearer", vendorData: {} };
+    const asked = silent.lab.client.identify({ ...silent.vendor, account }, tokens);
+    await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await silent.lab.close();
+  });
+
+  it("is whom an operator's userinfo tells where no fact says who", async () => {
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
+    expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe(SUBJECT);
+    withoutIdToken();
+    lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
+    expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe("by-userinfo");
+  });
+
+  it("bar#UI-1 is nobody where userinfo names another subject than the ID token, or none (#11)", async () => {
+    for (const body of [{ sub: "another-person" }, { email: "ada@example.com" }, { sub: "" }]) {
+      lab.vendor.answers.set("/me", { body });
+      await expect(identified({ identity: "unknown", userinfoEndpoint: me() })).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+      });
+    }
+  });
+
+  it("is nobody where no fact says who", async () => {
+    await expect(identified({ identity: "unknown" })).rejects.toMatchObject(MISSING);
+  });
+});
+
+it("canIdentify tells before the first person comes", async () => {
+  const account = { endpoint: "https://v.example/me", method: "GET" } as const;
+  const plain: Partial<Vendor> = { issuesIdTokens: false };
+  const can = async (changes: Partial<Vendor>): Promise<boolean> => canIdentify(await lab.resolve(changes));
+  expect(await can({})).toBe(true);
+  expect(await can(plain)).toBe(false);
+  expect(await can({ ...plain, account })).toBe(false);
+  expect(await can({ ...plain, account: { ...account, identity: ["id"] } })).toBe(true);
+  expect(await can({ ...plain, userinfoEndpoint: "https://v.example/me" })).toBe(true);
+  expect(await can({ identity: "unknown" })).toBe(false);
+  expect(await can({ identity: "unknown", userinfoEndpoint: "https://v.example/me" })).toBe(true);
+  expect(await can({ ...plain, identity: { from: "token_response", members: ["id"] } })).toBe(true);
+});

@@ -1,0 +1,55 @@
+/**
+ * Who the person is whose tokens have just been issued: the name everything of theirs is kept by. Caller: hosted mode's /token.
+ */
+import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
+import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
+import { parseIdToken } from "../id-token/verify.ts";
+import { identityMissing, identityOf } from "./member-path.ts";
+import { hasIdTokens } from "../token/response.ts";
+
+/**
+ * Asks the vendor only where the tokens do not tell.
+ *
+ * @returns stable, and unique among all of the vendor's people; never an e-mail address
+ * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
+ */
+export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {
+  const { identity } = vendor;
+  if (identity === "unknown") return identifyByAccount(vendor, tokens, deps);
+  if (identity?.from === "token_response") return identityOf(tokens.vendorData, identity.members);
+  if (identity?.from === "id_token") {
+    if (tokens.idToken === undefined) throw identityMissing("no ID token");
+    // Its signature and claims were checked when it came (accept-tokens.ts).
+    return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
+  }
+  if (tokens.idToken !== undefined && tellsSubject(vendor)) return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
+  return identifyByAccount(vendor, tokens, deps);
+}
+
+async function identifyByAccount(
+  vendor: ResolvedVendor,
+  { accessToken, idToken }: VendorTokens,
+  deps: AccountDeps,
+): Promise<string> {
+  const members = accountIdentity(vendor);
+  if (members === undefined) throw identityMissing("neither ID token nor account");
+  const found = await account(vendor, { accessToken, subject: idToken?.subject }, deps);
+  if (found === undefined) throw identityMissing("the vendor refuses its own token");
+  return identityOf(found, members);
+}
+
+/** The subject of an ID token names a person at one issuer: with one issuer per tenant, two may have the same. */
+function tellsSubject(vendor: ResolvedVendor): boolean {
+  const { identity, account: own, issuerTemplate } = vendor;
+  return identity === undefined && own?.identity === undefined && issuerTemplate === undefined && hasIdTokens(vendor);
+}
+
+/**
+ * Whether `identify` has a way, for programs that must not start without.
+ *
+ * @param vendor resolved: metadata may name userinfo
+ */
+export function canIdentify(vendor: ResolvedVendor): boolean {
+  if (typeof vendor.identity === "object") return true;
+  return tellsSubject(vendor) || accountIdentity(vendor) !== undefined;
+}

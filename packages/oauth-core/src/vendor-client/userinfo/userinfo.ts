@@ -1,0 +1,150 @@
+/**
+ * The vendor's account of the person an access token is of: the entry's own endpoint, else OpenID Connect's userinfo.
+ * Callers: tools (`whoami`), judge-token.ts, identify.ts.
+ */
+import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
+import type { JsonObject } from "../../ports.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts";
+import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
+import type { Deadline } from "../deadline.ts";
+import { memberAt } from "./member-path.ts";
+import { isObject, readObject, requireAnswer } from "../answer.ts";
+import type { Bindings, VendorClientDeps } from "../binding.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
+
+export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+  readonly bindings: Bindings;
+  readonly deadline: Deadline;
+}
+
+interface AccountRequest {
+  readonly accessToken: string;
+  /**
+   * The subject of the ID token that came with the access token, where one did: userinfo has to name
+   * the same. An endpoint of the entry's own has other names for people, and is not compared.
+   */
+  readonly subject?: string | undefined;
+}
+
+const CALL: VendorCall = { what: "account", spends: false };
+
+/**
+ * @returns undefined when the vendor refuses the token
+ * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the token is good and not for
+ *   this; server_error, `account_unknown`, when the vendor has no such endpoint
+ */
+export async function account(
+  vendor: ResolvedVendor,
+  { accessToken, subject }: AccountRequest,
+  deps: AccountDeps,
+  signal: AbortSignal = deps.deadline(),
+): Promise<JsonObject | undefined> {
+  const { account: own, userinfoEndpoint } = vendor;
+  try {
+    if (own !== undefined) return await askOwn(own, vendor, accessToken, deps, signal);
+    if (userinfoEndpoint !== undefined)
+      return await askUserinfo({ ...vendor, userinfoEndpoint }, { accessToken, subject }, deps, signal);
+  } catch (error) {
+    throw translateVendorError(error, CALL);
+  }
+  throw accountUnknown();
+}
+
+export function accountUnknown(): OAuthError {
+  return new OAuthError("server_error", "This vendor has no endpoint that tells whose a token is", {
+    reason: "account_unknown",
+  });
+}
+
+/** @returns the members that are the identity in what `account` answers; undefined where it tells none */
+export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): IdentityMembers | undefined {
+  if (own !== undefined) return own.identity;
+  return userinfoEndpoint === undefined ? undefined : ["sub"];
+}
+
+//= oidc-core#5.3.2
+async function askUserinfo(
+  vendor: ResolvedVendor & { readonly userinfoEndpoint: string },
+  { accessToken, subject }: AccountRequest,
+  { bindings, fetch, now }: AccountDeps,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const { server, options } = bindings.ofVendor(vendor);
+  const userinfo = { ...server, userinfo_endpoint: vendor.userinfoEndpoint };
+  const response = await userInfoRequest(userinfo, NOBODY, accessToken, {
+    ...options(vendor.userinfoEndpoint),
+    [customFetch]: (url, { body: _none, ...init }) => fetch(url, init),
+    signal,
+  });
+  if (isRefused(response, now)) return undefined;
+  // A signed answer is no JSON object. None is asked for, so none is taken, whatever it says.
+  //= bar#UI-2
+  const answer = await readObject(response, CALL);
+  const { status } = response;
+  const told = NativeResponse.json(answer, { status });
+  // Userinfo is asked by the access token alone, which may be another person's.
+  //= bar#UI-1
+  await processUserInfoResponse(userinfo, NOBODY, subject ?? skipSubjectCheck, told);
+  return answer;
+}
+
+/** Of the client the library wants to know nothing but whether its answers are signed. */
+const NOBODY = { client_id: "none" };
+
+/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
+const NativeResponse = globalThis.Response;
+
+async function askOwn(
+  { endpoint, method, headers, body, member, refusal }: AccountEndpoint,
+  vendor: ResolvedVendor,
+  accessToken: string,
+  { fetch, now }: AccountDeps,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const response = await fetch(endpoint, {
+    method,
+    headers: {
+      accept: "application/json",
+      "user-agent": "oauth-broker",
+      ...headers,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      authorization: `Bearer ${accessToken}`,
+    },
+    redirect: "manual",
+    signal,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (isRefused(response, now)) return undefined;
+  const answer = await readObject(response, CALL);
+  const problem = refusal === undefined ? undefined : memberAt(answer, refusal.member);
+  if (typeof problem === "string") {
+    if (refusal?.values.includes(problem) === true) return undefined;
+    throw vendorRefusal(problem, { ...CALL, errors: vendor.tokenErrors });
+  }
+  if (problem !== undefined || response.status !== 200)
+    throw invalidVendorResponse(`account: status ${response.status}, and no account`);
+  const found = member === undefined ? answer : memberAt(answer, member);
+  if (isObject(found)) return found;
+  throw invalidVendorResponse("account: no account in the answer");
+}
+
+/**
+ * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every answer; `account_forbidden` for a 403: the
+ *   token is good, and too narrow for this
+ */
+function isRefused(response: Response, now: AccountDeps["now"]): boolean {
+  requireAnswer(response, CALL, now);
+  //= rfc6750#3.1
+  if (response.status === 403) {
+    const description = "The vendor tells no account to this token: a scope may be missing";
+    throw new OAuthError("vendor_response_invalid", description, { reason: FORBIDDEN });
+  }
+  return response.status === 401;
+}
+
+const FORBIDDEN = "account_forbidden";
+
+export function isForbiddenAccount(error: unknown): boolean {
+  return error instanceof OAuthError && error.extras.reason === FORBIDDEN;
+}
