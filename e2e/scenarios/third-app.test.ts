@@ -23,7 +23,11 @@ const vendor: engine.FlowVendor = {
   credentials: { id: "env", source: "environment", clientId: "ours" },
   vendorClient: {
     authorizationUrl: (_vendor, { state }) => `${VENDOR}/authorize?state=${state}`,
-    redeemCode: async (_vendor, _client, { code }) => ({ accessToken: `of ${code}`, tokenType: "Bearer", vendorData: {} }),
+    redeemCode: async (_vendor, _client, { code }) => ({
+      accessToken: `of ${code}`,
+      tokenType: "Bearer",
+      vendorData: {},
+    }),
     revokeToken: async () => "token",
   },
   redirectUri: `${APP}/callback`,

@@ -62,7 +62,11 @@ export type FlowRefusal =
 /** `state` as the app writes it: signed, or a handle of which the record has the hash. */
 export interface FlowState<Flow> {
   /** @returns what goes to the vendor, and what the record keeps of it */
-  issue(flowId: string, flow: Flow, times: StateTimes): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
+  issue(
+    flowId: string,
+    flow: Flow,
+    times: StateTimes,
+  ): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
   /** @returns undefined where it cannot be one of ours. @throws OAuthError temporarily_unavailable without keys */
   read(value: string): Promise<{ readonly flowId: string; isOf(flow: Flow): boolean } | undefined>;
 }

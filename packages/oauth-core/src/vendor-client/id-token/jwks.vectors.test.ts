@@ -17,7 +17,9 @@ interface Vectors {
 }
 
 const read = (name: string): Vectors =>
-  JSON.parse(readFileSync(new URL(`../../../../../e2e/vectors/wycheproof/${name}`, import.meta.url), "utf8")) as Vectors;
+  JSON.parse(
+    readFileSync(new URL(`../../../../../e2e/vectors/wycheproof/${name}`, import.meta.url), "utf8"),
+  ) as Vectors;
 
 const ALGS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
