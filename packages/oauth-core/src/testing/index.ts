@@ -1,3 +1,5 @@
+export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
+export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
 export { createTestAuthority } from "./certificates.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
