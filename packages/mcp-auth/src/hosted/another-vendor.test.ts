@@ -4,7 +4,7 @@
  */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { expectPage, openServerBench, openStubServerBench, type ServerBench } from "../testing/server-bench.ts";
+import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";
 import { linkKey } from "./vendor-links/link.ts";
 
@@ -18,13 +18,13 @@ const CHANGES: readonly [string, (vendor: Vendor) => Partial<Vendor>][] = [
 ];
 
 describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change) => {
-  let before: ServerBench;
-  let after: ServerBench;
+  let before: ServerFixture;
+  let after: ServerFixture;
   beforeEach(async () => {
-    before = await openStubServerBench();
+    before = await openStubServerFixture();
     const vendor = before.settings.vendor.vendor;
     const { authorizationEndpoint = "", tokenEndpoint = "", id, name } = vendor;
-    after = openServerBench({
+    after = openServerFixture({
       // As a restart finds it: the same table, the same key in it.
       records: () => before.table,
       vendor: defineVendor({ id, name, authorizationEndpoint, tokenEndpoint, ...change(vendor) }),
@@ -43,8 +43,8 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     await before.close();
   });
 
-  const connect = async (bench: ServerBench) => {
-    const { status, body } = await bench.redeem((await bench.browser().connect()).searchParams.get("code") ?? "");
+  const connect = async (fixture: ServerFixture) => {
+    const { status, body } = await fixture.redeem((await fixture.browser().connect()).searchParams.get("code") ?? "");
     expect(status).toBe(200);
     return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
   };

@@ -4,7 +4,7 @@
  */
 import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
-import type { Caller, Gate, VendorToken } from "../caller.ts";
+import type { Caller, Gate, VendorToken } from "../mode.ts";
 import type { HostedDeps } from "./deps.ts";
 import { linkScope } from "./vendor-links/kept-link.ts";
 import type { LiveSession } from "./sessions/session.ts";

@@ -2,22 +2,22 @@ import { defineVendor } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CALLBACK,
-  openHostedBench,
-  type OpenIdBench,
-  openOpenIdBench,
+  openHostedFixture,
+  type OpenIdFixture,
+  openOpenIdFixture,
   SCOPES,
   SERVER,
-} from "../testing/hosted-bench.ts";
+} from "../testing/hosted-fixture.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 
-let bench: OpenIdBench;
+let fixture: OpenIdFixture;
 beforeAll(async () => {
-  bench = await openOpenIdBench();
+  fixture = await openOpenIdFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 describe("the metadata", () => {
-  const read = async (path: string, from: Pick<OpenIdBench, "request"> = bench) =>
+  const read = async (path: string, from: Pick<OpenIdFixture, "request"> = fixture) =>
     (await from.request(`/.well-known/${path}`)).json();
 
   it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 a vendor that says who it is, is named", async () => {
@@ -34,13 +34,13 @@ describe("the metadata", () => {
       token_endpoint_auth_methods_supported: ["none"],
       revocation_endpoint_auth_methods_supported: ["none"],
       code_challenge_methods_supported: ["S256"],
-      vendor_issuer: bench.provider.issuer,
+      vendor_issuer: fixture.provider.issuer,
     });
   });
 
   it("is not told without the vendor's part in it: a platform that kept that would refuse the vendor", async () => {
     const vendor = defineVendor({ id: "away", name: "Away", issuer: "http://127.0.0.1:9" });
-    const away = openHostedBench({ vendor });
+    const away = openHostedFixture({ vendor });
     const answer = await away.request("/.well-known/oauth-authorization-server");
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect((await away.request("/.well-known/oauth-protected-resource")).status).toBe(200);
@@ -49,17 +49,17 @@ describe("the metadata", () => {
   });
 
   it("is warned of at start, where it names a vendor", async () => {
-    expect(await vendorIssuerWarning(bench)).toContain("vendor_issuer");
-    const { vendor } = bench.settings.vendor;
+    expect(await vendorIssuerWarning(fixture)).toContain("vendor_issuer");
+    const { vendor } = fixture.settings.vendor;
     const silent = {
-      ...bench.settings,
-      vendor: { ...bench.settings.vendor, vendor: { ...vendor, issRequired: false } },
+      ...fixture.settings,
+      vendor: { ...fixture.settings.vendor, vendor: { ...vendor, issRequired: false } },
     };
-    expect(await vendorIssuerWarning({ ...bench, settings: silent })).toBeUndefined();
+    expect(await vendorIssuerWarning({ ...fixture, settings: silent })).toBeUndefined();
   });
 
   it("rfc9728#2 tells of the resource at the root and below its path, and of no offline_access", async () => {
-    const other = await openOpenIdBench({ scopes: ["openid", "offline_access"] });
+    const other = await openOpenIdFixture({ scopes: ["openid", "offline_access"] });
     const expected = {
       resource: `${SERVER}/mcp`,
       authorization_servers: [SERVER],
@@ -73,7 +73,7 @@ describe("the metadata", () => {
 });
 
 describe("POST /register", () => {
-  const register = async (body: unknown, from: Pick<OpenIdBench, "request"> = bench) => {
+  const register = async (body: unknown, from: Pick<OpenIdFixture, "request"> = fixture) => {
     const headers = { "content-type": "application/json" };
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const answer = await from.request("/register", { method: "POST", headers, body: text });
@@ -92,12 +92,12 @@ describe("POST /register", () => {
       },
     };
     expect(await register({ redirect_uris: [CALLBACK] })).toEqual(expected);
-    const wishes = {
+    const parameters = {
       client_name: "<b>Mine",
       token_endpoint_auth_method: "client_secret_post",
       application_type: "web",
     };
-    expect(await register({ redirect_uris: [CALLBACK], ...wishes })).toEqual(expected);
+    expect(await register({ redirect_uris: [CALLBACK], ...parameters })).toEqual(expected);
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe("POST /register", () => {
 
   it("is not there where it is switched off", async () => {
     const callback = { kind: "platform", redirectUri: CALLBACK, registers: false } as const;
-    const closed = await openOpenIdBench({ settings: { callback } });
+    const closed = await openOpenIdFixture({ settings: { callback } });
     expect((await register({ redirect_uris: [CALLBACK] }, closed)).status).toBe(404);
     const metadata = await (await closed.request("/.well-known/oauth-authorization-server")).json();
     expect(metadata).not.toHaveProperty("registration_endpoint");

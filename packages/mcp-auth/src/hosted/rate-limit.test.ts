@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import type { HostedSettings } from "../settings.ts";
-import { CALLBACK, NO_LIMITS, openHostedBench, VERIFIER } from "../testing/hosted-bench.ts";
+import { CALLBACK, NO_LIMITS, openHostedFixture, VERIFIER } from "../testing/hosted-fixture.ts";
 import { createCallerAddress } from "../caller-address.ts";
 import { hostedRoutes } from "./routes.ts";
 
@@ -47,9 +47,13 @@ async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial
     authorizationEndpoint: "https://vendor.example/authorize",
     tokenEndpoint: "https://vendor.example/token",
   });
-  const bench = openHostedBench({ vendor, settings: { limits: { ...NO_LIMITS, ...limits }, ...changes } });
+  const fixture = openHostedFixture({ vendor, settings: { limits: { ...NO_LIMITS, ...limits }, ...changes } });
   const app = new Hono();
-  mount(app, hostedRoutes(bench), { log: createLog({ write: () => {} }), errorPage: errorPageWith(), isHttps: false });
+  mount(app, hostedRoutes(fixture), {
+    log: createLog({ write: () => {} }),
+    errorPage: errorPageWith(),
+    isHttps: false,
+  });
   const server = await listen(app, { host: "127.0.0.1", port: 0 });
   const ask = async (path: string, address: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${server.port}${path}`, {
@@ -59,9 +63,9 @@ async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial
     });
   const close = async (): Promise<void> => {
     await server.stop(0);
-    await bench.close();
+    await fixture.close();
   };
-  return { bench, ask, close };
+  return { fixture, ask, close };
 }
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.0/8"] };
@@ -77,12 +81,12 @@ it("bar#ST-8 counts the OAuth paths per address, whatever a caller says it is", 
 });
 
 it("bar#ST-8 counts of /token and /revoke what is refused alone, also when all come at the same moment (#11)", async () => {
-  const { ask, bench, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
+  const { ask, fixture, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
   const client = { client_id: "platform" };
   // An unknown token is revoked already: a success.
   for (let index = 0; index < 5; index += 1)
     expect((await ask("/revoke", "198.51.100.1", form({ ...client, token: "none" }))).status).toBe(200);
-  bench.down.add("records");
+  fixture.down.add("records");
   const outage = form({
     ...client,
     grant_type: "authorization_code",
@@ -91,7 +95,7 @@ it("bar#ST-8 counts of /token and /revoke what is refused alone, also when all c
     code_verifier: VERIFIER,
   });
   for (let index = 0; index < 3; index += 1) expect((await ask("/token", "198.51.100.1", outage)).status).toBe(503);
-  bench.down.delete("records");
+  fixture.down.delete("records");
   const refused = Array.from({ length: 30 }, () => ask("/token", "198.51.100.1", form({ a: "b" })));
   const statuses = (await Promise.all(refused)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 400)).toHaveLength(2);

@@ -1,83 +1,83 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type OpenIdBench, openOpenIdBench } from "../testing/hosted-bench.ts";
+import { type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
 import { endLink, linkKey } from "./vendor-links/link.ts";
 
-let bench: OpenIdBench;
+let fixture: OpenIdFixture;
 beforeEach(async () => {
-  bench = await openOpenIdBench();
+  fixture = await openOpenIdFixture();
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
-const told = (): number => bench.provider.requests().filter(({ path }) => path === "/token/revocation").length;
-const link = () => bench.tokens.get(linkKey("user", bench));
+const told = (): number => fixture.provider.requests().filter(({ path }) => path === "/token/revocation").length;
+const link = () => fixture.tokens.get(linkKey("user", fixture));
 
 describe("POST /revoke", () => {
   it("rfc7009#2.2 answers 200 for what it does not know, and nothing ends", async () => {
-    const { body } = await bench.connect();
-    expect((await bench.revoke("no-token-of-ours")).status).toBe(200);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeDefined();
+    const { body } = await fixture.connect();
+    expect((await fixture.revoke("no-token-of-ours")).status).toBe(200);
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeDefined();
   });
 
   it("bar#AS-21 asks who it is first", async () => {
-    const { body } = await bench.connect();
+    const { body } = await fixture.connect();
     const init = {
       method: "POST",
       body: new URLSearchParams({ token: body["access_token"] ?? "", client_id: "another" }),
     };
-    expect((await bench.request("/revoke", init)).status).toBe(401);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeDefined();
+    expect((await fixture.request("/revoke", init)).status).toBe(401);
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeDefined();
   });
 
   it("bar#RV-1 rfc7009#2.1 ends the session, and with the user's last one the link, here and at the vendor", async () => {
-    const [one, two] = [(await bench.connect()).body, (await bench.connect()).body];
-    expect((await bench.revoke(one["refresh_token"] ?? "")).status).toBe(200);
-    expect(await bench.gate.identify(one["access_token"] ?? "")).toBeUndefined();
-    expect(await bench.gate.identify(two["access_token"] ?? "")).toBeDefined();
+    const [one, two] = [(await fixture.connect()).body, (await fixture.connect()).body];
+    expect((await fixture.revoke(one["refresh_token"] ?? "")).status).toBe(200);
+    expect(await fixture.gate.identify(one["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.gate.identify(two["access_token"] ?? "")).toBeDefined();
     expect([told(), (await link())?.status]).toEqual([0, "active"]);
-    expect((await bench.revoke(two["access_token"] ?? "")).status).toBe(200);
+    expect((await fixture.revoke(two["access_token"] ?? "")).status).toBe(200);
     expect([told(), await link()]).toEqual([1, undefined]);
-    expect((await bench.refresh(two["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
+    expect((await fixture.refresh(two["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 
   it("can be repeated where the link could not be ended", async () => {
-    const { body } = await bench.connect();
-    bench.down.add("tokens");
-    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(503);
-    bench.down.clear();
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeUndefined();
-    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    const { body } = await fixture.connect();
+    fixture.down.add("tokens");
+    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(503);
+    fixture.down.clear();
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
     expect([told(), await link()]).toEqual([1, undefined]);
   });
 
   it("does without the vendor", async () => {
-    const { body } = await bench.connect();
-    bench.provider.faults.next("/token/revocation", { kind: "drop" });
-    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    const { body } = await fixture.connect();
+    fixture.provider.faults.next("/token/revocation", { kind: "drop" });
+    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
     expect(await link()).toBeUndefined();
   });
 });
 
 describe("endLink", () => {
   it("says what the vendor made of it", async () => {
-    expect(await endLink("nobody", bench)).toEqual({});
-    await bench.connect();
-    expect(await endLink("user", bench)).toEqual({ vendor: "token" });
-    await bench.connect();
-    bench.provider.faults.next("/token/revocation", { kind: "drop" });
-    expect(await endLink("user", bench)).toEqual({ vendor: "failed" });
+    expect(await endLink("nobody", fixture)).toEqual({});
+    await fixture.connect();
+    expect(await endLink("user", fixture)).toEqual({ vendor: "token" });
+    await fixture.connect();
+    fixture.provider.faults.next("/token/revocation", { kind: "drop" });
+    expect(await endLink("user", fixture)).toEqual({ vendor: "failed" });
   });
 
   it("leaves a link that began while the vendor was told", async () => {
-    await bench.connect();
-    const { vendorClient } = bench;
+    await fixture.connect();
+    const { vendorClient } = fixture;
     const meanwhile: typeof vendorClient = {
       ...vendorClient,
       revokeToken: async () => {
-        await bench.connect();
+        await fixture.connect();
         return "token";
       },
     };
-    await endLink("user", { ...bench, vendorClient: meanwhile });
+    await endLink("user", { ...fixture, vendorClient: meanwhile });
     expect((await link())?.status).toBe("active");
   });
 });

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject, KeyWrapper, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BACK, openStubServerBench, type StubServerBench } from "../testing/server-bench.ts";
+import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
 import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { createServerRecords } from "./server-records.ts";
 import { createSessions } from "./sessions/sessions-on-records.ts";
@@ -110,11 +110,11 @@ describe("a session whose row was written by another", () => {
 });
 
 describe("a flow whose row was written by another", () => {
-  let bench: StubServerBench;
+  let fixture: StubServerFixture;
   beforeEach(async () => {
-    bench = await openStubServerBench({ callback: { registration: { hosts: [] } } });
+    fixture = await openStubServerFixture({ callback: { registration: { hosts: [] } } });
   });
-  afterEach(() => bench.close());
+  afterEach(() => fixture.close());
 
   it.each<[string, JsonObject]>([
     ["client", { clientId: "other" }],
@@ -123,36 +123,36 @@ describe("a flow whose row was written by another", () => {
     ["scope", { scope: ["read", "write", "admin"] }],
     ["browser", { cookieHash: "A".repeat(43) }],
   ])("bar#TS-3 with another %s ends at the callback and at /token", async (_what, change) => {
-    const [early, late] = [bench.browser(), bench.browser()];
+    const [early, late] = [fixture.browser(), fixture.browser()];
     const vendor = await early.leave();
     const keyOf = (handle: string | null): RecordKey => ({ kind: "authorization", id: handle?.split(".")[0] ?? "" });
-    await overwrite(bench.table, keyOf(vendor.searchParams.get("state")), (data) => ({ ...data, ...change }));
+    await overwrite(fixture.table, keyOf(vendor.searchParams.get("state")), (data) => ({ ...data, ...change }));
     const callback = await early.consent(vendor);
     const answer = await early.get(callback.pathname + callback.search);
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
     const code = (await late.connect()).searchParams.get("code");
-    await overwrite(bench.table, keyOf(code), (data) => ({ ...data, ...change }));
-    expect((await bench.redeem(code ?? "")).body["error"]).toBe("invalid_grant");
+    await overwrite(fixture.table, keyOf(code), (data) => ({ ...data, ...change }));
+    expect((await fixture.redeem(code ?? "")).body["error"]).toBe("invalid_grant");
   });
 
   it("bar#TS-3 with the stage of a code set back is not redeemed a second time", async () => {
-    const code = (await bench.browser().connect()).searchParams.get("code") ?? "";
-    expect((await bench.redeem(code)).status).toBe(200);
+    const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    expect((await fixture.redeem(code)).status).toBe(200);
     const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
-    await overwrite(bench.table, key, (data) => data, { stage: "parked" });
-    expect((await bench.redeem(code)).body["error"]).toBe("invalid_grant");
+    await overwrite(fixture.table, key, (data) => data, { stage: "parked" });
+    expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
   });
 
   it("bar#TS-3 of a client whose redirect URIs were changed is a stranger's", async () => {
-    const { body } = await bench.register({ redirect_uris: [BACK], client_name: "App" });
+    const { body } = await fixture.register({ redirect_uris: [BACK], client_name: "App" });
     const id = String(body["client_id"]);
     const asked = { client_id: id, redirect_uri: BACK };
-    expect((await bench.browser().authorize(asked)).status).toBe(200);
-    await overwrite(bench.table, { kind: "client", id }, (data) => ({
+    expect((await fixture.browser().authorize(asked)).status).toBe(200);
+    await overwrite(fixture.table, { kind: "client", id }, (data) => ({
       ...data,
       redirectUris: ["https://evil.example/"],
     }));
-    const answer = await bench.browser().authorize({ ...asked, redirect_uri: "https://evil.example/" });
+    const answer = await fixture.browser().authorize({ ...asked, redirect_uri: "https://evil.example/" });
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
   });
 });

@@ -2,7 +2,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/hono";
 import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/hono";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 import type { AddressedGate } from "./refused-tokens.ts";
 
 export interface BearerDeps {

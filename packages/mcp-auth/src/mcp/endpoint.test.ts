@@ -4,7 +4,7 @@ import { createLog, errorPageWith, listen, type Listening, mount } from "@oauth-
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Gate } from "../caller.ts";
+import type { Gate } from "../mode.ts";
 import { testGate } from "../testing/test-caller.ts";
 import { defineTool, ToolError } from "../tool.ts";
 import { createMcpEndpoint, type McpEndpoint } from "./endpoint.ts";

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";

@@ -3,7 +3,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../app.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 import { openRefusingVendor } from "../testing/refusing-vendor.ts";
 import { limitRefusedTokens } from "./refused-tokens.ts";
 

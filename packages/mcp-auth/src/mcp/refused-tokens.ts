@@ -15,7 +15,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { createRateLimit } from "@oauth-broker/oauth-core/service";
 import { LRUCache } from "lru-cache";
-import type { Caller, Gate } from "../caller.ts";
+import type { Caller, Gate } from "../mode.ts";
 
 export interface AddressedGate {
   /**

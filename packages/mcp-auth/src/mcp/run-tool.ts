@@ -3,7 +3,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { randomUUID } from "node:crypto";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 import { type Tool, type ToolAnswer, type ToolContext, ToolError } from "../tool.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 

@@ -1,6 +1,6 @@
 import { OAuthError, type ResolvedVendor, Secret } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 import { testGate } from "../testing/test-caller.ts";
 import { ToolError } from "../tool.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";

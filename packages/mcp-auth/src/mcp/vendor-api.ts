@@ -10,7 +10,7 @@ import {
   type ResolvedVendor,
   type VendorClient,
 } from "@oauth-broker/oauth-core";
-import type { Caller, VendorToken } from "../caller.ts";
+import type { Caller, VendorToken } from "../mode.ts";
 import { ToolError, type VendorApi } from "../tool.ts";
 import { isLoopback } from "./known-host.ts";
 

@@ -3,7 +3,7 @@
  * token permits: the vendor token is one for all of a user's sessions. Such a tool runs where the bearer token permits as much.
  */
 import type { AuthInfo, ScopeChallengeHandler } from "@modelcontextprotocol/server";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../mode.ts";
 
 /** @param asked what the client is told to ask for; empty: all that the vendor token is good for */
 export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandler {

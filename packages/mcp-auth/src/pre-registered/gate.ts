@@ -14,7 +14,7 @@ import {
   Secret,
   type VendorClient,
 } from "@oauth-broker/oauth-core";
-import type { Caller, Gate, VendorToken } from "../caller.ts";
+import type { Caller, Gate, VendorToken } from "../mode.ts";
 import type { VendorSettings } from "../settings.ts";
 
 type Verdict = Awaited<ReturnType<VendorClient["judgeToken"]>>;

@@ -9,7 +9,7 @@ import type { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
 import { NO_URLS } from "./environments.ts";
 
-export interface RefusingStage {
+export interface RefusingVendor {
   /** How often the vendor was asked. */
   asked(): number;
   /** @returns the status of the answer of `/mcp` */
@@ -18,7 +18,7 @@ export interface RefusingStage {
 }
 
 /** @param create the program's own, or one with a defence taken out */
-export async function openRefusingVendor(create: typeof createApp): Promise<RefusingStage> {
+export async function openRefusingVendor(create: typeof createApp): Promise<RefusingVendor> {
   let asked = 0;
   const vendor = await startLoopbackServer((socket) => {
     asked += 1;

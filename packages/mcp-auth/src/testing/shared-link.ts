@@ -6,10 +6,10 @@ import { z } from "zod";
 import { linkKey } from "../hosted/vendor-links/link.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { defineTool } from "../tool.ts";
-import { type BenchOptions, SERVER } from "./hosted-bench.ts";
-import { openStubServerBench, type StubServerBench } from "./server-bench.ts";
+import { type FixtureOptions, SERVER } from "./hosted-fixture.ts";
+import { openStubServerFixture, type StubServerFixture } from "./server-fixture.ts";
 
-export interface SharedLink extends StubServerBench {
+export interface SharedLink extends StubServerFixture {
   /** Signs in once more. @param granted as the vendor says it; undefined: it says nothing. @param end of tokens that cannot be renewed */
   signIn(asked: string, granted?: string, end?: { readonly lifetimeSeconds?: number }): Promise<SignedIn>;
   /** @returns the vendor token the tool had, or the answer's status and challenge */
@@ -39,11 +39,11 @@ const tool = (name: string, scopes?: readonly string[]) =>
 /** Named for the scopes they name. */
 const TOOLS = [tool("unsaid"), tool("none", []), tool("read", ["read"]), tool("write", ["write"])];
 
-export async function openSharedLink(options: Partial<BenchOptions> = {}): Promise<SharedLink> {
+export async function openSharedLink(options: Partial<FixtureOptions> = {}): Promise<SharedLink> {
   let next: VendorTokens | undefined;
   let count = 0;
   const revoked: string[] = [];
-  const bench = await openStubServerBench({
+  const fixture = await openStubServerFixture({
     ...options,
     vendorClient: (real) => ({
       ...real,
@@ -56,11 +56,11 @@ export async function openSharedLink(options: Partial<BenchOptions> = {}): Promi
     }),
   });
   const log = createLog({ write: () => undefined });
-  const { scopes } = bench.settings.vendor;
+  const { scopes } = fixture.settings.vendor;
   const endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools: TOOLS },
     {
-      gate: bench.gate,
+      gate: fixture.gate,
       addressOf: () => "127.0.0.1",
       resourceMetadata: undefined,
       scope: scopes.join(" "),
@@ -76,7 +76,7 @@ export async function openSharedLink(options: Partial<BenchOptions> = {}): Promi
   const app = new Hono();
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
   return {
-    ...bench,
+    ...fixture,
     revoked,
     signIn: async (asked, granted, end) => {
       count += 1;
@@ -89,8 +89,8 @@ export async function openSharedLink(options: Partial<BenchOptions> = {}): Promi
         ...(end === undefined ? { refreshToken: `vendor-refresh-${count}` } : {}),
         ...(end?.lifetimeSeconds === undefined ? {} : { expiresInSeconds: end.lifetimeSeconds }),
       };
-      const back = await bench.browser().connect({ scope: asked });
-      const { body } = await bench.redeem(back.searchParams.get("code") ?? "");
+      const back = await fixture.browser().connect({ scope: asked });
+      const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");
       return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
     },
     callTool: async (name, accessToken) => {
@@ -109,12 +109,12 @@ export async function openSharedLink(options: Partial<BenchOptions> = {}): Promi
       return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
     },
     linked: async () => {
-      const { accessToken, scope } = (await bench.tokens.get(linkKey("user", bench)))?.tokens ?? {};
+      const { accessToken, scope } = (await fixture.tokens.get(linkKey("user", fixture)))?.tokens ?? {};
       return { token: accessToken?.reveal(), scope };
     },
     close: async () => {
       await endpoint.close();
-      await bench.close();
+      await fixture.close();
     },
   };
 }

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core";
 import { linkKey } from "../hosted/vendor-links/link.ts";
-import { openOpenIdBench, type OpenIdBench } from "./hosted-bench.ts";
+import { openOpenIdFixture, type OpenIdFixture } from "./hosted-fixture.ts";
 
-export interface SilentVendorBench extends OpenIdBench {
+export interface SilentVendorFixture extends OpenIdFixture {
   /** The same user signs in once more. @param scope absent: the request names none */
   signIn(scope?: string): Promise<SilentSignIn>;
   /** The link of the session's user as it is now. */
@@ -25,8 +25,8 @@ interface SilentSignIn {
   readonly link: Link;
 }
 
-export async function openSilentVendorBench(): Promise<SilentVendorBench> {
-  const bench = await openOpenIdBench({
+export async function openSilentVendorFixture(): Promise<SilentVendorFixture> {
+  const fixture = await openOpenIdFixture({
     vendorClient: (real) => ({
       ...real,
       redeemCode: async (...parameters) => {
@@ -35,18 +35,18 @@ export async function openSilentVendorBench(): Promise<SilentVendorBench> {
       },
     }),
   });
-  const linked: SilentVendorBench["linked"] = async (access) => {
-    const session = await bench.sessions.identify(access);
+  const linked: SilentVendorFixture["linked"] = async (access) => {
+    const session = await fixture.sessions.identify(access);
     if (session === undefined) throw new Error("there is no session");
-    const tokens = (await bench.tokens.get(linkKey(session.user, bench)))?.tokens;
+    const tokens = (await fixture.tokens.get(linkKey(session.user, fixture)))?.tokens;
     return { token: tokens?.accessToken.reveal(), scope: tokens?.scope };
   };
-  const signIn: SilentVendorBench["signIn"] = async (scope) => {
+  const signIn: SilentVendorFixture["signIn"] = async (scope) => {
     const codeVerifier = randomBytes(32).toString("base64url");
-    const { code } = await bench.consent({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
-    const { status, body } = await bench.token({ code, code_verifier: codeVerifier });
+    const { code } = await fixture.consent({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
+    const { status, body } = await fixture.token({ code, code_verifier: codeVerifier });
     const access = body["access_token"] ?? "";
     return { status, access, scope: body["scope"], link: await linked(access) };
   };
-  return { ...bench, signIn, linked };
+  return { ...fixture, signIn, linked };
 }

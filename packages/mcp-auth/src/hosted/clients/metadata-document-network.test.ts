@@ -8,8 +8,8 @@ import {
   startLoopbackServer,
 } from "../../../../oauth-core/src/testing/loopback-server.ts";
 import { recordingNetwork } from "../../../../oauth-core/src/testing/recording-network.ts";
-import { SERVER } from "../../testing/hosted-bench.ts";
-import { expectPage, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+import { SERVER } from "../../testing/hosted-fixture.ts";
+import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 import { createClientDocuments, documentEgress } from "./metadata-document.ts";
 
 const URI = "https://client.example/back";
@@ -54,11 +54,11 @@ describe("bar#AS-13 over the network of this server", () => {
 
 describe("bar#AS-13 from a host on loopback, where the operator permits it", () => {
   let web: LoopbackServer;
-  let local: StubServerBench;
+  let local: StubServerFixture;
   let body: () => Buffer;
   beforeAll(async () => {
     web = await startLoopbackServer((socket) => void socket.end(body()));
-    local = await openStubServerBench({ callback: { clientMetadataHosts: [new URL(web.origin).host] } });
+    local = await openStubServerFixture({ callback: { clientMetadataHosts: [new URL(web.origin).host] } });
   });
   afterAll(async () => {
     await local.close();

@@ -1,14 +1,20 @@
 /** Clients that describe themselves at a URL: what is fetched, what is believed, how long it is kept. */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { DESK, expectPage, location, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+import {
+  DESK,
+  expectPage,
+  location,
+  openStubServerFixture,
+  type StubServerFixture,
+} from "../../testing/server-fixture.ts";
 
 const ID = "https://client.example/oauth/id.json";
 const URI = "https://client.example/back";
 const DOCUMENT = { client_id: ID, client_name: "Client with a document", redirect_uris: [URI] };
 const ASK = { client_id: ID, redirect_uri: URI };
 
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 /** What the client's host answers, and how often it was asked. */
 let host: { answer: () => Response | Promise<Response>; asked: string[] };
 const json = (body: unknown, headers: Record<string, string> = {}, status = 200): Response =>
@@ -19,7 +25,7 @@ const json = (body: unknown, headers: Record<string, string> = {}, status = 200)
 
 beforeEach(() => {
   // Past whatever an earlier test left in the cache.
-  bench.clock.advance(100_000);
+  fixture.clock.advance(100_000);
   host = { answer: () => json(DOCUMENT), asked: [] };
 });
 beforeAll(async () => {
@@ -27,65 +33,65 @@ beforeAll(async () => {
     host.asked.push(String(url));
     return host.answer();
   };
-  bench = await openStubServerBench({
+  fixture = await openStubServerFixture({
     fetchDocument,
     callback: { clientMetadataHosts: ["client.example", "client.example:8443"], clients: [DESK] },
   });
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const authorize = (wishes: Record<string, string> = {}) => bench.browser().authorize({ ...ASK, ...wishes });
+const authorize = (parameters: Record<string, string> = {}) => fixture.browser().authorize({ ...ASK, ...parameters });
 
 describe("a client with a document", () => {
   it("connects as itself, named by its host, with nobody's cookie sent there", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const page = await browser.ask(ASK);
     expect(page.html).toContain("Client with a document");
     expect(page.html).toContain("its own description at client.example");
     const back = location(await browser.decide(page));
     const callback = await browser.finish(await browser.consent(back));
     expect(callback.href.startsWith(`${URI}?code=`)).toBe(true);
-    const { status, body } = await bench.redeem(callback.searchParams.get("code") ?? "", ASK);
+    const { status, body } = await fixture.redeem(callback.searchParams.get("code") ?? "", ASK);
     expect(status).toBe(200);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
     expect(host.asked).toEqual([ID]);
-    const metadata = await bench.request("/.well-known/oauth-authorization-server");
+    const metadata = await fixture.request("/.well-known/oauth-authorization-server");
     expect(await metadata.json()).toMatchObject({ client_id_metadata_document_supported: true });
   });
 
   it("rfc8252#7.3 that lists localhost without a port gets the answer at the port it brings, and redeems with that URI alone", async () => {
     const client = { client_id: ID, redirect_uri: "http://localhost:51823/callback" };
     host.answer = () => json({ ...DOCUMENT, redirect_uris: ["http://localhost/callback"] });
-    const callback = await bench.browser().connect(client);
+    const callback = await fixture.browser().connect(client);
     expect(callback.href.startsWith("http://localhost:51823/callback?code=")).toBe(true);
     const code = callback.searchParams.get("code") ?? "";
     for (const redirect_uri of ["http://localhost/callback", "http://localhost:51824/callback"]) {
-      expect((await bench.redeem(code, { ...client, redirect_uri })).body["error"]).toBe("invalid_grant");
+      expect((await fixture.redeem(code, { ...client, redirect_uri })).body["error"]).toBe("invalid_grant");
     }
-    expect((await bench.redeem(code, client)).status).toBe(200);
+    expect((await fixture.redeem(code, client)).status).toBe(200);
     for (const redirect_uri of ["http://127.0.0.1:51823/callback", "http://[::1]:51823/callback"]) {
       await expectPage(await authorize({ redirect_uri }));
     }
   });
 
   it("needs no answer of its host at /token and /revoke, and strangers make us ask nobody there", async () => {
-    const code = (await bench.browser().connect(ASK)).searchParams.get("code") ?? "";
-    bench.clock.advance(50);
+    const code = (await fixture.browser().connect(ASK)).searchParams.get("code") ?? "";
+    fixture.clock.advance(50);
     host.answer = () => json("", {}, 500);
-    const { body } = await bench.redeem(code, ASK);
+    const { body } = await fixture.redeem(code, ASK);
     const asked = host.asked.length;
-    bench.clock.advance(400);
-    const refreshed = await bench.token({
+    fixture.clock.advance(400);
+    const refreshed = await fixture.token({
       grant_type: "refresh_token",
       client_id: ID,
       refresh_token: body["refresh_token"],
     });
     expect(refreshed.status).toBe(200);
-    await bench.redeem("x", { client_id: "https://client.example/never/seen" });
+    await fixture.redeem("x", { client_id: "https://client.example/never/seen" });
     expect(host.asked).toHaveLength(asked);
     expect(
       (
-        await bench.token({
+        await fixture.token({
           grant_type: "refresh_token",
           client_id: "https://client.example/other",
           refresh_token: refreshed.body["refresh_token"],
@@ -106,7 +112,7 @@ describe("a client with a document", () => {
         // oxlint-disable-next-line no-script-url
         client_uri: "javascript:alert(1)",
       });
-    const { html } = await bench.browser().ask(ASK);
+    const { html } = await fixture.browser().ask(ASK);
     expect(html).not.toMatch(/169\.254|javascript|<img|<a |cursor:\/\//);
     await expectPage(await authorize({ redirect_uri: "cursor://anysphere/callback" }));
     await expectPage(await authorize({ redirect_uri: "http://192.168.0.1/cb" }));
@@ -186,10 +192,10 @@ describe("bar#AS-13 how long a document is kept", () => {
   ])("%s", async (_what, cacheControl, still, over) => {
     host.answer = () => json(DOCUMENT, { "cache-control": cacheControl });
     await authorize();
-    bench.clock.advance(still);
+    fixture.clock.advance(still);
     await authorize();
     expect(host.asked).toHaveLength(1);
-    bench.clock.advance(over - still);
+    fixture.clock.advance(over - still);
     await authorize();
     expect(host.asked).toHaveLength(2);
   });
@@ -222,7 +228,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
     ["its redirect URIs", { redirect_uris: [URI, "https://client.example/second"] }],
   ])("%s: the answer is not taken, and the user is asked again with what is new", async (_what, changed) => {
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const page = await browser.ask(ASK);
     host.answer = () => json({ ...DOCUMENT, ...changed }, { "cache-control": "no-store" });
     expect(await expectPage(await browser.decide(page))).toContain("has changed");
@@ -233,7 +239,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
 
   it("its redirect URI is gone: the page before, and the callback after, lead nowhere", async () => {
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const page = await browser.ask(ASK);
     const callback = await browser.consent(await browser.leave(ASK));
     host.answer = () => json({ ...DOCUMENT, redirect_uris: ["https://client.example/new"] });
@@ -243,7 +249,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
 
   it("its host is down at the callback: a page to reload, and nothing is spent", async () => {
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave(ASK));
     host.answer = () => Promise.reject(new Error("down"));
     await expectPage(await browser.get(callback.pathname + callback.search));
@@ -252,7 +258,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
   });
 
   it("a static client of the same id wins", async () => {
-    const listed = await openStubServerBench({
+    const listed = await openStubServerFixture({
       callback: { clients: [{ ...DESK, clientId: ID }], clientMetadataHosts: ["client.example"] },
       fetchDocument: () => Promise.reject(new Error("nobody should ask")),
     });

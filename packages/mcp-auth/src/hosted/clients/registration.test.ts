@@ -1,32 +1,32 @@
 /** Open registration: what is taken, what is kept, for how long. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
-import { NO_LIMITS } from "../../testing/hosted-bench.ts";
-import { expectPage, openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+import { NO_LIMITS } from "../../testing/hosted-fixture.ts";
+import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";
 const DAY = 86_400;
 
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 beforeAll(async () => {
-  bench = await openStubServerBench({ callback: { registration: { hosts: [] }, clients: [] } });
+  fixture = await openStubServerFixture({ callback: { registration: { hosts: [] }, clients: [] } });
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const registered = async (one = bench, redirectUri = URI): Promise<string> => {
+const registered = async (one = fixture, redirectUri = URI): Promise<string> => {
   const { body } = await one.register({ redirect_uris: [redirectUri], client_name: "App" });
   return String(body["client_id"]);
 };
-const ask = (client_id: string, one = bench, redirect_uri = URI) =>
+const ask = (client_id: string, one = fixture, redirect_uri = URI) =>
   one.browser().authorize({ client_id, redirect_uri });
 const connect = async (client_id: string) => {
-  const back = await bench.browser().connect({ client_id, redirect_uri: URI });
-  return bench.redeem(back.searchParams.get("code") ?? "", { client_id, redirect_uri: URI });
+  const back = await fixture.browser().connect({ client_id, redirect_uri: URI });
+  return fixture.redeem(back.searchParams.get("code") ?? "", { client_id, redirect_uri: URI });
 };
 
 describe("a client that registers", () => {
   it("rfc7591#3.2.1 is told what it got: public, the code flow, and nothing secret", async () => {
-    const answer = await bench.register({
+    const answer = await fixture.register({
       redirect_uris: [URI],
       client_name: "App",
       application_type: "web",
@@ -48,7 +48,7 @@ describe("a client that registers", () => {
 
   it("connects, and the page says that nobody vouches for it", async () => {
     const client_id = await registered();
-    const { html } = await bench.browser().ask({ client_id, redirect_uri: URI });
+    const { html } = await fixture.browser().ask({ client_id, redirect_uri: URI });
     expect(html).toContain("nobody: it registered itself");
     expect((await connect(client_id)).status).toBe(200);
   });
@@ -82,7 +82,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
     ["another response type", { redirect_uris: [URI], response_types: ["token"] }, "invalid_client_metadata"],
     ["a name that is no text", { redirect_uris: [URI], client_name: {} }, "invalid_client_metadata"],
   ])("%s", async (_what, metadata, error) => {
-    expect(await bench.register(metadata)).toMatchObject({ status: 400, body: { error } });
+    expect(await fixture.register(metadata)).toMatchObject({ status: 400, body: { error } });
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
     "//app.example/back",
     "",
   ])("bar#AS-11 the redirect URI %j", async (uri) => {
-    expect(await bench.register({ redirect_uris: [uri] })).toMatchObject({
+    expect(await fixture.register({ redirect_uris: [uri] })).toMatchObject({
       status: 400,
       body: { error: "invalid_redirect_uri" },
     });
@@ -115,11 +115,11 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
     ["a member twice", `{"redirect_uris":["${URI}"],"redirect_uris":["${URI}"]}`, 400],
   ])("bar#AS-11 %s", async (_what, body, status) => {
     const headers = { "content-type": "application/json" };
-    expect((await bench.request("/register", { method: "POST", headers, body })).status).toBe(status);
+    expect((await fixture.request("/register", { method: "POST", headers, body })).status).toBe(status);
   });
 
   it("a form", async () => {
-    expect((await bench.request("/register", { method: "POST", body: new URLSearchParams({ a: "b" }) })).status).toBe(
+    expect((await fixture.request("/register", { method: "POST", body: new URLSearchParams({ a: "b" }) })).status).toBe(
       415,
     );
   });
@@ -127,7 +127,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
   it("bar#AS-1 what nearly is a registered redirect URI, for such a client too", async () => {
     const client_id = await registered();
     for (const { uri, name } of redirectUriNearMisses(URI).filter((_, index) => index % 5 === 0)) {
-      const answer = await ask(client_id, bench, uri);
+      const answer = await ask(client_id, fixture, uri);
       expect([answer.status, answer.headers.get("location")], name).toEqual([400, null]);
     }
   });
@@ -136,7 +136,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
 describe("bar#AS-12 what is stored stays bounded", () => {
   it("as many in a minute as one address may, what is refused does not count, and the next is told when (#11)", async () => {
     const settings = { limits: { ...NO_LIMITS, registrationsPerMinute: 10 } };
-    const limited = await openStubServerBench({ callback: { registration: { hosts: [] } }, settings });
+    const limited = await openStubServerFixture({ callback: { registration: { hosts: [] } }, settings });
     try {
       for (let index = 0; index < 12; index += 1)
         expect((await limited.register({ redirect_uris: [] })).status).toBe(400);
@@ -170,19 +170,19 @@ describe("bar#AS-12 what is stored stays bounded", () => {
   it("one that nobody consents to is forgotten after a day, also where it was shown and knocked at /token", async () => {
     const client_id = await registered();
     expect((await ask(client_id)).status).toBe(200);
-    bench.clock.advance(DAY - 1);
-    expect((await bench.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_grant");
-    bench.clock.advance(1);
+    fixture.clock.advance(DAY - 1);
+    expect((await fixture.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_grant");
+    fixture.clock.advance(1);
     await expectPage(await ask(client_id));
-    expect((await bench.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_client");
+    expect((await fixture.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_client");
   });
 
   it("one that is used lives on for ninety days from the last time", async () => {
     const client_id = await registered();
     let { body } = await connect(client_id);
     for (let month = 0; month < 5; month += 1) {
-      bench.clock.advance(29 * DAY);
-      const refreshed = await bench.token({
+      fixture.clock.advance(29 * DAY);
+      const refreshed = await fixture.token({
         grant_type: "refresh_token",
         client_id,
         refresh_token: body["refresh_token"],
@@ -190,16 +190,16 @@ describe("bar#AS-12 what is stored stays bounded", () => {
       expect(refreshed.status, `month ${month}`).toBe(200);
       body = refreshed.body;
     }
-    bench.clock.advance(89 * DAY);
+    fixture.clock.advance(89 * DAY);
     expect((await ask(client_id)).status).toBe(200);
-    bench.clock.advance(DAY);
+    fixture.clock.advance(DAY);
     await expectPage(await ask(client_id));
   });
 });
 
 describe("what the operator permits", () => {
   it("is hosts, and loopback for programs on a device", async () => {
-    const limited = await openStubServerBench({ callback: { registration: { hosts: ["app.example"] } } });
+    const limited = await openStubServerFixture({ callback: { registration: { hosts: ["app.example"] } } });
     try {
       for (const uri of [URI, "http://127.0.0.1/cb", "http://[::1]:99/cb", "http://localhost:1/cb"])
         expect((await limited.register({ redirect_uris: [uri] })).status, uri).toBe(201);
@@ -220,12 +220,12 @@ describe("what the operator permits", () => {
 
   it("counts today: narrowed hosts and a closed door hold for those who came before", async () => {
     const client_id = await registered();
-    const { table } = bench;
-    const narrowed = await openStubServerBench({
+    const { table } = fixture;
+    const narrowed = await openStubServerFixture({
       records: () => table,
       callback: { registration: { hosts: ["other.example"] } },
     });
-    const closed = await openStubServerBench({ records: () => table });
+    const closed = await openStubServerFixture({ records: () => table });
     try {
       expect((await ask(client_id)).status).toBe(200);
       for (const later of [narrowed, closed]) await expectPage(await ask(client_id, later));

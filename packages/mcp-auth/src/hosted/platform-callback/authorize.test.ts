@@ -4,12 +4,12 @@ import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redire
 import {
   CALLBACK,
   form,
-  type HostedBench,
-  openHostedBench,
+  type HostedFixture,
+  openHostedFixture,
   SCOPES,
   SERVER,
   VERIFIER,
-} from "../../testing/hosted-bench.ts";
+} from "../../testing/hosted-fixture.ts";
 
 const vendor = defineVendor({
   id: "example",
@@ -19,11 +19,11 @@ const vendor = defineVendor({
   authorizationParams: { access_type: "offline" },
 });
 const STATE = "state of the platform &=+%/é";
-let bench: HostedBench;
+let fixture: HostedFixture;
 beforeAll(() => {
-  bench = openHostedBench({ vendor });
+  fixture = openHostedFixture({ vendor });
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const location = (answer: Response): URL => new URL(answer.headers.get("location") ?? "");
 async function expectPage(answer: Response): Promise<void> {
@@ -36,7 +36,7 @@ describe("bar#AS-1 an unverified client or redirect URI gets a page and no redir
   it("for every near miss of the platform's callback", async () => {
     const misses = redirectUriNearMisses(CALLBACK).filter(({ uri }) => uri !== "");
     for (const { name, uri } of misses) {
-      const answer = await bench.authorize({ redirect_uri: uri });
+      const answer = await fixture.authorize({ redirect_uri: uri });
       expect([name, answer.status, answer.headers.get("location")]).toEqual([name, 400, null]);
     }
     expect(misses.length).toBeGreaterThan(200);
@@ -49,18 +49,18 @@ describe("bar#AS-1 an unverified client or redirect URI gets a page and no redir
     ["no redirect URI", { redirect_uri: undefined }],
     ["an empty redirect URI", { redirect_uri: "" }],
   ])("for %s, whatever else is wrong", async (_what, parameters) => {
-    await expectPage(await bench.authorize({ ...parameters, response_type: "token", code_challenge: undefined }));
+    await expectPage(await fixture.authorize({ ...parameters, response_type: "token", code_challenge: undefined }));
   });
 
   it("for a parameter given twice", async () => {
     const once = form({ client_id: "platform", redirect_uri: CALLBACK }).toString();
-    await expectPage(await bench.request(`/authorize?${once}&redirect_uri=${encodeURIComponent(CALLBACK)}`));
+    await expectPage(await fixture.request(`/authorize?${once}&redirect_uri=${encodeURIComponent(CALLBACK)}`));
   });
 });
 
 describe("what is refused after that goes to the platform, with its state and without iss:", () => {
   async function expectToldPlatform(parameters: Record<string, string | undefined>, error: string): Promise<void> {
-    const answer = await bench.authorize(parameters);
+    const answer = await fixture.authorize(parameters);
     expect(answer.status).toBe(303);
     const back = location(answer);
     expect(back.origin + back.pathname).toBe(CALLBACK);
@@ -103,7 +103,7 @@ describe("what is refused after that goes to the platform, with its state and wi
   ])("rfc6749#3.3 a scope that is %s", (_what, scope) => expectToldPlatform({ scope }, "invalid_scope"));
 
   it("an outage", async () => {
-    const cold = openHostedBench({ vendor });
+    const cold = openHostedFixture({ vendor });
     cold.down.add("records");
     expect(location(await cold.authorize()).searchParams.get("error")).toBe("temporarily_unavailable");
     await cold.close();
@@ -112,7 +112,7 @@ describe("what is refused after that goes to the platform, with its state and wi
 
 describe("the way to the vendor", () => {
   it("has the platform's redirect URI and state as they came, our client, and a challenge of our own", async () => {
-    const answer = await bench.authorize({ resource: `${SERVER}/mcp`, scope: undefined });
+    const answer = await fixture.authorize({ resource: `${SERVER}/mcp`, scope: undefined });
     expect(answer.status).toBe(303);
     const url = location(answer);
     const { code_challenge: challenge, ...sent } = Object.fromEntries(url.searchParams);
@@ -132,21 +132,21 @@ describe("the way to the vendor", () => {
 
   it("bar#VR-1 has the same challenge in every process and after every restart, and another for another flow", async () => {
     const challenge = async (parameters = {}): Promise<string | null> =>
-      location(await bench.authorize(parameters)).searchParams.get("code_challenge");
+      location(await fixture.authorize(parameters)).searchParams.get("code_challenge");
     expect(await challenge()).toBe(await challenge());
     expect(await challenge({ code_challenge: deriveCodeChallenge("v".repeat(43)) })).not.toBe(await challenge());
-    const elsewhere = openHostedBench({ vendor });
+    const elsewhere = openHostedFixture({ vendor });
     expect(location(await elsewhere.authorize()).searchParams.get("code_challenge")).not.toBe(await challenge());
     await elsewhere.close();
   });
 
   it("asks for what the platform asks for", async () => {
-    expect(location(await bench.authorize({ scope: "api:read" })).searchParams.get("scope")).toBe("api:read");
+    expect(location(await fixture.authorize({ scope: "api:read" })).searchParams.get("scope")).toBe("api:read");
   });
 
   it("is not gone by a link preview, nor by a form", async () => {
     for (const method of ["HEAD", "POST"]) {
-      const { status, headers } = await bench.request("/authorize", { method });
+      const { status, headers } = await fixture.request("/authorize", { method });
       expect([status, headers.get("allow")]).toEqual([405, "GET"]);
     }
   });

@@ -8,17 +8,17 @@ import {
 } from "@modelcontextprotocol/client";
 import { driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CALLBACK, type OpenIdBench, openOpenIdBench, SCOPES, SERVER } from "../../testing/hosted-bench.ts";
+import { CALLBACK, type OpenIdFixture, openOpenIdFixture, SCOPES, SERVER } from "../../testing/hosted-fixture.ts";
 
-let bench: OpenIdBench;
+let fixture: OpenIdFixture;
 beforeAll(async () => {
-  bench = await openOpenIdBench();
+  fixture = await openOpenIdFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 describe("a stock MCP client as the platform", () => {
   it("finds, registers, connects, calls and refreshes, and the vendor's tokens stay here", async () => {
-    const fetchFn = async (url: string | URL, init?: RequestInit) => bench.request(new URL(url).pathname, init);
+    const fetchFn = async (url: string | URL, init?: RequestInit) => fixture.request(new URL(url).pathname, init);
     const resource = await discoverOAuthProtectedResourceMetadata(`${SERVER}/mcp`, {}, fetchFn);
     expect(resource).toMatchObject({ resource: `${SERVER}/mcp`, authorization_servers: [SERVER] });
     const metadata = await discoverAuthorizationServerMetadata(SERVER, { fetchFn });
@@ -37,7 +37,7 @@ describe("a stock MCP client as the platform", () => {
       state: "of the platform",
       resource: resource.resource,
     });
-    const left = await bench.request(authorizationUrl.pathname + authorizationUrl.search);
+    const left = await fixture.request(authorizationUrl.pathname + authorizationUrl.search);
     const callback = await driveConsent(left.headers.get("location") ?? "", {
       stopAt: (url) => url.href.startsWith(CALLBACK),
     });
@@ -51,16 +51,16 @@ describe("a stock MCP client as the platform", () => {
       resource: resource.resource,
       fetchFn,
     });
-    const caller = await bench.gate.identify(tokens.access_token);
+    const caller = await fixture.gate.identify(tokens.access_token);
     expect(caller).toMatchObject({ user: "user", clientId: "platform", scope: SCOPES });
     const vendorToken = (await caller?.vendorToken())?.accessToken.reveal() ?? "";
-    const me = await fetch(`${bench.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
+    const me = await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
     expect(await me.json()).toMatchObject({ sub: "user" });
     expect(JSON.stringify(tokens)).not.toContain(vendorToken);
 
     const refreshToken = tokens.refresh_token ?? "";
     const next = await refreshAuthorization(SERVER, { metadata, clientInformation, refreshToken, fetchFn });
-    expect(await bench.gate.identify(next.access_token)).toMatchObject({ user: "user" });
-    expect(bench.lines.join("")).not.toMatch(new RegExp([vendorToken, refreshToken, codeVerifier].join("|")));
+    expect(await fixture.gate.identify(next.access_token)).toMatchObject({ user: "user" });
+    expect(fixture.lines.join("")).not.toMatch(new RegExp([vendorToken, refreshToken, codeVerifier].join("|")));
   });
 });

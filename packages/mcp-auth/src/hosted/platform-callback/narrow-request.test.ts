@@ -1,28 +1,28 @@
 import { deriveCodeChallenge, hashOf } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSilentVendorBench, type SilentVendorBench } from "../../testing/silent-vendor.ts";
+import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/silent-vendor.ts";
 
 const ALL = "openid profile api:read api:write";
 const LESS = "openid api:read";
 
-let bench: SilentVendorBench;
+let fixture: SilentVendorFixture;
 beforeEach(async () => {
-  bench = await openSilentVendorBench();
+  fixture = await openSilentVendorFixture();
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 describe("rfc6749#5.1 a vendor that does not say what it granted, with the platform's callback,", () => {
   it("granted what the narrower request asked for, and the link keeps the broader tokens", async () => {
-    const broad = await bench.signIn();
-    const narrow = await bench.signIn(LESS);
+    const broad = await fixture.signIn();
+    const narrow = await fixture.signIn(LESS);
     expect(narrow).toMatchObject({ status: 200, scope: LESS });
     expect(broad).toMatchObject({ status: 200, scope: ALL, link: { scope: ALL } });
     expect(narrow.link).toEqual(broad.link);
   });
 
   it("has its newest tokens kept where a broader request follows", async () => {
-    const narrow = await bench.signIn(LESS);
-    const broad = await bench.signIn(ALL);
+    const narrow = await fixture.signIn(LESS);
+    const broad = await fixture.signIn(ALL);
     expect(broad).toMatchObject({ scope: ALL, link: { scope: ALL } });
     expect(broad.link.token).not.toBe(narrow.link.token);
   });
@@ -30,9 +30,9 @@ describe("rfc6749#5.1 a vendor that does not say what it granted, with the platf
 
 describe("a request for less than VENDOR_SCOPES", () => {
   const ask = async (codeVerifier: string, scope?: string) =>
-    bench.authorize({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
+    fixture.authorize({ scope, code_challenge: deriveCodeChallenge(codeVerifier) });
   const recordOf = async (codeVerifier: string) =>
-    bench.table.get({ kind: "narrow-request", id: hashOf(deriveCodeChallenge(codeVerifier)) });
+    fixture.table.get({ kind: "narrow-request", id: hashOf(deriveCodeChallenge(codeVerifier)) });
 
   it("alone leaves a record, which a second one of the same flow does not change", async () => {
     const [all, less] = ["a".repeat(43), "b".repeat(43)] as const;
@@ -46,9 +46,9 @@ describe("a request for less than VENDOR_SCOPES", () => {
 
   it("is refused in an outage before the browser goes to the vendor", async () => {
     await ask("a".repeat(43)); // the server key is there from now on
-    bench.down.add("records");
+    fixture.down.add("records");
     const refused = await ask("b".repeat(43), LESS);
     expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
-    expect((await ask("b".repeat(43))).headers.get("location")).toMatch(bench.provider.issuer);
+    expect((await ask("b".repeat(43))).headers.get("location")).toMatch(fixture.provider.issuer);
   });
 });

@@ -22,19 +22,19 @@ describe("with a defence off", () => {
       const core = await original<typeof Core>();
       return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
     });
-    const { openHostedBench } = await import("../../testing/hosted-bench.ts");
+    const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
     const vendor = defineVendor({
       id: "example",
       name: "Example",
       authorizationEndpoint: "https://vendor.example/authorize",
       tokenEndpoint: "https://vendor.example/token",
     });
-    const bench = openHostedBench({ vendor });
+    const fixture = openHostedFixture({ vendor });
     const away = async (parameters: Record<string, string>) =>
-      (await bench.authorize({ redirect_uri: ELSEWHERE, ...parameters })).headers.get("location") ?? "";
+      (await fixture.authorize({ redirect_uri: ELSEWHERE, ...parameters })).headers.get("location") ?? "";
     expect(await away({ response_type: "token" })).toContain(`${ELSEWHERE}?error=`);
     expect(new URL(await away({})).searchParams.get("redirect_uri")).toBe(ELSEWHERE);
-    await bench.close();
+    await fixture.close();
   });
 
   it("a code without its verifier is worth tokens where PKCE #2 does not hang on PKCE #1 (twin of bar#AS-3)", async () => {
@@ -43,32 +43,32 @@ describe("with a defence off", () => {
       const constant: typeof vendorSecrets = (_challenge, vendor, deps) => vendorSecrets("A".repeat(43), vendor, deps);
       return { vendorSecrets: constant };
     });
-    const { openOpenIdBench } = await import("../../testing/hosted-bench.ts");
-    const bench = await openOpenIdBench();
+    const { openOpenIdFixture } = await import("../../testing/hosted-fixture.ts");
+    const fixture = await openOpenIdFixture();
     try {
-      const { code: stolen } = await bench.consent();
-      expect((await bench.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
+      const { code: stolen } = await fixture.consent();
+      expect((await fixture.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
     } finally {
-      await bench.close();
+      await fixture.close();
     }
   });
 
   it("a code is worth tokens as often as the vendor takes it (twin of bar#AS-4)", async () => {
     vi.doMock("./vendor-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
-    const { openHostedBench } = await import("../../testing/hosted-bench.ts");
+    const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
     const stub = await startStubVendor();
     const { authorizationEndpoint, tokenEndpoint } = stub;
-    const bench = openHostedBench({
+    const fixture = openHostedFixture({
       vendor: defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint }),
       scopes: ["read"],
       vendorClient: (real) => ({ ...real, identify: async () => "user" }),
     });
     try {
-      const answers = [await bench.token({ code: "c" }), await bench.token({ code: "c" })];
+      const answers = [await fixture.token({ code: "c" }), await fixture.token({ code: "c" })];
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-      expect(await bench.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+      expect(await fixture.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     } finally {
-      await bench.close();
+      await fixture.close();
       await stub.close();
     }
   });

@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CALLBACK, form, type OpenIdBench, openOpenIdBench, SERVER, VERIFIER } from "../../testing/hosted-bench.ts";
+import {
+  CALLBACK,
+  form,
+  type OpenIdFixture,
+  openOpenIdFixture,
+  SERVER,
+  VERIFIER,
+} from "../../testing/hosted-fixture.ts";
 
-let bench: OpenIdBench;
+let fixture: OpenIdFixture;
 beforeAll(async () => {
-  bench = await openOpenIdBench();
+  fixture = await openOpenIdFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const asked = (): number => bench.provider.requests().filter(({ path }) => path === "/token").length;
+const asked = (): number => fixture.provider.requests().filter(({ path }) => path === "/token").length;
 const CODE = form({ grant_type: "authorization_code", code: "c", redirect_uri: CALLBACK, code_verifier: VERIFIER });
 const post = async (body: string, headers: Record<string, string> = {}) => {
-  const answer = await bench.request("/token", {
+  const answer = await fixture.request("/token", {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body,
@@ -28,7 +35,7 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
   const basic = { authorization: `Basic ${Buffer.from("platform:").toString("base64")}` };
 
   it("refuses GET", async () => {
-    const answer = await bench.request(`/token?${CODE.toString()}&client_id=platform`);
+    const answer = await fixture.request(`/token?${CODE.toString()}&client_id=platform`);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
@@ -63,11 +70,11 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
 
 describe("what the platform can mend costs it no code", () => {
   async function expectCodeKept(parameters: Record<string, string | undefined>, error: string): Promise<void> {
-    const { code } = await bench.consent();
+    const { code } = await fixture.consent();
     const before = asked();
-    expect((await bench.token({ code, ...parameters })).body["error"]).toBe(error);
+    expect((await fixture.token({ code, ...parameters })).body["error"]).toBe(error);
     expect(asked()).toBe(before);
-    expect((await bench.token({ code, resource: `${SERVER}/mcp` })).status).toBe(200);
+    expect((await fixture.token({ code, resource: `${SERVER}/mcp` })).status).toBe(200);
   }
 
   it.each([
@@ -86,17 +93,17 @@ describe("what the platform can mend costs it no code", () => {
   ])("bar#AS-3 a verifier, %s", (_what, verifier) => expectCodeKept({ code_verifier: verifier }, "invalid_request"));
 
   it("bar#AS-3 a wrong verifier is the vendor's to refuse, and takes the code from nobody", async () => {
-    const { code } = await bench.consent();
-    const wrong = await bench.token({ code, code_verifier: "w".repeat(43) });
+    const { code } = await fixture.consent();
+    const wrong = await fixture.token({ code, code_verifier: "w".repeat(43) });
     expect([wrong.status, wrong.body["error"]]).toEqual([400, "invalid_grant"]);
-    expect((await bench.token({ code })).status).toBe(200);
+    expect((await fixture.token({ code })).status).toBe(200);
   });
 });
 
 describe("the answer", () => {
   it("rfc6749#5.1 is ours, typed, with the scope the vendor granted, and is cached by nobody", async () => {
-    const { code } = await bench.consent({ scope: "api:read" });
-    const { status, headers, body } = await bench.token({ code });
+    const { code } = await fixture.consent({ scope: "api:read" });
+    const { status, headers, body } = await fixture.token({ code });
     expect(status).toBe(200);
     expect(headers.get("cache-control")).toBe("no-store");
     expect(Object.keys(body).toSorted()).toEqual([
@@ -113,7 +120,7 @@ describe("the answer", () => {
 
 describe("a vendor without PKCE", () => {
   it("bar#VR-3 is tied to the verifier by the nonce of its ID token", async () => {
-    const plain = await openOpenIdBench({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
+    const plain = await openOpenIdFixture({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
     try {
       const sent = new URL((await plain.authorize()).headers.get("location") ?? "").searchParams;
       expect([sent.has("nonce"), sent.has("code_challenge")]).toEqual([true, false]);

@@ -2,14 +2,19 @@ import { type Clock, defineVendor, type RecordStore, type Vendor } from "@oauth-
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../clock.ts";
-import { type HostedBench, openHostedBench, type OpenIdBench, openOpenIdBench } from "../../testing/hosted-bench.ts";
+import {
+  type HostedFixture,
+  openHostedFixture,
+  type OpenIdFixture,
+  openOpenIdFixture,
+} from "../../testing/hosted-fixture.ts";
 import { RECORD_STORES } from "../../testing/record-stores.ts";
 import { linkKey } from "../vendor-links/link.ts";
 
 const stubVendor = ({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }: StubVendor): Vendor =>
   defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint, revocationEndpoint });
-const openStubBench = (records?: (now: Clock) => RecordStore): HostedBench =>
-  openHostedBench({
+const openStubFixture = (records?: (now: Clock) => RecordStore): HostedFixture =>
+  openHostedFixture({
     vendor: stubVendor(stub),
     scopes: ["read"],
     vendorClient: (real) => ({ ...real, identify: async () => "user" }),
@@ -18,13 +23,13 @@ const openStubBench = (records?: (now: Clock) => RecordStore): HostedBench =>
 
 /** A vendor that takes every code as often as it comes. */
 let stub: StubVendor;
-let bench: HostedBench;
+let fixture: HostedFixture;
 beforeAll(async () => {
   stub = await startStubVendor();
-  bench = openStubBench();
+  fixture = openStubFixture();
 });
 afterAll(async () => {
-  await bench.close();
+  await fixture.close();
   await stub.close();
 });
 
@@ -33,17 +38,17 @@ const refusal = { status: 400, body: { error: "invalid_grant" } };
 describe("bar#AS-4 a code is good once", () => {
   it.each([1, 31])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
     const code = `code-${seconds}`;
-    const { body } = await bench.token({ code });
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    bench.clock.advance(seconds);
-    expect(await bench.token({ code })).toMatchObject(refusal);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeUndefined();
-    expect(await bench.refresh(body["refresh_token"] ?? "")).toMatchObject(refusal);
+    const { body } = await fixture.token({ code });
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    fixture.clock.advance(seconds);
+    expect(await fixture.token({ code })).toMatchObject(refusal);
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.refresh(body["refresh_token"] ?? "")).toMatchObject(refusal);
   });
 
   it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
     const before = stub.counts()["/token"] ?? 0;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => bench.token({ code: "raced" })));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.token({ code: "raced" })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
     expect((stub.counts()["/token"] ?? 0) - before).toBe(1);
@@ -53,7 +58,7 @@ describe("bar#AS-4 a code is good once", () => {
     const stores = await RECORD_STORES[kind]?.();
     if (stores === undefined) throw new Error("no such store");
     const first = await stores.fresh(systemClock);
-    const processes = [openStubBench(() => first), openStubBench((now) => stores.again(now))];
+    const processes = [openStubFixture(() => first), openStubFixture((now) => stores.again(now))];
     try {
       const tries = Array.from({ length: 50 }, async (_, index) => processes[index % 2]?.token({ code: "c" }));
       const answers = await Promise.all(tries);
@@ -72,21 +77,21 @@ describe("bar#AS-4 a code is good once", () => {
 
   it("but a replay without the verifier, of another client or with another redirect URI ends nothing", async () => {
     const code = "replayed";
-    const { body } = await bench.token({ code });
+    const { body } = await fixture.token({ code });
     // The stub does not look at verifiers, so this one is even a code of its own; a real vendor refuses it.
-    await bench.token({ code, code_verifier: "w".repeat(43) });
-    await bench.token({ code, client_id: "another" });
-    await bench.token({ code, redirect_uri: "https://platform.example/other" });
-    await bench.token({ code, code_verifier: undefined });
-    await bench.token({ code, resource: "https://other.example" });
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await fixture.token({ code, code_verifier: "w".repeat(43) });
+    await fixture.token({ code, client_id: "another" });
+    await fixture.token({ code, redirect_uri: "https://platform.example/other" });
+    await fixture.token({ code, code_verifier: undefined });
+    await fixture.token({ code, resource: "https://other.example" });
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
   });
 });
 
 describe("outages around a code", () => {
-  let real: OpenIdBench;
+  let real: OpenIdFixture;
   beforeAll(async () => {
-    real = await openOpenIdBench();
+    real = await openOpenIdFixture();
   });
   afterAll(() => real.close());
   beforeEach(() => real.down.clear());
@@ -131,7 +136,7 @@ describe("outages around a code", () => {
   });
 
   it("a vendor that does not say who the user is gets its tokens back", async () => {
-    const mute = await openOpenIdBench({ entry: { identity: { from: "id_token", members: ["oid"] } } });
+    const mute = await openOpenIdFixture({ entry: { identity: { from: "id_token", members: ["oid"] } } });
     try {
       const answer = await mute.connect();
       expect([answer.status, answer.body["error"]]).toEqual([502, "vendor_response_invalid"]);

@@ -10,7 +10,7 @@ import {
   type VendorSimulator,
 } from "@oauth-broker/simulators/vendors";
 import { afterEach, describe, expect, it } from "vitest";
-import { CALLBACK, CREDENTIALS, type HostedBench, openHostedBench } from "../../testing/hosted-bench.ts";
+import { CALLBACK, CREDENTIALS, type HostedFixture, openHostedFixture } from "../../testing/hosted-fixture.ts";
 import { linkKey } from "../vendor-links/link.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -26,7 +26,7 @@ const APP = {
 
 interface Simulated {
   readonly vendor: VendorSimulator;
-  readonly bench: HostedBench;
+  readonly fixture: HostedFixture;
 }
 
 /** @param client settings of the app at the vendor */
@@ -35,9 +35,9 @@ async function open(vendor: VendorSimulator, scopes: readonly string[], client: 
   vendor.addClient({ ...APP, ...client });
   const entry = REGISTRY.get(vendor.id)?.vendor;
   if (entry === undefined) throw new Error(`no entry ${vendor.id}`);
-  const bench = openHostedBench({ vendor: atSimulator(entry, vendor), scopes });
-  cleanups.push(() => bench.close());
-  return { vendor, bench };
+  const fixture = openHostedFixture({ vendor: atSimulator(entry, vendor), scopes });
+  cleanups.push(() => fixture.close());
+  return { vendor, fixture };
 }
 
 /** Whose addresses are made for a tenant: here that of whoever signs in. */
@@ -55,12 +55,12 @@ function atSimulator(entry: Vendor, { endpoints, url }: VendorSimulator): Vendor
   return { ...atEndpoints(entry, endpoints), ...moved };
 }
 
-async function connect({ bench }: Simulated) {
-  const start = await bench.authorize();
+async function connect({ fixture }: Simulated) {
+  const start = await fixture.authorize();
   const back = await driveConsent(start.headers.get("location") ?? "", {
     stopAt: (url) => url.href.startsWith(CALLBACK),
   });
-  return bench.token({ code: back.searchParams.get("code") ?? "" });
+  return fixture.token({ code: back.searchParams.get("code") ?? "" });
 }
 
 describe("a first-class vendor", () => {
@@ -79,31 +79,31 @@ describe("a first-class vendor", () => {
     ["Microsoft, tenant and object", /^[\da-f-]{36}:[\da-f-]{36}$/, openMicrosoft],
   ])("bar#XA-10 says who the user is: %s; the link renews and ends", async (_name, user, start) => {
     const simulated = await start();
-    const { bench, vendor } = simulated;
+    const { fixture, vendor } = simulated;
     const { status, body } = await connect(simulated);
     expect([status, body["error"]]).toEqual([200, undefined]);
-    const caller = await bench.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.gate.identify(body["access_token"] ?? "");
     expect(caller?.user).toMatch(user);
     expect(caller?.user).not.toContain("@");
     const token = await caller?.vendorToken();
     expect(vendor.isLive(token?.accessToken.reveal() ?? "")).toBe(true);
-    const stored = await bench.tokens.get(linkKey(caller?.user ?? "", bench));
+    const stored = await fixture.tokens.get(linkKey(caller?.user ?? "", fixture));
     if (stored?.tokens.refreshToken !== undefined && token !== undefined) {
       const next = await caller?.refused(token);
       expect(vendor.isLive(next?.accessToken.reveal() ?? "")).toBe(true);
     }
-    expect((await bench.revoke(body["refresh_token"] ?? "")).status).toBe(200);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toBeUndefined();
-    expect(await bench.tokens.get(linkKey(caller?.user ?? "", bench))).toBeUndefined();
+    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.tokens.get(linkKey(caller?.user ?? "", fixture))).toBeUndefined();
   });
 
   it("whose tokens do not expire and cannot be renewed: one 401 there ends the link", async () => {
     const github = await open(await startGitHub(), ["read:user"]);
     const { body } = await connect(github);
-    const caller = await github.bench.gate.identify(body["access_token"] ?? "");
+    const caller = await github.fixture.gate.identify(body["access_token"] ?? "");
     const token = await caller?.vendorToken();
     expect(token === undefined ? token : await caller?.refused(token)).toBeUndefined();
-    expect(await github.bench.gate.identify(body["access_token"] ?? "")).toBeUndefined();
-    expect((await github.bench.refresh(body["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
+    expect(await github.fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect((await github.fixture.refresh(body["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 });

@@ -1,32 +1,32 @@
 /** What strangers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SERVER, VERIFIER } from "../../testing/hosted-bench.ts";
+import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import {
   expectPage,
   location,
   NATIVE,
-  openStubServerBench,
+  openStubServerFixture,
   OTHER,
-  type StubServerBench,
-} from "../../testing/server-bench.ts";
+  type StubServerFixture,
+} from "../../testing/server-fixture.ts";
 
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 beforeAll(async () => {
-  bench = await openStubServerBench();
+  fixture = await openStubServerFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const vendorVisits = (): number => bench.stub.counts()["/authorize"] ?? 0;
+const vendorVisits = (): number => fixture.stub.counts()["/authorize"] ?? 0;
 const told = (answer: Response) => Object.fromEntries(location(answer).searchParams);
 
 describe("bar#AS-7 the page's form is taken from the browser that saw the page", () => {
   it("not without its cookie, not with another's, not without or with another token", async () => {
-    const victim = bench.browser();
-    const attacker = bench.browser();
+    const victim = fixture.browser();
+    const attacker = fixture.browser();
     const [theirs, own] = [await victim.ask(), await attacker.ask()];
     const before = vendorVisits();
     const tries = [
-      bench.browser().decide(theirs),
+      fixture.browser().decide(theirs),
       attacker.decide(theirs),
       victim.decide(own),
       victim.decide({ ...theirs, fields: { ...theirs.fields, csrf: "" } }),
@@ -41,7 +41,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
   });
 
   it("a request that is wrong has no page, so no form of it is taken", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const { fields } = await browser.ask();
     await expectPage(await browser.post("/authorize", { ...fields, response_type: "token", decision: "deny" }));
     await expectPage(await browser.post("/authorize", { ...fields, request: "e30.e30.", decision: "approve" }));
@@ -49,23 +49,23 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
   });
 
   it("a No is taken from nobody else either", async () => {
-    const page = await bench.browser().ask();
-    await expectPage(await bench.browser().decide(page, "deny"));
+    const page = await fixture.browser().ask();
+    await expectPage(await fixture.browser().decide(page, "deny"));
   });
 
   it("a planted cookie that is not one of ours is no cookie", async () => {
-    const answer = await bench.request("/authorize?client_id=desk", {
+    const answer = await fixture.request("/authorize?client_id=desk", {
       headers: { cookie: "__Host-flow-consent=x; y" },
     });
     await expectPage(answer);
-    const { fields } = await bench.browser().ask();
+    const { fields } = await fixture.browser().ask();
     const body = new URLSearchParams({ ...fields, decision: "approve" });
     const cookie = `flow-consent=${"A".repeat(43)}`;
-    await expectPage(await bench.request("/authorize", { method: "POST", body, headers: { cookie } }));
+    await expectPage(await fixture.request("/authorize", { method: "POST", body, headers: { cookie } }));
   });
 
   it("bar#AS-20 JSON is no form", async () => {
-    const answer = await bench.request("/authorize", {
+    const answer = await fixture.request("/authorize", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: "{}",
@@ -74,7 +74,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
   });
 
   it("what a link brings of the form's own fields does not become part of it", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const page = await browser.ask({ decision: "approve", csrf: "x", constructor: "y", extra: "z" });
     expect(Object.keys(page.fields).toSorted()).toEqual([
       "client_id",
@@ -89,7 +89,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
   });
 
   it("a request of 64 parameters has a form that can be answered", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const many = Object.fromEntries(Array.from({ length: 58 }, (_, index) => [`x${index}`, "1"]));
     expect((await browser.decide(await browser.ask(many))).status).toBe(303);
   });
@@ -97,7 +97,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
 
 describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
   it("the token of one client's page, with the request of another", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const { fields } = await browser.ask();
     const answer = await browser.post("/authorize", {
       ...fields,
@@ -115,16 +115,16 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
     ["more scope", { scope: "read write" }],
     ["a resource", { resource: `${SERVER}/mcp` }],
   ])("nor with %s", async (_what, changed) => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const asked = { client_id: "native", redirect_uri: NATIVE.redirectUris[0], scope: "read" };
     const { fields } = await browser.ask(asked);
     await expectPage(await browser.post("/authorize", { ...fields, ...changed, decision: "approve" }));
   });
 
   it("nor to the same one once the deployment asks for more", async () => {
-    const more = await openStubServerBench({ scopes: ["read", "write", "admin"] });
+    const more = await openStubServerFixture({ scopes: ["read", "write", "admin"] });
     try {
-      const browser = bench.browser();
+      const browser = fixture.browser();
       const { fields } = await browser.ask();
       const body = new URLSearchParams({ ...fields, decision: "approve" });
       const cookie = browser.jar.header(new URL(SERVER)) ?? "";
@@ -135,7 +135,7 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
   });
 
   it("who agreed is asked again the next time", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     await browser.connect();
     expect((await browser.authorize()).status).toBe(200);
   });
@@ -143,10 +143,10 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
 
 describe("bar#AS-8 an answer of the vendor in another browser", () => {
   it("is a page, without code and without harm to the flow", async () => {
-    const attacker = bench.browser();
+    const attacker = fixture.browser();
     const callback = await attacker.consent(await attacker.leave());
     const path = callback.pathname + callback.search;
-    const victim = bench.browser();
+    const victim = fixture.browser();
     // The victim has been here before, and is on the way somewhere as well.
     await victim.leave();
     const answer = await victim.get(path);
@@ -156,7 +156,7 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
   });
 
   it("nor does the cookie of another flow, or of the page, help", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const one = await browser.leave();
     const callback = await browser.consent(one);
     const flowId = one.searchParams.get("state")?.split(".")[0] ?? "";
@@ -165,17 +165,17 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
     expect(others).toHaveLength(2);
     const forged = others.map((pair) => `__Host-flow-${flowId}=${pair.split("=")[1]}`);
     for (const cookie of [...forged, others.join("; ")]) {
-      const answer = await bench.request(callback.pathname + callback.search, { headers: { cookie } });
+      const answer = await fixture.request(callback.pathname + callback.search, { headers: { cookie } });
       expect(await expectPage(answer)).toContain("browser_mismatch");
     }
   });
 
   it.each(["", "x", `${"A".repeat(22)}.${"B".repeat(43)}`])("a state that is not ours: %j", async (state) => {
-    await expectPage(await bench.browser().get(`/callback?code=c&state=${state}`));
+    await expectPage(await fixture.browser().get(`/callback?code=c&state=${state}`));
   });
 
   it("a state of ours with another secret", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
     const [flowId = ""] = (callback.searchParams.get("state") ?? "").split(".");
     callback.searchParams.set("state", `${flowId}.${"A".repeat(43)}`);
@@ -184,15 +184,15 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
 });
 
 it("bar#AS-1 a client the operator took away in the middle gets neither code nor error", async () => {
-  const { table, settings } = bench;
+  const { table, settings } = fixture;
   const same = { records: () => table, vendor: settings.vendor.vendor };
-  const narrow = await openStubServerBench({ ...same, callback: { clients: [OTHER] } });
-  const moved = await openStubServerBench({
+  const narrow = await openStubServerFixture({ ...same, callback: { clients: [OTHER] } });
+  const moved = await openStubServerFixture({
     ...same,
     callback: { clients: [{ clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/new"] }] },
   });
   try {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
     const path = callback.pathname + callback.search;
     const cookie = browser.jar.header(callback) ?? "";
@@ -206,9 +206,9 @@ it("bar#AS-1 a client the operator took away in the middle gets neither code nor
 
 it("what waits in the records opens nothing: neither state, cookie, code nor the vendor's code is in them", async () => {
   const kept: string[] = [];
-  const watched = await openStubServerBench({
+  const watched = await openStubServerFixture({
     records: () => {
-      const store = bench.table;
+      const store = fixture.table;
       return {
         ...store,
         get: (...args) => store.get(...args),

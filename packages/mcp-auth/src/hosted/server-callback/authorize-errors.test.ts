@@ -1,28 +1,28 @@
 /** What is asked wrongly at GET /authorize: who sees a page, and who is told by redirect. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
-import { SERVER } from "../../testing/hosted-bench.ts";
+import { SERVER } from "../../testing/hosted-fixture.ts";
 import {
   BACK,
   expectPage,
   location,
-  openStubServerBench,
+  openStubServerFixture,
   OTHER,
   STATE,
-  type StubServerBench,
-} from "../../testing/server-bench.ts";
+  type StubServerFixture,
+} from "../../testing/server-fixture.ts";
 
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 beforeAll(async () => {
-  bench = await openStubServerBench();
+  fixture = await openStubServerFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const told = (answer: Response) => Object.fromEntries(location(answer).searchParams);
 
 describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
   it("for every redirect URI that is nearly registered", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const misses = redirectUriNearMisses(BACK);
     expect(misses.length).toBeGreaterThan(200);
     for (const { uri, name } of misses) {
@@ -42,7 +42,7 @@ describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
     "http://localhost:5001/cb",
     "http://localhost/cb",
   ])("rfc8252#7.3 but a program on the computer may have any port: %s", async (redirect_uri) => {
-    const { fields, html } = await bench.browser().ask({ client_id: "native", redirect_uri });
+    const { fields, html } = await fixture.browser().ask({ client_id: "native", redirect_uri });
     expect(fields["redirect_uri"]).toBe(redirect_uri);
     expect(html).toContain("The answer goes to a program on this computer.");
   });
@@ -65,7 +65,7 @@ describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
     "http://[::2]:7777/cb",
     "http://127.1:80/cb",
   ])("rfc8252#8.3 and nothing but the port: %s", async (redirect_uri) => {
-    await expectPage(await bench.browser().authorize({ client_id: "native", redirect_uri }));
+    await expectPage(await fixture.browser().authorize({ client_id: "native", redirect_uri }));
   });
 
   it.each([
@@ -76,13 +76,13 @@ describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
     ["no redirect URI", { redirect_uri: undefined }],
     ["another client's redirect URI", { redirect_uri: OTHER.redirectUris[0] }],
     ["another client", { client_id: "other" }],
-  ])("for %s", async (_what, wishes) => {
-    await expectPage(await bench.browser().authorize(wishes));
+  ])("for %s", async (_what, parameters) => {
+    await expectPage(await fixture.browser().authorize(parameters));
   });
 
   it("for a parameter that is there twice", async () => {
     const query = "client_id=desk&client_id=desk";
-    await expectPage(await bench.browser().get(`/authorize?${query}`));
+    await expectPage(await fixture.browser().get(`/authorize?${query}`));
   });
 });
 
@@ -106,15 +106,15 @@ describe("what a known client asks wrongly is told to it, with state and iss", (
     ["no response_type", { response_type: undefined }, "invalid_request"],
     ["rfc6749#3.3 more scope than there is", { scope: "read admin" }, "invalid_scope"],
     ["rfc6749#3.3 a scope that is none", { scope: 'a"b' }, "invalid_scope"],
-  ])("bar#AS-18 %s", async (_what, wishes, error) => {
-    const answer = await bench.browser().authorize(wishes);
+  ])("bar#AS-18 %s", async (_what, parameters, error) => {
+    const answer = await fixture.browser().authorize(parameters);
     expect([answer.status, location(answer).href.startsWith(`${BACK}?`)]).toEqual([303, true]);
     expect(told(answer)).toMatchObject({ error, state: STATE, iss: SERVER });
     expect(location(answer).searchParams.getAll("iss")).toHaveLength(1);
   });
 
   it("the resource there is, and response_mode=query, are fine", async () => {
-    const { fields } = await bench.browser().ask({ resource: `${SERVER}/mcp`, response_mode: "query" });
+    const { fields } = await fixture.browser().ask({ resource: `${SERVER}/mcp`, response_mode: "query" });
     expect(fields).toMatchObject({ resource: `${SERVER}/mcp`, response_mode: "query" });
   });
 });

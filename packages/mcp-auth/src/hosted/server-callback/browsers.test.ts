@@ -1,25 +1,30 @@
 /** People with tabs, reloads, previews and several devices. */
 import { driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SERVER } from "../../testing/hosted-bench.ts";
-import { expectPage, location, openOpenIdServerBench, type OpenIdServerBench } from "../../testing/server-bench.ts";
+import { SERVER } from "../../testing/hosted-fixture.ts";
+import {
+  expectPage,
+  location,
+  openOpenIdServerFixture,
+  type OpenIdServerFixture,
+} from "../../testing/server-fixture.ts";
 
-let bench: OpenIdServerBench;
+let fixture: OpenIdServerFixture;
 beforeAll(async () => {
-  bench = await openOpenIdServerBench();
+  fixture = await openOpenIdServerFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 describe("people and their browsers", () => {
   it("survives a double GET and a reload: every page can be answered", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const pages = [await browser.ask(), await browser.ask(), await browser.ask()];
     expect(new Set(pages.map(({ fields }) => fields["csrf"])).size).toBe(1);
     for (const page of pages) expect((await browser.decide(page)).status).toBe(303);
   });
 
   it("two tabs, of two clients, finish on their own, in whatever order", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const first = await browser.ask({ state: "one" });
     const second = await browser.ask({
       state: "two",
@@ -34,49 +39,49 @@ describe("people and their browsers", () => {
   });
 
   it("a second GET of the callback is a page, and takes nothing from the client", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
     const back = await browser.finish(callback);
     await expectPage(await browser.get(callback.pathname + callback.search));
-    expect((await bench.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
+    expect((await fixture.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
   });
 
   it("HEAD, as of a link preview, is 405 and spends nothing", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
     for (const path of [callback.pathname + callback.search, "/authorize"]) {
-      const answer = await bench.request(path, {
+      const answer = await fixture.request(path, {
         method: "HEAD",
         headers: { cookie: browser.jar.header(callback) ?? "" },
       });
       expect(answer.status).toBe(405);
     }
-    expect((await bench.request("/callback", { method: "POST" })).status).toBe(405);
+    expect((await fixture.request("/callback", { method: "POST" })).status).toBe(405);
     expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
   });
 
   it("of 20 answers to one state at the same time one leads on", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
     const path = callback.pathname + callback.search;
     const cookie = browser.jar.header(callback) ?? "";
-    const answers = await Promise.all(Array.from({ length: 20 }, () => bench.request(path, { headers: { cookie } })));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.request(path, { headers: { cookie } })));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
   });
 
   it("an answer after ten minutes comes too late", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave());
-    bench.clock.advance(601);
+    fixture.clock.advance(601);
     await expectPage(await browser.get(callback.pathname + callback.search));
   });
 });
 
 it("a user without our browser cookie, driven as a person would be, is stopped at the page", async () => {
-  const vendor = await bench.browser().leave();
+  const vendor = await fixture.browser().leave();
   const callback = await driveConsent(vendor, { stopAt: (url) => url.href.startsWith(SERVER) });
-  expect(await expectPage(await bench.browser().get(callback.pathname + callback.search))).toContain(
+  expect(await expectPage(await fixture.browser().get(callback.pathname + callback.search))).toContain(
     "browser_mismatch",
   );
 });

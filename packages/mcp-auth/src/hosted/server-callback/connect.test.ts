@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SERVER } from "../../testing/hosted-bench.ts";
+import { SERVER } from "../../testing/hosted-fixture.ts";
 import {
   BACK,
   expectPage,
   location,
-  openOpenIdServerBench,
-  type OpenIdServerBench,
+  openOpenIdServerFixture,
+  type OpenIdServerFixture,
   STATE,
-} from "../../testing/server-bench.ts";
+} from "../../testing/server-fixture.ts";
 
-let bench: OpenIdServerBench;
+let fixture: OpenIdServerFixture;
 beforeAll(async () => {
-  bench = await openOpenIdServerBench();
+  fixture = await openOpenIdServerFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const asked = (path: string): number => bench.provider.requests().filter((one) => one.path === path).length;
+const asked = (path: string): number => fixture.provider.requests().filter((one) => one.path === path).length;
 
 describe("a user connects", () => {
   it("bar#AS-18 from the page over the vendor to the client, to tokens of ours and to /mcp", async () => {
-    const back = await bench.browser().connect({ scope: "api:read", resource: `${SERVER}/mcp` });
+    const back = await fixture.browser().connect({ scope: "api:read", resource: `${SERVER}/mcp` });
     expect(back.href.startsWith(`${BACK}?`)).toBe(true);
     expect(Object.fromEntries(back.searchParams)).toEqual({
       code: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
@@ -28,37 +28,37 @@ describe("a user connects", () => {
       flow_id: expect.stringMatching(/^[\w-]{22}$/),
     });
     expect(back.searchParams.getAll("iss")).toHaveLength(1);
-    const { status, body, headers } = await bench.redeem(back.searchParams.get("code") ?? "");
+    const { status, body, headers } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect([status, body["scope"], headers.get("cache-control")]).toEqual([200, "openid api:read", "no-store"]);
-    const caller = await bench.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.gate.identify(body["access_token"] ?? "");
     expect(caller).toMatchObject({ user: "user", clientId: "desk", scope: ["openid", "api:read"] });
     const vendorToken = (await caller?.vendorToken())?.accessToken.reveal() ?? "";
-    const me = await fetch(`${bench.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
+    const me = await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
     expect(await me.json()).toMatchObject({ sub: "user" });
     expect(JSON.stringify(body)).not.toContain(vendorToken);
-    const next = await bench.token({
+    const next = await fixture.token({
       grant_type: "refresh_token",
       client_id: "desk",
       refresh_token: body["refresh_token"],
     });
-    expect(await bench.gate.identify(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.gate.identify(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     const secrets = [vendorToken, body["access_token"], body["refresh_token"], back.searchParams.get("code")];
-    for (const secret of secrets) expect(bench.lines.join("")).not.toContain(secret);
+    for (const secret of secrets) expect(fixture.lines.join("")).not.toContain(secret);
   });
 
   it("bar#AS-17 metadata says what there is: iss, S256, and no registration or documents where they are off", async () => {
-    const answer = await bench.request("/.well-known/oauth-authorization-server");
+    const answer = await fixture.request("/.well-known/oauth-authorization-server");
     expect(await answer.json()).toMatchObject({
       issuer: SERVER,
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: false,
       code_challenge_methods_supported: ["S256"],
     });
-    expect((await bench.register({ redirect_uris: [BACK] })).status).toBe(404);
+    expect((await fixture.register({ redirect_uris: [BACK] })).status).toBe(404);
   });
 
   it("with a PKCE #2 and a nonce of its own in every flow, neither of them the client's", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const [first, second] = [await browser.leave(), await browser.leave()];
     const names = ["code_challenge", "nonce", "state"];
     const ours = [first, second].flatMap(({ searchParams }) => names.map((name) => searchParams.get(name) ?? ""));
@@ -69,14 +69,14 @@ describe("a user connects", () => {
   });
 
   it("without state, and then none comes back", async () => {
-    const back = await bench.browser().connect({ state: undefined });
+    const back = await fixture.browser().connect({ state: undefined });
     expect(back.searchParams.has("state")).toBe(false);
   });
 });
 
 describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
   it("the page asks no vendor, sets no cookie of a flow, and names client, way back and scopes", async () => {
-    const quiet = await openOpenIdServerBench();
+    const quiet = await openOpenIdServerFixture();
     try {
       const answer = await quiet.browser().authorize({ scope: "api:read" });
       const html = await answer.text();
@@ -92,7 +92,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
   });
 
   it("may not be framed, runs and loads nothing, and tells the vendor no address", async () => {
-    const { headers } = await bench.browser().authorize();
+    const { headers } = await fixture.browser().authorize();
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("content-security-policy")).toMatch(
       /^default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-[^']+'$/,
@@ -103,9 +103,9 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
   });
 
   it("the cookie of the flow comes with the redirect to the vendor", async () => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const answer = await browser.decide(await browser.ask());
-    expect(location(answer).origin).toBe(bench.provider.issuer);
+    expect(location(answer).origin).toBe(fixture.provider.issuer);
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-flow-[\w-]{22}=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
     ]);
@@ -114,26 +114,26 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
 
   it("a known state without approval leads nowhere: there is no record of it", async () => {
     const before = asked("/token");
-    const page = await bench.browser().get(`/callback?code=c&state=${"A".repeat(22)}.${"A".repeat(43)}`);
+    const page = await fixture.browser().get(`/callback?code=c&state=${"A".repeat(22)}.${"A".repeat(43)}`);
     expect(await expectPage(page)).toContain("state_unknown");
     expect(asked("/token")).toBe(before);
   });
 
   it("No leads back at once, with access_denied", async () => {
-    const browser = bench.browser();
-    const before = bench.provider.requests().length;
+    const browser = fixture.browser();
+    const before = fixture.provider.requests().length;
     const answer = await browser.decide(await browser.ask(), "deny");
     expect(Object.fromEntries(location(answer).searchParams)).toMatchObject({
       error: "access_denied",
       state: STATE,
       iss: SERVER,
     });
-    expect(bench.provider.requests()).toHaveLength(before);
+    expect(fixture.provider.requests()).toHaveLength(before);
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
   it.each([undefined, "yes", "approve "])("a decision %j is none", async (decision) => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const { fields } = await browser.ask();
     const back = location(await browser.post("/authorize", { ...fields, decision }));
     expect([back.origin, back.searchParams.get("error")]).toEqual(["https://desk.example", "invalid_request"]);
@@ -142,7 +142,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
 
 describe("bar#AS-22 the vendor's no", () => {
   it.each(["cancel", "cancel-sign-in"] as const)("on its page: %s", async (decision) => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const callback = await browser.consent(await browser.leave(), { decision });
     const back = await browser.finish(callback);
     expect(back.href.startsWith(`${BACK}?`)).toBe(true);
@@ -162,9 +162,9 @@ describe("bar#AS-22 the vendor's no", () => {
     ["unauthorized_client", "vendor_credentials_rejected"],
     ["<script>", "server_error"],
   ])("%s is %s, in our words", async (error, told) => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const state = (await browser.leave()).searchParams.get("state") ?? "";
-    const query = new URLSearchParams({ error, error_description: "canary<b>", state, iss: bench.provider.issuer });
+    const query = new URLSearchParams({ error, error_description: "canary<b>", state, iss: fixture.provider.issuer });
     const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
     expect(back.searchParams.get("error")).toBe(told);
     expect(back.href).not.toContain("canary");
@@ -179,10 +179,10 @@ describe("bar#AS-22 the vendor's no", () => {
     ["another iss", { code: "c", iss: "https://evil.example" }],
     ["an empty iss", { code: "c", iss: "" }],
   ])("bar#CB-11 but %s is a page, and the flow ends", async (_what, sent) => {
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const vendor = await browser.leave();
     const state = vendor.searchParams.get("state") ?? "";
-    const query = new URLSearchParams({ iss: bench.provider.issuer, ...sent, state });
+    const query = new URLSearchParams({ iss: fixture.provider.issuer, ...sent, state });
     await expectPage(await browser.get(`/callback?${query.toString()}`));
     const { pathname, search } = await browser.consent(vendor);
     expect(await expectPage(await browser.get(pathname + search))).toContain("already answered");

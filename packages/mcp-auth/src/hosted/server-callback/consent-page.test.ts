@@ -1,18 +1,18 @@
 /** What the page says, whatever clients call themselves. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStubServerBench, type StubServerBench } from "../../testing/server-bench.ts";
+import { openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 import { shownText } from "./shown-text.ts";
 
 const URI = "https://app.example/back";
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 beforeAll(async () => {
-  bench = await openStubServerBench({ callback: { registration: { hosts: [] } } });
+  fixture = await openStubServerFixture({ callback: { registration: { hosts: [] } } });
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 async function pageOf(metadata: object, redirectUri = URI): Promise<string> {
-  const { body } = await bench.register({ redirect_uris: [redirectUri], ...metadata });
-  return (await bench.browser().ask({ client_id: String(body["client_id"]), redirect_uri: redirectUri })).html;
+  const { body } = await fixture.register({ redirect_uris: [redirectUri], ...metadata });
+  return (await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: redirectUri })).html;
 }
 
 describe("bar#AS-10 a client's name is text", () => {
@@ -30,7 +30,7 @@ describe("bar#AS-10 a client's name is text", () => {
   });
 
   it("of ten kilobytes it is refused or cut, and the buttons stay where they are", async () => {
-    expect((await bench.register({ redirect_uris: [URI], client_name: "x".repeat(10_000) })).status).toBe(413);
+    expect((await fixture.register({ redirect_uris: [URI], client_name: "x".repeat(10_000) })).status).toBe(413);
     const html = await pageOf({ client_name: "x".repeat(6_000) });
     expect(html).toContain(`${"x".repeat(80)}…`);
     expect(html).not.toContain("x".repeat(81));

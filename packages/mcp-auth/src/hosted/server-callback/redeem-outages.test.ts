@@ -1,11 +1,11 @@
 /** What happens to a code of ours when something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openOpenIdServerBench, type OpenIdServerBench } from "../../testing/server-bench.ts";
+import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";
 
-let real: OpenIdServerBench;
+let real: OpenIdServerFixture;
 beforeAll(async () => {
-  real = await openOpenIdServerBench();
+  real = await openOpenIdServerFixture();
 });
 afterAll(() => real.close());
 afterEach(() => {
@@ -102,7 +102,7 @@ describe("outages around a code", () => {
 
   it("without the key service nobody leaves for the vendor, and a code waits", async () => {
     let isDown = false;
-    const sealed = await openOpenIdServerBench({
+    const sealed = await openOpenIdServerFixture({
       serverKey: () => ({
         derive: async (purpose) => {
           if (isDown)
@@ -131,8 +131,8 @@ describe("outages around a code", () => {
 
 describe("restarts and sister containers", () => {
   it("every leg may be another process's", async () => {
-    const one = await openOpenIdServerBench();
-    const two = await openOpenIdServerBench({
+    const one = await openOpenIdServerFixture();
+    const two = await openOpenIdServerFixture({
       records: () => one.table,
       serverKey: () => one.serverKey,
       vendor: one.settings.vendor.vendor,
@@ -157,7 +157,7 @@ describe("restarts and sister containers", () => {
 
 describe("a vendor without PKCE", () => {
   it("bar#VR-3 is tied to the flow by the nonce of its ID token", async () => {
-    const plain = await openOpenIdServerBench({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
+    const plain = await openOpenIdServerFixture({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
     try {
       const browser = plain.browser();
       const vendor = await browser.leave();

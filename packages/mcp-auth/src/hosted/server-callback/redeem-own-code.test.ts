@@ -1,56 +1,56 @@
 /** Our own code at /token. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../clock.ts";
-import { SERVER, VERIFIER } from "../../testing/hosted-bench.ts";
+import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import { RECORD_STORES } from "../../testing/record-stores.ts";
 import {
   BACK,
-  openStubServerBench,
+  openStubServerFixture,
   OTHER,
-  type ServerBench,
-  type StubServerBench,
-} from "../../testing/server-bench.ts";
+  type ServerFixture,
+  type StubServerFixture,
+} from "../../testing/server-fixture.ts";
 
-let bench: StubServerBench;
+let fixture: StubServerFixture;
 beforeAll(async () => {
-  bench = await openStubServerBench();
+  fixture = await openStubServerFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const codeOf = async (one: ServerBench = bench): Promise<string> =>
+const codeOf = async (one: ServerFixture = fixture): Promise<string> =>
   (await one.browser().connect()).searchParams.get("code") ?? "";
-const isLive = async (token: string | undefined, one: ServerBench = bench): Promise<boolean> =>
+const isLive = async (token: string | undefined, one: ServerFixture = fixture): Promise<boolean> =>
   (await one.gate.identify(token ?? "")) !== undefined;
 const REFUSED = { status: 400, body: { error: "invalid_grant" } };
 
 describe("bar#AS-4 a code is good once", () => {
   it.each([1, 31, 120])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
     const code = await codeOf();
-    const { body } = await bench.redeem(code);
+    const { body } = await fixture.redeem(code);
     expect(await isLive(body["access_token"])).toBe(true);
-    bench.clock.advance(seconds);
-    expect(await bench.redeem(code)).toMatchObject(REFUSED);
+    fixture.clock.advance(seconds);
+    expect(await fixture.redeem(code)).toMatchObject(REFUSED);
     expect(await isLive(body["access_token"])).toBe(false);
     const refresh = { grant_type: "refresh_token", client_id: "desk", refresh_token: body["refresh_token"] };
-    expect(await bench.token(refresh)).toMatchObject(REFUSED);
+    expect(await fixture.token(refresh)).toMatchObject(REFUSED);
   });
 
   it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
     const code = await codeOf();
-    const before = bench.stub.counts()["/token"] ?? 0;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => bench.redeem(code)));
+    const before = fixture.stub.counts()["/token"] ?? 0;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.redeem(code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
-    expect((bench.stub.counts()["/token"] ?? 0) - before).toBe(1);
+    expect((fixture.stub.counts()["/token"] ?? 0) - before).toBe(1);
   });
 
   it.each(["sqlite", "dynamodb"])("also of 50 over two processes on one store: %s", async (kind) => {
     const stores = await RECORD_STORES[kind]?.();
     if (stores === undefined) throw new Error("no such store");
     const first = await stores.fresh(systemClock);
-    const one = await openStubServerBench({ records: () => first });
+    const one = await openStubServerFixture({ records: () => first });
     // The same vendor, keys and table; another process.
-    const two = await openStubServerBench({
+    const two = await openStubServerFixture({
       records: (now) => stores.again(now),
       vendor: one.settings.vendor.vendor,
     });
@@ -71,8 +71,8 @@ describe("bar#AS-4 a code is good once", () => {
 
   it("but a replay by another client, with another redirect URI or verifier, or without one, ends nothing", async () => {
     const code = await codeOf();
-    const { body } = await bench.redeem(code);
-    for (const wishes of [
+    const { body } = await fixture.redeem(code);
+    for (const parameters of [
       { client_id: "other" },
       { client_id: "other", redirect_uri: OTHER.redirectUris[0] },
       { redirect_uri: `${BACK}/` },
@@ -80,7 +80,7 @@ describe("bar#AS-4 a code is good once", () => {
       { code_verifier: undefined },
       { resource: "https://other.example/mcp" },
     ]) {
-      expect((await bench.redeem(code, wishes)).status).toBe(400);
+      expect((await fixture.redeem(code, parameters)).status).toBe(400);
       expect(await isLive(body["access_token"])).toBe(true);
     }
   });
@@ -89,15 +89,15 @@ describe("bar#AS-4 a code is good once", () => {
 describe("bar#AS-5 a code lives a minute", () => {
   it("and is too old after 61 s", async () => {
     const [young, old] = [await codeOf(), await codeOf()];
-    bench.clock.advance(59);
-    expect((await bench.redeem(young)).status).toBe(200);
-    bench.clock.advance(2);
-    expect(await bench.redeem(old)).toMatchObject(REFUSED);
+    fixture.clock.advance(59);
+    expect((await fixture.redeem(young)).status).toBe(200);
+    fixture.clock.advance(2);
+    expect(await fixture.redeem(old)).toMatchObject(REFUSED);
   });
 
   it("and no longer than the vendor's own", async () => {
-    const { vendor } = bench.settings.vendor;
-    const brief = await openStubServerBench({ vendor: { ...vendor, authorizationCodeLifetimeSeconds: 30 } });
+    const { vendor } = fixture.settings.vendor;
+    const brief = await openStubServerFixture({ vendor: { ...vendor, authorizationCodeLifetimeSeconds: 30 } });
     try {
       const code = await codeOf(brief);
       brief.clock.advance(26);
@@ -124,12 +124,12 @@ describe("bar#AS-6 what the client can mend costs it no code", () => {
       "invalid_grant",
     ],
     ["bar#AS-3 another verifier", { code_verifier: "w".repeat(43) }, "invalid_grant"],
-  ])("%s", async (_what, wishes, error) => {
+  ])("%s", async (_what, parameters, error) => {
     const code = await codeOf();
-    const before = bench.stub.counts()["/token"] ?? 0;
-    expect((await bench.redeem(code, wishes)).body["error"]).toBe(error);
-    expect(bench.stub.counts()["/token"] ?? 0).toBe(before);
-    expect((await bench.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
+    const before = fixture.stub.counts()["/token"] ?? 0;
+    expect((await fixture.redeem(code, parameters)).body["error"]).toBe(error);
+    expect(fixture.stub.counts()["/token"] ?? 0).toBe(before);
+    expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
   });
 
   it.each([
@@ -137,12 +137,12 @@ describe("bar#AS-6 what the client can mend costs it no code", () => {
     ["one that was never issued", `${"A".repeat(22)}.${"A".repeat(43)}`],
     ["the vendor's kind", "abc"],
   ])("a code that is %s", async (_what, code) => {
-    expect((await bench.redeem(code)).status).toBe(400);
+    expect((await fixture.redeem(code)).status).toBe(400);
   });
 
   it("a code's flow with another secret", async () => {
     const code = await codeOf();
-    expect(await bench.redeem(`${code.split(".")[0]}.${"A".repeat(43)}`)).toMatchObject(REFUSED);
-    expect((await bench.redeem(code)).status).toBe(200);
+    expect(await fixture.redeem(`${code.split(".")[0]}.${"A".repeat(43)}`)).toMatchObject(REFUSED);
+    expect((await fixture.redeem(code)).status).toBe(200);
   });
 });

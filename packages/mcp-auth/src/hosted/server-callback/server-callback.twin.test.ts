@@ -43,8 +43,8 @@ function weaken(change: {
 }
 
 async function open() {
-  const { openStubServerBench } = await import("../../testing/server-bench.ts");
-  return openStubServerBench({ callback: { registration: { hosts: [] } } });
+  const { openStubServerFixture } = await import("../../testing/server-fixture.ts");
+  return openStubServerFixture({ callback: { registration: { hosts: [] } } });
 }
 
 describe("with a defence off", () => {
@@ -53,11 +53,11 @@ describe("with a defence off", () => {
       const core = await original<typeof Core>();
       return { ...core, verifyNativeRedirectUri: (uri: string) => core.verifyNativeRedirectUri(uri, [uri]) };
     });
-    const bench = await open();
-    expect((await bench.browser().connect({ redirect_uri: EVIL })).href).toMatch(
+    const fixture = await open();
+    expect((await fixture.browser().connect({ redirect_uri: EVIL })).href).toMatch(
       /^https:\/\/evil\.example\/back\?code=/,
     );
-    await bench.close();
+    await fixture.close();
   });
 
   it("a client on localhost has its code sent to a host of that beginning (twin of rfc8252#8.3)", async () => {
@@ -71,10 +71,10 @@ describe("with a defence off", () => {
           core.verifyRedirectUri(uri, begins(uri, list) ? [uri] : list),
       };
     });
-    const bench = await open();
-    const wishes = { client_id: "native", redirect_uri: "http://localhost.evil.example/cb" };
-    expect((await bench.browser().connect(wishes)).href).toMatch(/^http:\/\/localhost\.evil\.example\/cb\?code=/);
-    await bench.close();
+    const fixture = await open();
+    const parameters = { client_id: "native", redirect_uri: "http://localhost.evil.example/cb" };
+    expect((await fixture.browser().connect(parameters)).href).toMatch(/^http:\/\/localhost\.evil\.example\/cb\?code=/);
+    await fixture.close();
   });
 
   it("a foreign page says yes in the user's place, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
@@ -82,41 +82,41 @@ describe("with a defence off", () => {
       ...(await original<typeof Core>()),
       isFormToken: () => true,
     }));
-    const bench = await open();
-    const { ASK } = await import("../../testing/server-bench.ts");
-    const { body } = await bench.register({ redirect_uris: [EVIL], client_name: "Evil" });
-    const victim = bench.browser();
+    const fixture = await open();
+    const { ASK } = await import("../../testing/server-fixture.ts");
+    const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "Evil" });
+    const victim = fixture.browser();
     await victim.authorize();
     const forged = { ...ASK, client_id: String(body["client_id"]), redirect_uri: EVIL, decision: "approve" };
     const answer = await victim.post("/authorize", forged);
     // The vendor knows this server and asks nothing.
     const callback = await victim.consent(new URL(answer.headers.get("location") ?? ""));
     expect((await victim.finish(callback)).href).toMatch(/^https:\/\/evil\.example\/back\?code=/);
-    await bench.close();
+    await fixture.close();
   });
 
   it("what was agreed to for one client serves another (twin of bar#AS-9)", async () => {
     vi.doMock("./consent-form.ts", async (original) => ({ ...(await original<object>()), formOf: () => "the form" }));
-    const bench = await open();
-    const browser = bench.browser();
+    const fixture = await open();
+    const browser = fixture.browser();
     const { fields } = await browser.ask();
     const other = { client_id: "other", redirect_uri: "https://other.example/back", decision: "approve" };
     expect((await browser.post("/authorize", { ...fields, ...other })).headers.get("location")).toContain(
-      bench.stub.url,
+      fixture.stub.url,
     );
-    await bench.close();
+    await fixture.close();
   });
 
   it("a victim finishes what an attacker agreed to, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
     weaken({ policy: { bindsBrowser: () => false } });
-    const bench = await open();
-    const vendor = await bench.browser().leave();
-    const victim = bench.browser();
+    const fixture = await open();
+    const vendor = await fixture.browser().leave();
+    const victim = fixture.browser();
     const back = await victim.finish(await victim.consent(vendor));
-    const { status, body } = await bench.redeem(back.searchParams.get("code") ?? "");
+    const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect(status).toBe(200);
-    expect(await bench.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    await bench.close();
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await fixture.close();
   });
 
   it("a code is worth tokens as often as it is presented (twin of bar#AS-4)", async () => {
@@ -130,12 +130,12 @@ describe("with a defence off", () => {
         },
       }),
     });
-    const bench = await open();
-    const code = (await bench.browser().connect()).searchParams.get("code") ?? "";
-    const answers = [await bench.redeem(code), await bench.redeem(code)];
+    const fixture = await open();
+    const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    const answers = [await fixture.redeem(code), await fixture.redeem(code)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await bench.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    await bench.close();
+    expect(await fixture.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    await fixture.close();
   });
 
   it("a stolen code needs no verifier (twin of bar#AS-3)", async () => {
@@ -143,19 +143,19 @@ describe("with a defence off", () => {
       ...(await original<object>()),
       verifyCodeVerifier: () => {},
     }));
-    const bench = await open();
-    const stolen = (await bench.browser().connect()).searchParams.get("code") ?? "";
-    expect((await bench.redeem(stolen, { code_verifier: "w".repeat(43) })).status).toBe(200);
-    await bench.close();
+    const fixture = await open();
+    const stolen = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    expect((await fixture.redeem(stolen, { code_verifier: "w".repeat(43) })).status).toBe(200);
+    await fixture.close();
   });
 
   it("a name turns the page's sentences round (twin of bar#AS-10)", async () => {
     vi.doMock("./shown-text.ts", () => ({ shownText: (text: string) => text }));
-    const bench = await open();
-    const { body } = await bench.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
-    const page = await bench.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
+    const fixture = await open();
+    const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
+    const page = await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
     expect(page.html).toContain("\u202e");
-    await bench.close();
+    await fixture.close();
   });
 
   it("a client_id makes this server ask inside its network (twin of bar#AS-13)", async () => {

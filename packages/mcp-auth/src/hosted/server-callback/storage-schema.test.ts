@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
-import { openStubServerBench } from "../../testing/server-bench.ts";
+import { openStubServerFixture } from "../../testing/server-fixture.ts";
 
 const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
 
@@ -30,18 +30,18 @@ it("lists every field of an authorization and of a registered client", async () 
       return store.advance(key, from, patch);
     },
   });
-  const bench = await openStubServerBench({
+  const fixture = await openStubServerFixture({
     records: (now) => watched(memoryRecordStore({ now })),
     callback: { registration: { hosts: [] } },
   });
   try {
     const redirect_uri = "https://app.example/back";
-    const { body } = await bench.register({ redirect_uris: [redirect_uri] });
+    const { body } = await fixture.register({ redirect_uris: [redirect_uri] });
     const client = { client_id: String(body["client_id"]), redirect_uri };
-    const back = await bench.browser().connect(client);
-    expect((await bench.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
+    const back = await fixture.browser().connect(client);
+    expect((await fixture.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
     for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 });

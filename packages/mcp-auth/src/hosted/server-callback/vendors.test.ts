@@ -3,29 +3,29 @@ import { REGISTRY } from "@oauth-broker/oauth-core";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { expect, it } from "vitest";
-import { CREDENTIALS, SERVER } from "../../testing/hosted-bench.ts";
-import { openServerBench, STATE } from "../../testing/server-bench.ts";
+import { CREDENTIALS, SERVER } from "../../testing/hosted-fixture.ts";
+import { openServerFixture, STATE } from "../../testing/server-fixture.ts";
 
 it("bar#AS-22 GitHub: a user connects and is its account's number; one who cancels is told as access_denied", async () => {
   const github = await startGitHub();
   const entry = REGISTRY.get("github")?.vendor;
   if (entry?.account === undefined) throw new Error("no entry");
   const account = { ...entry.account, endpoint: github.url + new URL(entry.account.endpoint).pathname };
-  const bench = openServerBench({
+  const fixture = openServerFixture({
     vendor: { ...atEndpoints(entry, github.endpoints), account },
     scopes: ["read:user"],
   });
   try {
     const { clientId, clientSecret } = CREDENTIALS;
     github.addClient({ clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [`${SERVER}/callback`] });
-    const back = await bench.browser().connect();
-    const { status, body } = await bench.redeem(back.searchParams.get("code") ?? "");
+    const back = await fixture.browser().connect();
+    const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect(status).toBe(200);
-    const caller = await bench.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.gate.identify(body["access_token"] ?? "");
     expect(caller).toMatchObject({ user: "1", clientId: "desk", scope: ["read:user"] });
     expect(github.isLive((await caller?.vendorToken())?.accessToken.reveal() ?? "")).toBe(true);
 
-    const browser = bench.browser();
+    const browser = fixture.browser();
     const refused = await browser.finish(await browser.consent(await browser.leave(), { decision: "cancel" }));
     expect(Object.fromEntries(refused.searchParams)).toMatchObject({
       error: "access_denied",
@@ -33,7 +33,7 @@ it("bar#AS-22 GitHub: a user connects and is its account's number; one who cance
       iss: SERVER,
     });
   } finally {
-    await bench.close();
+    await fixture.close();
     await github.close();
   }
 });

@@ -3,72 +3,72 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSharedLink, type SharedLink } from "../../testing/shared-link.ts";
 import { linkKey } from "./link.ts";
 
-let bench: SharedLink;
+let fixture: SharedLink;
 beforeEach(async () => {
-  bench = await openSharedLink();
+  fixture = await openSharedLink();
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const INSUFFICIENT = expect.stringMatching(/^403 Bearer error="insufficient_scope".*scope="read write"/);
 
 describe("a session that was granted less than the link has", () => {
   it("bar#RS-3 runs no tool that does not name its scopes, and may ask for all", async () => {
-    const broad = await bench.signIn("read write", "read write");
-    const narrow = await bench.signIn("read", "read");
-    expect(await bench.callTool("unsaid", broad.access)).toBe(broad.vendorToken);
-    expect(await bench.callTool("unsaid", narrow.access)).toEqual(INSUFFICIENT);
-    const again = await bench.signIn("read write", "read write");
-    expect(await bench.callTool("unsaid", again.access)).toBe(again.vendorToken);
+    const broad = await fixture.signIn("read write", "read write");
+    const narrow = await fixture.signIn("read", "read");
+    expect(await fixture.callTool("unsaid", broad.access)).toBe(broad.vendorToken);
+    expect(await fixture.callTool("unsaid", narrow.access)).toEqual(INSUFFICIENT);
+    const again = await fixture.signIn("read write", "read write");
+    expect(await fixture.callTool("unsaid", again.access)).toBe(again.vendorToken);
   });
 
   it("bar#RS-3 runs tools that name scopes it has, or that they need none", async () => {
-    const broad = await bench.signIn("read write", "read write");
-    const narrow = await bench.signIn("read", "read");
-    for (const name of ["read", "none"]) expect(await bench.callTool(name, narrow.access)).toBe(broad.vendorToken);
-    expect(await bench.callTool("write", narrow.access)).toMatch(/^403 .*scope="write"/);
-    expect(await bench.callTool("write", broad.access)).toBe(broad.vendorToken);
+    const broad = await fixture.signIn("read write", "read write");
+    const narrow = await fixture.signIn("read", "read");
+    for (const name of ["read", "none"]) expect(await fixture.callTool(name, narrow.access)).toBe(broad.vendorToken);
+    expect(await fixture.callTool("write", narrow.access)).toMatch(/^403 .*scope="write"/);
+    expect(await fixture.callTool("write", broad.access)).toBe(broad.vendorToken);
   });
 
   it("bar#RS-3 is also one whose access token was asked for with less", async () => {
-    const broad = await bench.signIn("read write", "read write");
-    const { body } = await bench.token({
+    const broad = await fixture.signIn("read write", "read write");
+    const { body } = await fixture.token({
       grant_type: "refresh_token",
       refresh_token: broad.refresh,
       client_id: "desk",
       scope: "read",
     });
     expect(body["scope"]).toBe("read");
-    expect(await bench.callTool("unsaid", body["access_token"] ?? "")).toEqual(INSUFFICIENT);
-    expect(await bench.callTool("read", body["access_token"] ?? "")).toBe(broad.vendorToken);
+    expect(await fixture.callTool("unsaid", body["access_token"] ?? "")).toEqual(INSUFFICIENT);
+    expect(await fixture.callTool("read", body["access_token"] ?? "")).toBe(broad.vendorToken);
   });
 });
 
 it("bar#RS-3 a call that began over a narrow link does not get the broad token of a sign-in meanwhile", async () => {
-  const narrow = await bench.signIn("read", "read");
-  const caller = await bench.gate.identify(narrow.access);
+  const narrow = await fixture.signIn("read", "read");
+  const caller = await fixture.gate.identify(narrow.access);
   const first = await caller?.vendorToken();
-  await bench.signIn("read write", "read write");
-  bench.clock.advance(6);
+  await fixture.signIn("read write", "read write");
+  fixture.clock.advance(6);
   const later = expect.objectContaining({ code: "temporarily_unavailable" });
   await expect(caller?.vendorToken()).rejects.toThrow(later);
   await expect(first === undefined ? undefined : caller?.refused({ ...first, version: 0 })).rejects.toThrow(later);
-  expect(await bench.callTool("read", narrow.access)).toBe("vendor-token-2");
+  expect(await fixture.callTool("read", narrow.access)).toBe("vendor-token-2");
 });
 
 describe("a link", () => {
   it("keeps what it was granted when a later sign-in grants less, and the new token is dropped, not revoked", async () => {
-    const broad = await bench.signIn("read write", "read write");
-    await bench.signIn("read", "read");
-    expect(await bench.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });
-    expect(await bench.callTool("write", broad.access)).toBe(broad.vendorToken);
-    expect(bench.revoked).toEqual([]);
+    const broad = await fixture.signIn("read write", "read write");
+    await fixture.signIn("read", "read");
+    expect(await fixture.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });
+    expect(await fixture.callTool("write", broad.access)).toBe(broad.vendorToken);
+    expect(fixture.revoked).toEqual([]);
   });
 
   it("knows what was asked for where the vendor does not say what it granted", async () => {
-    const broad = await bench.signIn("read write");
-    const narrow = await bench.signIn("read");
-    expect(await bench.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });
-    expect(await bench.callTool("unsaid", narrow.access)).toEqual(INSUFFICIENT);
+    const broad = await fixture.signIn("read write");
+    const narrow = await fixture.signIn("read");
+    expect(await fixture.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });
+    expect(await fixture.callTool("unsaid", narrow.access)).toEqual(INSUFFICIENT);
   });
 
   it.each([
@@ -76,45 +76,48 @@ describe("a link", () => {
     ["more", "read", "read write"],
     ["something else", "read write", "read admin"],
   ])("has the newest tokens where they permit %s", async (_what, before, after) => {
-    await bench.signIn("read write", before);
-    const { vendorToken } = await bench.signIn("read write", after);
-    expect(await bench.linked()).toEqual({ token: vendorToken, scope: after });
+    await fixture.signIn("read write", before);
+    const { vendorToken } = await fixture.signIn("read write", after);
+    expect(await fixture.linked()).toEqual({ token: vendorToken, scope: after });
   });
 
   it("that lost a scope ends it for the sessions that had it: they have what both have", async () => {
-    const first = await bench.signIn("read write", "read write");
-    await bench.signIn("read write", "read admin");
-    expect(await bench.callTool("write", first.access)).toMatch(/^403 .*scope="write"/);
-    expect(await bench.gate.identify(first.access)).toMatchObject({ scope: ["read"], vendorScope: ["read", "admin"] });
-    expect(await bench.callTool("unsaid", first.access)).toEqual(INSUFFICIENT);
+    const first = await fixture.signIn("read write", "read write");
+    await fixture.signIn("read write", "read admin");
+    expect(await fixture.callTool("write", first.access)).toMatch(/^403 .*scope="write"/);
+    expect(await fixture.gate.identify(first.access)).toMatchObject({
+      scope: ["read"],
+      vendorScope: ["read", "admin"],
+    });
+    expect(await fixture.callTool("unsaid", first.access)).toEqual(INSUFFICIENT);
   });
 
   it("is not kept where it is dead, has run out, or permits what is not asked for any more", async () => {
-    const dead = await bench.signIn("read write", "read write", {});
-    const caller = await bench.gate.identify(dead.access);
+    const dead = await fixture.signIn("read write", "read write", {});
+    const caller = await fixture.gate.identify(dead.access);
     await caller?.refused(await caller.vendorToken());
-    const second = await bench.signIn("read", "read");
-    expect((await bench.linked()).token).toBe(second.vendorToken);
+    const second = await fixture.signIn("read", "read");
+    expect((await fixture.linked()).token).toBe(second.vendorToken);
 
-    await bench.signIn("read write", "read write", { lifetimeSeconds: 60 });
-    bench.clock.advance(60);
-    const third = await bench.signIn("read", "read");
-    expect((await bench.linked()).token).toBe(third.vendorToken);
+    await fixture.signIn("read write", "read write", { lifetimeSeconds: 60 });
+    fixture.clock.advance(60);
+    const third = await fixture.signIn("read", "read");
+    expect((await fixture.linked()).token).toBe(third.vendorToken);
 
-    await bench.signIn("read", "read retired");
-    const fourth = await bench.signIn("read", "read");
-    expect((await bench.linked()).token).toBe(fourth.vendorToken);
+    await fixture.signIn("read", "read retired");
+    const fourth = await fixture.signIn("read", "read");
+    expect((await fixture.linked()).token).toBe(fourth.vendorToken);
   });
 
   it("of before, which does not say what it permits, may permit all that is asked for", async () => {
-    const { access } = await bench.signIn("read", "read");
-    const key = linkKey("user", bench);
-    const { accessToken, tokenType } = (await bench.tokens.get(key))?.tokens ?? {};
+    const { access } = await fixture.signIn("read", "read");
+    const key = linkKey("user", fixture);
+    const { accessToken, tokenType } = (await fixture.tokens.get(key))?.tokens ?? {};
     if (accessToken === undefined || tokenType === undefined) throw new Error("there is no link");
-    await bench.tokens.put(key, { accessToken, tokenType });
-    expect(await bench.callTool("unsaid", access)).toEqual(INSUFFICIENT);
-    expect(await bench.callTool("read", access)).toBe("vendor-token-1");
-    const next = await bench.signIn("read", "read");
-    expect(await bench.callTool("unsaid", next.access)).toBe(next.vendorToken);
+    await fixture.tokens.put(key, { accessToken, tokenType });
+    expect(await fixture.callTool("unsaid", access)).toEqual(INSUFFICIENT);
+    expect(await fixture.callTool("read", access)).toBe("vendor-token-1");
+    const next = await fixture.signIn("read", "read");
+    expect(await fixture.callTool("unsaid", next.access)).toBe(next.vendorToken);
   });
 });

@@ -1,6 +1,6 @@
 /** The twins of shared-link.test.ts and narrow-request.test.ts: one defence taken out each, and the attack works. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { SCOPES } from "../../testing/hosted-bench.ts";
+import { SCOPES } from "../../testing/hosted-fixture.ts";
 
 const WHOLE = "../../mcp/whole-token.ts";
 const KEPT = "./kept-link.ts";
@@ -19,31 +19,31 @@ it("a narrow session has the broad token, in a tool that does not name its scope
     requireWholeToken: () => () => undefined,
   }));
   const { openSharedLink } = await import("../../testing/shared-link.ts");
-  const bench = await openSharedLink();
-  const broad = await bench.signIn("read write", "read write");
-  const narrow = await bench.signIn("read", "read");
-  expect(await bench.callTool("unsaid", narrow.access)).toBe(broad.vendorToken);
-  await bench.close();
+  const fixture = await openSharedLink();
+  const broad = await fixture.signIn("read write", "read write");
+  const narrow = await fixture.signIn("read", "read");
+  expect(await fixture.callTool("unsaid", narrow.access)).toBe(broad.vendorToken);
+  await fixture.close();
 });
 
 it("a client that asks for less takes from the others what they were granted", async () => {
   vi.doMock(KEPT, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
   const { openSharedLink } = await import("../../testing/shared-link.ts");
-  const bench = await openSharedLink();
-  const broad = await bench.signIn("read write", "read write");
-  const narrow = await bench.signIn("read", "read");
-  expect((await bench.linked()).token).toBe(narrow.vendorToken);
-  expect(await bench.callTool("write", broad.access)).toMatch(/^403 /);
-  await bench.close();
+  const fixture = await openSharedLink();
+  const broad = await fixture.signIn("read write", "read write");
+  const narrow = await fixture.signIn("read", "read");
+  expect((await fixture.linked()).token).toBe(narrow.vendorToken);
+  expect(await fixture.callTool("write", broad.access)).toMatch(/^403 /);
+  await fixture.close();
 });
 
 it("a narrower request counts as one for all, where the vendor is silent and the platform has the callback (twin of rfc6749#5.1)", async () => {
   vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), askedScope: async () => SCOPES }));
-  const { openSilentVendorBench } = await import("../../testing/silent-vendor.ts");
-  const bench = await openSilentVendorBench();
-  const broad = await bench.signIn();
-  const narrow = await bench.signIn("openid api:read");
+  const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
+  const fixture = await openSilentVendorFixture();
+  const broad = await fixture.signIn();
+  const narrow = await fixture.signIn("openid api:read");
   expect(narrow.scope).toBe(broad.scope);
-  expect(await bench.linked(narrow.access)).not.toEqual(broad.link);
-  await bench.close();
+  expect(await fixture.linked(narrow.access)).not.toEqual(broad.link);
+  await fixture.close();
 });

@@ -1,5 +1,5 @@
 /**
- * Hosted mode with the server's own callback on one desk: hosted-bench.ts with three kinds of clients, and browsers that keep
+ * Hosted mode with the server's own callback: hosted-fixture.ts with three kinds of clients, and browsers that keep
  * cookies between our pages and the vendor's.
  */
 import { defined, defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
@@ -17,17 +17,17 @@ import { expect } from "vitest";
 import { parseForms } from "../../../simulators/src/html-forms.ts";
 import type { ServerCallback } from "../settings.ts";
 import {
-  type BenchOptions,
+  type FixtureOptions,
   CREDENTIALS,
   form,
-  type HostedBench,
-  openHostedBench,
+  type HostedFixture,
+  openHostedFixture,
   SERVER,
   type TokenAnswer,
   VERIFIER,
-} from "./hosted-bench.ts";
+} from "./hosted-fixture.ts";
 
-type Wishes = Readonly<Record<string, string | undefined>>;
+type RequestParameters = Readonly<Record<string, string | undefined>>;
 
 /** Of the client the operator knows. */
 export const DESK = { clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/back"] } as const;
@@ -41,10 +41,10 @@ export const NATIVE = {
 } as const;
 export const STATE = "state of the client &=+%/é";
 
-export interface ServerBench extends HostedBench {
+export interface ServerFixture extends HostedFixture {
   readonly callback: ServerCallback;
   browser(): TestBrowser;
-  redeem(code: string | undefined, wishes?: Wishes): Promise<TokenAnswer>;
+  redeem(code: string | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
   /** Registers openly. @returns the answer's members */
   register(metadata: object): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
 }
@@ -58,30 +58,30 @@ export interface ShownPage {
 export interface TestBrowser {
   readonly jar: CookieJar;
   get(path: string): Promise<Response>;
-  post(path: string, fields: Wishes): Promise<Response>;
-  authorize(wishes?: Wishes): Promise<Response>;
+  post(path: string, fields: RequestParameters): Promise<Response>;
+  authorize(parameters?: RequestParameters): Promise<Response>;
   /** The consent page. */
-  ask(wishes?: Wishes): Promise<ShownPage>;
+  ask(parameters?: RequestParameters): Promise<ShownPage>;
   /** @returns what the decision answers */
   decide(page: ShownPage, decision?: string): Promise<Response>;
   /** Asked and approved. @returns where the vendor is */
-  leave(wishes?: Wishes): Promise<URL>;
+  leave(parameters?: RequestParameters): Promise<URL>;
   /** At the vendor. @returns our callback with its answer, not requested */
   consent(vendor: URL, options?: Partial<DriveConsentOptions>): Promise<URL>;
   /** Our callback. @returns where it leads */
   finish(callback: URL): Promise<URL>;
   /** All of it up to the client. */
-  connect(wishes?: Wishes): Promise<URL>;
+  connect(parameters?: RequestParameters): Promise<URL>;
 }
 
-export function openServerBench({
+export function openServerFixture({
   callback: changes = {},
   settings,
   ...options
-}: Omit<BenchOptions, "settings"> & {
+}: Omit<FixtureOptions, "settings"> & {
   readonly callback?: Partial<ServerCallback>;
-  readonly settings?: BenchOptions["settings"];
-}): ServerBench {
+  readonly settings?: FixtureOptions["settings"];
+}): ServerFixture {
   const callback: ServerCallback = {
     kind: "server",
     redirectUri: `${SERVER}/callback`,
@@ -90,14 +90,15 @@ export function openServerBench({
     clientMetadataHosts: [],
     ...changes,
   };
-  const bench = openHostedBench({ ...options, settings: { callback, ...settings } });
+  const fixture = openHostedFixture({ ...options, settings: { callback, ...settings } });
   return {
-    ...bench,
+    ...fixture,
     callback,
-    browser: () => browserOf(bench),
-    redeem: (code, wishes = {}) => bench.token({ client_id: DESK.clientId, redirect_uri: BACK, code, ...wishes }),
+    browser: () => browserOf(fixture),
+    redeem: (code, parameters = {}) =>
+      fixture.token({ client_id: DESK.clientId, redirect_uri: BACK, code, ...parameters }),
     register: async (metadata) => {
-      const answer = await bench.request("/register", {
+      const answer = await fixture.request("/register", {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(metadata),
@@ -107,7 +108,7 @@ export function openServerBench({
   };
 }
 
-export const ASK: Wishes = {
+export const ASK: RequestParameters = {
   response_type: "code",
   client_id: DESK.clientId,
   redirect_uri: BACK,
@@ -128,13 +129,13 @@ export async function expectPage(answer: Response, status = 400): Promise<string
   return answer.text();
 }
 
-function browserOf(bench: HostedBench): TestBrowser {
+function browserOf(fixture: HostedFixture): TestBrowser {
   const jar = createCookieJar();
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(path, SERVER);
     const cookie = jar.header(url);
     const headers = { ...(init.headers as object), ...defined({ cookie }) };
-    const answer = await bench.request(url.pathname + url.search, { ...init, headers });
+    const answer = await fixture.request(url.pathname + url.search, { ...init, headers });
     jar.store(url, answer.headers.getSetCookie());
     return answer;
   };
@@ -142,66 +143,66 @@ function browserOf(bench: HostedBench): TestBrowser {
     jar,
     get: (path) => send(path),
     post: (path, fields) => send(path, { method: "POST", body: form(fields) }),
-    authorize: (wishes = {}) => send(`/authorize?${form({ ...ASK, ...wishes }).toString()}`),
-    ask: async (wishes) => {
-      const answer = await browser.authorize(wishes);
+    authorize: (parameters = {}) => send(`/authorize?${form({ ...ASK, ...parameters }).toString()}`),
+    ask: async (parameters) => {
+      const answer = await browser.authorize(parameters);
       const html = await answer.text();
       expect(answer.status, html).toBe(200);
       return { html, fields: Object.fromEntries(parseForms(html)[0]?.fields ?? []) };
     },
     decide: ({ fields }, decision = "approve") => browser.post("/authorize", { ...fields, decision }),
-    leave: async (wishes) => {
-      const answer = await browser.decide(await browser.ask(wishes));
+    leave: async (parameters) => {
+      const answer = await browser.decide(await browser.ask(parameters));
       expect(answer.status).toBe(303);
       return location(answer);
     },
     consent: (vendor, given = {}) =>
       driveConsent(vendor, { cookieJar: jar, stopAt: (url) => url.href.startsWith(SERVER), ...given }),
     finish: async (callback) => location(await send(callback.pathname + callback.search)),
-    connect: async (wishes) => browser.finish(await browser.consent(await browser.leave(wishes))),
+    connect: async (parameters) => browser.finish(await browser.consent(await browser.leave(parameters))),
   };
   return browser;
 }
 
-export interface OpenIdServerBench extends ServerBench {
+export interface OpenIdServerFixture extends ServerFixture {
   readonly provider: OpenIdProvider;
 }
 
 /** With the OpenID provider as the vendor. */
-export async function openOpenIdServerBench({
+export async function openOpenIdServerFixture({
   entry = {},
   provider: providerOptions = {},
   ...options
 }: {
   readonly entry?: Partial<Vendor>;
   readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
-} & Partial<Parameters<typeof openServerBench>[0]> = {}): Promise<OpenIdServerBench> {
+} & Partial<Parameters<typeof openServerFixture>[0]> = {}): Promise<OpenIdServerFixture> {
   const { clientId, clientSecret } = CREDENTIALS;
   const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [`${SERVER}/callback`] };
   const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
   const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
-  const bench = openServerBench({ vendor, ...options });
+  const fixture = openServerFixture({ vendor, ...options });
   return {
-    ...bench,
+    ...fixture,
     provider,
     close: async () => {
-      await bench.close();
+      await fixture.close();
       await provider.close();
     },
   };
 }
 
-export interface StubServerBench extends ServerBench {
+export interface StubServerFixture extends ServerFixture {
   readonly stub: StubVendor;
 }
 
 /** A vendor that asks nobody, takes every code as often as it comes, and whose one user is `user`. */
-export async function openStubServerBench(
-  options: Partial<Parameters<typeof openServerBench>[0]> = {},
-): Promise<StubServerBench> {
+export async function openStubServerFixture(
+  options: Partial<Parameters<typeof openServerFixture>[0]> = {},
+): Promise<StubServerFixture> {
   const stub = await startStubVendor();
   const { authorizationEndpoint, tokenEndpoint } = stub;
-  const bench = openServerBench({
+  const fixture = openServerFixture({
     vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
     scopes: ["read", "write"],
     frozen: true,
@@ -209,10 +210,10 @@ export async function openStubServerBench(
     ...options,
   });
   return {
-    ...bench,
+    ...fixture,
     stub,
     close: async () => {
-      await bench.close();
+      await fixture.close();
       await stub.close();
     },
   };

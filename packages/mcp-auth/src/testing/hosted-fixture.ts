@@ -1,5 +1,5 @@
 /**
- * Hosted mode with the platform's callback on one desk: our routes, the sandbox's OpenID provider as the vendor, stores in
+ * Hosted mode with the platform's callback: our routes, the sandbox's OpenID provider as the vendor, stores in
  * memory that can be made to fail, and the platform with its user's browser. The vendor may be any other.
  */
 import {
@@ -21,7 +21,7 @@ import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-b
 import { authenticatedRecords, createTokenStore } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
-import type { Gate } from "../caller.ts";
+import type { Gate } from "../mode.ts";
 import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
@@ -51,7 +51,7 @@ export const NO_LIMITS = {
 /** One flow's PKCE #1: rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-export interface HostedBench extends HostedDeps {
+export interface HostedFixture extends HostedDeps {
   /** The records as they lie in the store. */
   readonly table: RecordStore;
   readonly gate: Gate;
@@ -75,16 +75,16 @@ export interface TokenAnswer {
   readonly body: Readonly<Record<string, string>>;
 }
 
-export interface BenchOptions {
+export interface FixtureOptions {
   readonly vendor: Vendor;
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
   /** Time passes by `clock.advance` alone, so that a test may stand one second before a deadline. */
   readonly frozen?: boolean;
-  /** Given the bench's clock; default in memory. */
+  /** Given the fixture's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
-  /** On the bench's records; default unsealed. */
+  /** On the fixture's records; default unsealed. */
   readonly serverKey?: (records: RecordStore) => ServerKey;
   /** For metadata documents of clients; default the real one, on loopback too. */
   readonly fetchDocument?: Fetch;
@@ -92,13 +92,18 @@ export interface BenchOptions {
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
 
-export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ...options }: BenchOptions): HostedBench {
+export function openHostedFixture({
+  vendor,
+  scopes = SCOPES,
+  settings: changes,
+  ...options
+}: FixtureOptions): HostedFixture {
   let offset = 0;
   const startedAt = systemClock();
   const now = (): number => (options.frozen === true ? startedAt : systemClock()) + offset;
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
-  const down: HostedBench["down"] = new Set();
+  const down: HostedFixture["down"] = new Set();
   const table = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
   const tokens = failing(
     createTokenStore({ rows: memoryTokenRows(), mode: "bridge", environment: "test", now }),
@@ -145,10 +150,10 @@ export function openHostedBench({ vendor, scopes = SCOPES, settings: changes, ..
   const log = createLog({ write: (line) => void lines.push(line) });
   const app = new Hono();
   mount(app, hostedRoutes(deps), { log, errorPage: errorPageWith(), isHttps: true });
-  const request: HostedBench["request"] = async (path, init) => app.request(`${SERVER}${path}`, init);
+  const request: HostedFixture["request"] = async (path, init) => app.request(`${SERVER}${path}`, init);
   const post = (path: string, parameters: Record<string, string | undefined>): Promise<Response> =>
     request(path, { method: "POST", body: form({ client_id: "platform", ...parameters }) });
-  const token: HostedBench["token"] = async (parameters) => {
+  const token: HostedFixture["token"] = async (parameters) => {
     const answer = await post("/token", parameters);
     const body = (await answer.json()) as Record<string, string>;
     return { status: answer.status, headers: answer.headers, body };
@@ -188,7 +193,7 @@ export function form(parameters: Readonly<Record<string, string | undefined>>): 
   return new URLSearchParams(given);
 }
 
-function failing<Store extends object>(store: Store, name: "records" | "tokens", down: HostedBench["down"]): Store {
+function failing<Store extends object>(store: Store, name: "records" | "tokens", down: HostedFixture["down"]): Store {
   return new Proxy(store, {
     get: (target, method, receiver) => {
       const value: unknown = Reflect.get(target, method, receiver);
@@ -200,7 +205,7 @@ function failing<Store extends object>(store: Store, name: "records" | "tokens",
   });
 }
 
-export interface OpenIdBench extends HostedBench {
+export interface OpenIdFixture extends HostedFixture {
   readonly provider: OpenIdProvider;
   /** The user goes to the vendor and says yes. @returns the parameters of the platform's callback */
   consent(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
@@ -209,32 +214,32 @@ export interface OpenIdBench extends HostedBench {
 }
 
 /** With the OpenID provider as the vendor. @param options.entry changes its entry */
-export async function openOpenIdBench({
+export async function openOpenIdFixture({
   entry = {},
   provider: providerOptions = {},
   ...options
 }: {
   readonly entry?: Partial<Vendor>;
   readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
-} & Partial<BenchOptions> = {}): Promise<OpenIdBench> {
+} & Partial<FixtureOptions> = {}): Promise<OpenIdFixture> {
   const { clientId, clientSecret } = CREDENTIALS;
   const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [CALLBACK] };
   const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
   const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
-  const bench = openHostedBench({ vendor, ...options });
-  const consent: OpenIdBench["consent"] = async (parameters) => {
-    const answer = await bench.authorize(parameters);
+  const fixture = openHostedFixture({ vendor, ...options });
+  const consent: OpenIdFixture["consent"] = async (parameters) => {
+    const answer = await fixture.authorize(parameters);
     const stopAt = (url: URL): boolean => url.href.startsWith(CALLBACK);
     const back = await driveConsent(answer.headers.get("location") ?? "", { stopAt });
     return Object.fromEntries(back.searchParams);
   };
   return {
-    ...bench,
+    ...fixture,
     provider,
     consent,
-    connect: async (parameters) => bench.token({ code: (await consent(parameters))["code"] }),
+    connect: async (parameters) => fixture.token({ code: (await consent(parameters))["code"] }),
     close: async () => {
-      await bench.close();
+      await fixture.close();
       await provider.close();
     },
   };
