@@ -10,7 +10,7 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
-import { createServerRecords } from "../hosted/server-records.ts";
+import { createServerRecords } from "../hosted/server-key.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";

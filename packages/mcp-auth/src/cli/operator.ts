@@ -8,7 +8,7 @@ import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
-import { createServerRecords } from "../hosted/server-records.ts";
+import { createServerRecords } from "../hosted/server-key.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { endLink, linkKey } from "../hosted/vendor-links/link.ts";
 import type { HostedSettings } from "../settings.ts";

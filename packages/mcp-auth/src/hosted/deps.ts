@@ -3,7 +3,7 @@ import type { Clock, Fetch, RecordStore, VendorClient } from "@oauth-broker/oaut
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./server-key.ts";
-import type { Sessions } from "./sessions/sessions.ts";
+import type { Sessions } from "./sessions/session.ts";
 
 export interface HostedDeps {
   readonly settings: HostedSettings;

@@ -10,8 +10,8 @@ import { identitySource } from "./vendor-links/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
-import { createServerRecords } from "./server-records.ts";
-import { createSessions } from "./sessions/sessions-on-records.ts";
+import { createServerRecords } from "./server-key.ts";
+import { createSessions } from "./sessions/sessions.ts";
 
 export interface HostedParts {
   readonly storage: Storage;

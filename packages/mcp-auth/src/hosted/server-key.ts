@@ -1,7 +1,22 @@
 /**
- * The key that PKCE #2, nonces and the genuineness of our tokens are derived from: random, made once for a table or folder
- * and shared by every process on it, sealed under the store's key where there is one. Kept by server-key-record.ts.
+ * The key that PKCE #2, nonces and the genuineness of our tokens are derived from, and the records that lie under it: random,
+ * made once for a table or folder by whichever process comes first, and read by all the others.
+ *
+ * It lies in one record, sealed under a data key of the store's KeyWrapper. Without one, which is mode `bridge` without a KMS
+ * key, it lies there as it is, like the tokens do. A process that has a wrapper does not take such a key: a reader of the table
+ * knows it, and a writer of the table may have put it there. Where the operator says so, a new key takes its place.
  */
+import { randomBytes } from "node:crypto";
+import {
+  type JsonObject,
+  type KeyContext,
+  type KeyWrapper,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
+import { authenticatedRecords, deriveKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
 
 /** What the key is used for. A value made under one purpose means nothing under another. */
 export type ServerKeyPurpose =
@@ -18,4 +33,171 @@ export type ServerKeyPurpose =
 export interface ServerKey {
   /** 32 bytes, the same in every process. @throws OAuthError temporarily_unavailable when it cannot be read now */
   derive(purpose: ServerKeyPurpose): Promise<Buffer>;
+}
+
+const KEY: RecordKey = { kind: "server-key", id: "server" };
+const SERVER_KEY_BYTES = 32;
+const PLACE = ["server-key"];
+/** The key outlives every clock a process may have; 2255-03-14. */
+const NEVER = 9_000_000_000;
+/** Another process may make or seal the record at the same moment; a third change of it is not to be expected. */
+const TRIES = 3;
+
+export interface ServerKeyOptions {
+  readonly records: RecordStore;
+  /** What the key is sealed under; undefined only where the store encrypts nothing. */
+  readonly keys: KeyWrapper | undefined;
+  /** Environment and table, so that the record opens nowhere else. */
+  readonly context: KeyContext;
+  /** `ADOPT_UNSEALED_SERVER_KEY`: a key that lies unsealed although there are `keys` gives way to a new one, under seal. */
+  readonly adoptUnsealed?: boolean;
+}
+
+/**
+ * Reads nothing yet: the first `derive` does, and the key is kept for the life of the process. A failure is not kept: the
+ * next call tries again.
+ *
+ * @param replaceUnsealed a twin passes a weaker one: docs/decisions/0006
+ */
+export function createServerKey(options: ServerKeyOptions, replaceUnsealed = keyInPlaceOfUnsealed): ServerKey {
+  const derived = new Map<ServerKeyPurpose, Buffer>();
+  let reading: Promise<Buffer> | undefined;
+  const root = (): Promise<Buffer> => {
+    reading ??= readOrMake(options, replaceUnsealed).catch((error: unknown) => {
+      reading = undefined;
+      throw asOAuthError(error);
+    });
+    return reading;
+  };
+  return {
+    async derive(purpose) {
+      let key = derived.get(purpose);
+      if (key === undefined) {
+        key = deriveKey(await root(), `server-key ${purpose}`);
+        derived.set(purpose, key);
+      }
+      return key;
+    },
+  };
+}
+
+export interface ServerRecordsOptions extends ServerKeyOptions {
+  /** Told of the kind of every row that was not written under the server key, or was changed since. */
+  readonly onRefused?: (kind: string) => void;
+}
+
+export interface ServerRecords {
+  readonly serverKey: ServerKey;
+  /** Everything but the record of the server key itself. */
+  readonly records: RecordStore;
+}
+
+/**
+ * Every record but the server key's lies under a MAC of that key: write access to the table alone makes no user another.
+ *
+ * @param options.records the table or file as it is
+ * @param replaceUnsealed as for createServerKey
+ */
+export function createServerRecords(
+  { onRefused, ...options }: ServerRecordsOptions,
+  replaceUnsealed = keyInPlaceOfUnsealed,
+): ServerRecords {
+  const serverKey = createServerKey(options, replaceUnsealed);
+  const key = (): Promise<Buffer> => serverKey.derive("record-mac");
+  const { records } = options;
+  return {
+    serverKey,
+    records: authenticatedRecords({ records, key, ...(onRefused === undefined ? {} : { onRefused }) }),
+  };
+}
+
+type ReplaceUnsealed = typeof keyInPlaceOfUnsealed;
+
+async function readOrMake(options: ServerKeyOptions, replaceUnsealed: ReplaceUnsealed): Promise<Buffer> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const record = await options.records.get(KEY);
+    const key = record === undefined ? await make(options) : await read(record, options, replaceUnsealed);
+    if (key !== undefined) return key;
+  }
+  throw keyUnavailable("the record of the server key kept changing");
+}
+
+/** @returns undefined when another process was faster: its key is the key */
+async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
+  const key = randomBytes(SERVER_KEY_BYTES);
+  const { stage, data } = await closed(key, options);
+  const made = await options.records.create({ key: KEY, stage, data: { v: 1, ...data }, expiresAt: NEVER });
+  return made === "created" ? key : undefined;
+}
+
+/** @returns undefined when another process put a new key in its place meanwhile */
+async function read(
+  { stage, data }: StoredRecord,
+  options: ServerKeyOptions,
+  replaceUnsealed: ReplaceUnsealed,
+): Promise<Buffer | undefined> {
+  const { v, key: plain, wrapped, sealed } = data;
+  const { keys, records } = options;
+  if (v === 1 && stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string") {
+    if (keys === undefined) throw keyUnavailable("the server key is sealed, and no key to open it is set");
+    return requireLength(open(await keys.unwrap(wrapped, contextOf(options)), sealed, PLACE));
+  }
+  if (v !== 1 || stage !== "plain" || typeof plain !== "string") {
+    throw keyUnavailable("the record of the server key is not of a format this release knows");
+  }
+  if (keys === undefined) return requireLength(Buffer.from(plain, "base64url"));
+  const key = replaceUnsealed(options.adoptUnsealed === true);
+  const { stage: next, data: set } = await closed(key, options);
+  const moved = await records.advance(KEY, { stage, expect: { key: plain } }, { stage: next, set, remove: ["key"] });
+  return moved.outcome === "moved" ? key : undefined;
+}
+
+/**
+ * For a key that lies unsealed although there is one to seal it: every reader of the table knows it, and a writer of the table
+ * may have put it there.
+ *
+ * @param adoptUnsealed the word of the operator, `ADOPT_UNSEALED_SERVER_KEY`
+ * @returns the key that takes its place: a new one, so that what was made or forged under the open one ends with it
+ * @throws OAuthError temporarily_unavailable without that word
+ */
+function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
+  //= bar#TS-7
+  if (adoptUnsealed) return randomBytes(SERVER_KEY_BYTES);
+  throw new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
+    reason: "keys_unavailable",
+    detail:
+      "the server key lies unsealed although a key to seal it is set: where that key is new, start once with " +
+      "ADOPT_UNSEALED_SERVER_KEY=true, which ends all sessions; where it is not, the table was written by another",
+  });
+}
+
+async function closed(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
+  if (options.keys === undefined) return { stage: "plain", data: { key: key.toString("base64url") } };
+  const { dataKey, wrapped } = await options.keys.newDataKey(contextOf(options));
+  return { stage: "sealed", data: { wrapped, sealed: seal(dataKey, key, PLACE) } };
+}
+
+function contextOf({ context }: ServerKeyOptions): KeyContext {
+  return { ...context, purpose: "server-key" };
+}
+
+function requireLength(key: Buffer): Buffer {
+  if (key.length !== SERVER_KEY_BYTES) throw keyUnavailable(`the server key has ${key.length} bytes`);
+  return key;
+}
+
+/** An outage keeps its own name. */
+function asOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  const isShut = error instanceof TokenStoreError && error.code === "unreadable";
+  const reason = error instanceof Error ? error.message : "unknown";
+  return keyUnavailable(isShut ? "the server key was sealed under another key, or for another table" : reason, error);
+}
+
+function keyUnavailable(detail: string, cause?: unknown): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
+    reason: "keys_unavailable",
+    detail,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -8,8 +8,8 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
 import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
-import { createServerRecords } from "./server-records.ts";
-import { createSessions } from "./sessions/sessions-on-records.ts";
+import { createServerRecords } from "./server-key.ts";
+import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 
 /** Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless it is named. */

@@ -6,12 +6,10 @@ import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
 
 const MAC = "../../../token-store/src/crypto/record-mac.ts";
 const SOURCE_CHECK = "./vendor-links/identity-source.ts";
-const UNSEALED = "./unsealed-server-key.ts";
 
 beforeEach(() => vi.resetModules());
 afterEach(() => {
   vi.doUnmock(MAC);
-  vi.doUnmock(UNSEALED);
   vi.doUnmock(SOURCE_CHECK);
 });
 
@@ -48,13 +46,9 @@ it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async
 
 it("a planted server key that is taken over makes any user (twin of bar#TS-7)", async () => {
   const planted = randomBytes(32);
-  vi.doMock(UNSEALED, async (original) => ({
-    ...(await original<object>()),
-    keyInPlaceOfUnsealed: () => planted,
-  }));
   const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
-  const { createServerRecords } = await import("./server-records.ts");
-  const { createSessions } = await import("./sessions/sessions-on-records.ts");
+  const { createServerRecords } = await import("./server-key.ts");
+  const { createSessions } = await import("./sessions/sessions.ts");
   const { memoryRecordStore } = await import("@oauth-broker/token-store/memory");
   const keys: KeyWrapper = {
     newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
@@ -68,6 +62,7 @@ it("a planted server key that is taken over makes any user (twin of bar#TS-7)", 
   const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
   const forged = createSessions({ ...createServerRecords({ records: table, keys: undefined, context }), ...deps });
   const { tokens } = await forged.start({ ...WHO, user: "T1:VICTIM" });
-  const server = createSessions({ ...createServerRecords({ records: table, keys, context }), ...deps });
+  const taken = createServerRecords({ records: table, keys, context }, () => planted);
+  const server = createSessions({ ...taken, ...deps });
   expect(await server.identify(tokens.accessToken)).toMatchObject({ user: "T1:VICTIM" });
 });

@@ -27,10 +27,9 @@ import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
-import type { ServerKey } from "../hosted/server-key.ts";
-import { createServerKey } from "../hosted/server-key-record.ts";
+import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { documentEgress } from "../hosted/clients/metadata-document.ts";
-import { createSessions } from "../hosted/sessions/sessions-on-records.ts";
+import { createSessions } from "../hosted/sessions/sessions.ts";
 import type { HostedSettings } from "../settings.ts";
 
 export const SERVER = "https://server.example";

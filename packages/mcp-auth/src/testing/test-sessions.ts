@@ -4,10 +4,9 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/vendor-links/identity-source.ts";
-import { createServerKey } from "../hosted/server-key-record.ts";
-import type { ServerKey } from "../hosted/server-key.ts";
-import { createSessions } from "../hosted/sessions/sessions-on-records.ts";
-import type { Sessions } from "../hosted/sessions/sessions.ts";
+import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
+import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
+import type { Sessions } from "../hosted/sessions/session.ts";
 
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
@@ -39,9 +38,13 @@ export interface TestSessions {
   }): Sessions;
 }
 
-/** @param options.records default: in memory */
+/** @param options.records default: in memory @param options.checks replace the real ones, in twins */
 export function testSessions(
-  options: { readonly records?: RecordStore; readonly clock?: ReturnType<typeof fixedClock> } = {},
+  options: {
+    readonly records?: RecordStore;
+    readonly clock?: ReturnType<typeof fixedClock>;
+    readonly checks?: Partial<SessionChecks>;
+  } = {},
 ): TestSessions {
   const clock = options.clock ?? fixedClock(NOW);
   const store = options.records ?? memoryRecordStore({ now: clock });
@@ -64,7 +67,8 @@ export function testSessions(
   const serverKey = testServerKey(clock);
   const again: TestSessions["again"] = (other = {}) => {
     const { records: table, ...deps } = { records, serverKey, audience: AUDIENCE, source: SOURCE, ...other };
-    return createSessions({ ...deps, records: authenticated(table, deps.serverKey), now: clock });
+    const checks = { ...SESSION_CHECKS, ...options.checks };
+    return createSessions({ ...deps, records: authenticated(table, deps.serverKey), now: clock }, checks);
   };
   return {
     sessions: again(),

@@ -12,15 +12,15 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "The tag of a token is that of this server and this kind",
     rows: ["RS-2", "RF-8"],
     file: `${HOSTED}/sessions/issued-token.ts`,
-    find: "if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;",
+    find: "if (!isTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;",
     replace:
-      "if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging) && type === 'none' as string) return undefined;",
+      "if (!isTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging) && type === 'none' as string) return undefined;",
     tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {
     defence: "A token is of the server it is shown to",
     rows: ["RS-2"],
-    file: `${HOSTED}/sessions/issued-token-tag.ts`,
+    file: `${HOSTED}/sessions/issued-token.ts`,
     find: ".update(`${prefix}\\0${audience}\\0`)",
     replace: ".update(`${prefix}\\0${typeof audience}\\0`)",
     tests: [`${HOSTED}/sessions/issued-token.test.ts`],
@@ -44,7 +44,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "An ended session opens nothing",
     rows: ["RS-2", "RV-1"],
-    file: `${HOSTED}/sessions/sessions-on-records.ts`,
+    file: `${HOSTED}/sessions/sessions.ts`,
     find: `      if (session === undefined || !session.isLive) return undefined;
       const access`,
     replace: `      if (session === undefined) return undefined;
@@ -94,7 +94,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A revocation ends the caller's own sessions only",
     rows: ["AS-21"],
-    file: `${HOSTED}/sessions/sessions-on-records.ts`,
+    file: `${HOSTED}/sessions/sessions.ts`,
     find: "if (session === undefined || session.clientId !== clientId) return undefined;",
     replace: "if (session === undefined || clientId === '') return undefined;",
     tests: [`${HOSTED}/sessions/session-revocation.test.ts`],

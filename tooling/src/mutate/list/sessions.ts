@@ -164,28 +164,28 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A server key that lies unsealed is refused where there is a key to seal it",
-    file: "packages/mcp-auth/src/hosted/unsealed-server-key.ts",
+    file: "packages/mcp-auth/src/hosted/server-key.ts",
     find: "if (adoptUnsealed) return",
     replace: "if (adoptUnsealed || SERVER_KEY_BYTES > 0) return",
     tests: [
-      "packages/mcp-auth/src/hosted/server-key-record.test.ts",
+      "packages/mcp-auth/src/hosted/server-key.test.ts",
       "packages/mcp-auth/src/hosted/table-writer.test.ts",
     ],
   },
   {
     defence: "An unsealed server key is not taken over but gives way to a new one",
-    file: "packages/mcp-auth/src/hosted/server-key-record.ts",
-    find: "  const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true);",
+    file: "packages/mcp-auth/src/hosted/server-key.ts",
+    find: "  const key = replaceUnsealed(options.adoptUnsealed === true);",
     replace:
-      '  keyInPlaceOfUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url"));',
+      '  replaceUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url"));',
     tests: [
-      "packages/mcp-auth/src/hosted/server-key-record.test.ts",
+      "packages/mcp-auth/src/hosted/server-key.test.ts",
       "packages/mcp-auth/src/hosted/table-writer.test.ts",
     ],
   },
   {
     defence: "Hosted mode's records are the authenticated ones",
-    file: "packages/mcp-auth/src/hosted/server-records.ts",
+    file: "packages/mcp-auth/src/hosted/server-key.ts",
     find: "    records: authenticatedRecords({ records, key, ...(onRefused === undefined ? {} : { onRefused }) }),",
     replace: "    records: onRefused === undefined ? authenticatedRecords({ records, key }) : records,",
     tests: ["e2e/attacks/table-writer.attack.test.ts"],

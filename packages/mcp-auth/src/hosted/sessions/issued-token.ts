@@ -9,9 +9,8 @@
  * record to say, which holds the SHA-256 of those that are. The secret is in the token alone, so whoever has both the store
  * and the key still cannot make a token that works.
  */
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { hashOf } from "@oauth-broker/oauth-core";
-import { isTokenTag, TAG_BYTES, type TokenTagging, tokenTag } from "./issued-token-tag.ts";
 
 const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
 export type TokenType = keyof typeof PREFIX;
@@ -19,6 +18,8 @@ export type TokenType = keyof typeof PREFIX;
 const ID_BYTES = 16;
 const GENERATION_BYTES = 4;
 const SECRET_BYTES = 32;
+/** With the 52 bytes before it 66, which are whole base64url characters: there is one spelling of every token. */
+const TAG_BYTES = 14;
 const HEAD_BYTES = ID_BYTES + GENERATION_BYTES + SECRET_BYTES;
 const BODY = /^[A-Za-z0-9_-]{88}$/;
 
@@ -27,6 +28,14 @@ export interface IssuedToken {
   readonly generation: number;
   /** BASE64URL(SHA-256(token)), what a record holds. */
   readonly hash: string;
+}
+
+/** What a tag is made with. */
+export interface TokenTagging {
+  /** 32 bytes, `derive("token-tag")`. */
+  readonly key: Buffer;
+  /** What the tokens are good for: the URL of `/mcp`. A server beside this one, on the same table, has another. */
+  readonly audience: string;
 }
 
 /** 128 random bits, base64url. Public: it proves nothing. */
@@ -60,15 +69,30 @@ export function looksIssued(type: TokenType, token: string): boolean {
  * @param token as presented, of any shape and length
  * @returns undefined for what this server never issued as a token of this type
  */
-export function parseIssuedToken(type: TokenType, token: string, tagging: TokenTagging): IssuedToken | undefined {
+export function parseIssuedToken(
+  type: TokenType,
+  token: string,
+  tagging: TokenTagging,
+  isTag = isTokenTag,
+): IssuedToken | undefined {
   if (!looksIssued(type, token)) return undefined;
   const bytes = Buffer.from(token.slice(PREFIX[type].length), "base64url");
   const head = bytes.subarray(0, HEAD_BYTES);
   //= bar#RS-2
-  if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;
+  if (!isTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;
   return {
     sessionId: head.toString("base64url", 0, ID_BYTES),
     generation: head.readUInt32BE(ID_BYTES),
     hash: hashOf(token),
   };
+}
+
+/** @param head all of a token before its tag @returns TAG_BYTES bytes */
+function tokenTag(prefix: string, head: Buffer, { key, audience }: TokenTagging): Buffer {
+  return createHmac("sha256", key).update(`${prefix}\0${audience}\0`).update(head).digest().subarray(0, TAG_BYTES);
+}
+
+/** @param tag TAG_BYTES bytes, as presented */
+export function isTokenTag(tag: Buffer, prefix: string, head: Buffer, tagging: TokenTagging): boolean {
+  return timingSafeEqual(tag, tokenTag(prefix, head, tagging));
 }

@@ -57,7 +57,7 @@ export type StoredAccessToken = {
 /** The refresh token before the present one. */
 export type PreviousRefreshToken = {
   readonly hash: string;
-  /** The answer it got, under a key derived from it: session-answer.ts. */
+  /** The answer it got, under a key derived from it: token-pair.ts. */
   readonly sealed: string;
   /** The last second in which it gets that answer again. */
   readonly until: EpochSeconds;

@@ -9,8 +9,7 @@
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { IssuedToken } from "./issued-token.ts";
-import type { IssueTokens } from "./session-issue.ts";
-import { openAnswer, sealAnswer, toIssuedTokens } from "./session-answer.ts";
+import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
 import type { IssuedTokens } from "./session.ts";
 import {
   MAX_ACCESS_TOKENS,
@@ -20,7 +19,7 @@ import {
   sessionKey,
   type SessionReading,
   type Standing,
-  standingOf,
+  type standingOf,
   type StoredSession,
 } from "./record.ts";
 
@@ -32,6 +31,7 @@ export interface RefreshRequest {
 
 export interface RefreshDeps extends SessionReading {
   readonly now: Clock;
+  readonly standingOf: typeof standingOf;
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
@@ -57,7 +57,7 @@ export async function refreshSession(
     if (session === undefined || !session.isLive) throw refused("the session has ended or expired");
     //= bar#AS-14
     if (session.clientId !== request.clientId) throw refused("the refresh token is another client's");
-    const standing = standingOf(presented, session);
+    const standing = deps.standingOf(presented, session);
     if (standing === "unknown") throw refused("the session does not know the refresh token");
     if (isReuse(standing, session, deps.now())) {
       //= rfc9700#4.14.2

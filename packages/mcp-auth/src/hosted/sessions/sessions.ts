@@ -1,31 +1,148 @@
-/** The sessions of hosted mode. */
-import type { IssuedTokens, LiveSession, Session } from "./session.ts";
+/**
+ * The sessions of hosted mode on a RecordStore: what session.ts promises, put together. A session is one record
+ * (record.ts), found by the id in its tokens (issued-token.ts), entered in its user's index (user-sessions.ts).
+ * Nothing is cached: a session that was ended anywhere has ended here.
+ */
+import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import type { IdentitySource } from "../vendor-links/identity-source.ts";
+import {
+  createSessionId,
+  isTokenTag,
+  type IssuedToken,
+  looksIssued,
+  parseIssuedToken,
+  type TokenTagging,
+  type TokenType,
+} from "./issued-token.ts";
+import type { ServerKey } from "../server-key.ts";
+import { createIssuer, toIssuedTokens } from "./token-pair.ts";
+import {
+  endStored,
+  liveAccessToken,
+  readSession,
+  REFRESH_TOKEN_LIFETIME_SECONDS,
+  type SessionData,
+  sessionKey,
+  standingOf,
+  type StoredSession,
+} from "./record.ts";
+import { refreshSession } from "./refresh.ts";
+import type { Session, Sessions } from "./session.ts";
+import { createUserSessions } from "./user-sessions.ts";
 
-export interface Sessions {
-  /** After an authorization. @param session its user, client and granted scope */
-  start(session: Omit<Session, "id">): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
-  /** @returns undefined for anything that is not a live access token of ours: unknown, expired, revoked, of another type */
-  identify(accessToken: string): Promise<LiveSession | undefined>;
-  /** @returns the session a refresh token belongs to, spending nothing; undefined as `identify` */
-  find(refreshToken: string): Promise<Session | undefined>;
-  /**
-   * Rotates. The immediately previous token gets the identical answer for 30 s; that token later, and any before it, end the
-   * session.
-   *
-   * @throws OAuthError invalid_grant; invalid_scope for more than was granted; temporarily_unavailable
-   */
-  refresh(
-    refreshToken: string,
-    request: { readonly clientId: string; readonly scope: readonly string[] | undefined },
-  ): Promise<IssuedTokens>;
-  /**
-   * RFC 7009: ends the session of either token.
-   *
-   * @returns its user, and whether no session of that user is left; undefined where there was nothing of this client's
-   */
-  revoke(token: string, clientId: string): Promise<{ readonly user: string; readonly wasLast: boolean } | undefined>;
-  /** Ends one session by id, as a proven replay demands. */
-  end(sessionId: string): Promise<void>;
-  /** Ends every session of a user. @returns how many */
-  endAll(user: string): Promise<number>;
+export interface SessionsDeps {
+  /** Those of server-key.ts: what a session says of its user is believed. */
+  readonly records: RecordStore;
+  readonly serverKey: ServerKey;
+  /** What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before worthless. */
+  readonly audience: string;
+  /** Who says who a user is. Another one makes every session of before worthless. */
+  readonly source: IdentitySource;
+  readonly now: Clock;
+}
+
+/** What decides whether a presented token is good. The twins pass weaker ones: docs/decisions/0006. */
+export interface SessionChecks {
+  readonly isTokenTag: typeof isTokenTag;
+  readonly standingOf: typeof standingOf;
+}
+
+export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
+
+export function createSessions(
+  { records, serverKey, audience, source, now }: SessionsDeps,
+  checks: SessionChecks = SESSION_CHECKS,
+): Sessions {
+  const reading = { records, source };
+  const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
+  const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
+    looksIssued(type, token) ? parseIssuedToken(type, token, await tagging(), checks.isTokenTag) : undefined;
+  const issue = createIssuer({ tagging, now });
+  const userSessions = createUserSessions({ ...reading, now, audience, serverKey });
+  const end = async ({ id, user }: Session): Promise<void> => {
+    await endStored(id, { records, now });
+    await userSessions.leave(user, id);
+  };
+
+  return {
+    start: async ({ user, clientId, scope }) => {
+      const id = createSessionId();
+      const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope });
+      // First: a session that the index does not name would outlive the end of all.
+      const indexedUntil = await userSessions.enter(user, id);
+      const data: SessionData = {
+        v: 2,
+        ...source,
+        user,
+        clientId,
+        scope,
+        access: [access],
+        refreshHash,
+        generation: 0,
+        startedAt: now(),
+        indexedUntil,
+      };
+      const expiresAt = now() + REFRESH_TOKEN_LIFETIME_SECONDS;
+      if ((await records.create({ key: sessionKey(id), stage: "live", data, expiresAt })) === "exists") {
+        throw new OAuthError("invalid_grant", "The authorization was ended", {
+          detail: "all sessions of the user were ended while this one began",
+        });
+      }
+      return { session: { id, user, clientId, scope }, tokens: toIssuedTokens(answer, now()) };
+    },
+
+    identify: async (accessToken) => {
+      //= bar#RS-2
+      const presented = await parse("access", accessToken);
+      if (presented === undefined) return undefined;
+      const session = await readSession(presented.sessionId, reading);
+      if (session === undefined || !session.isLive) return undefined;
+      const access = liveAccessToken(presented, session, now());
+      if (access === undefined) return undefined;
+      return { ...toSession(session), scope: access.scope, expiresAt: access.expiresAt };
+    },
+
+    find: async (refreshToken) => {
+      const presented = await parse("refresh", refreshToken);
+      const session = presented === undefined ? undefined : await readSession(presented.sessionId, reading);
+      if (presented === undefined || session === undefined || !session.isLive) return undefined;
+      return checks.standingOf(presented, session) === "unknown" ? undefined : toSession(session);
+    },
+
+    refresh: async (refreshToken, request) => {
+      const presented = await parse("refresh", refreshToken);
+      if (presented === undefined) {
+        throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
+      }
+      const index = (session: StoredSession): Promise<number> => userSessions.enter(session.user, session.id);
+      return refreshSession(refreshToken, presented, request, { ...reading, ...checks, now, issue, end, index });
+    },
+
+    revoke: async (token, clientId) => {
+      const refresh = await parse("refresh", token);
+      const presented = refresh ?? (await parse("access", token));
+      if (presented === undefined) return undefined;
+      const session = await readSession(presented.sessionId, reading);
+      //= bar#AS-21
+      if (session === undefined || session.clientId !== clientId) return undefined;
+      const isOurs =
+        refresh === undefined
+          ? liveAccessToken(presented, session, now()) !== undefined
+          : checks.standingOf(presented, session) !== "unknown";
+      if (!isOurs) return undefined;
+      await endStored(session.id, { records, now });
+      return { user: session.user, wasLast: await userSessions.leave(session.user, session.id) };
+    },
+
+    end: async (sessionId) => {
+      const session = await readSession(sessionId, reading);
+      if (session !== undefined) await end(session);
+    },
+
+    endAll: (user) => userSessions.endAll(user),
+  };
+}
+
+function toSession({ id, user, clientId, scope }: StoredSession): Session {
+  return { id, user, clientId, scope };
 }

@@ -1,25 +1,10 @@
 /** The twins of session-attacks.test.ts: one defence taken out each, and the attack works. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type * as TestSessions from "../../testing/test-sessions.ts";
-
-const TAG = "./issued-token-tag.ts";
-const RECORD = "./record.ts";
-
-async function withDefenceOff(module: string, off: object): Promise<typeof TestSessions> {
-  vi.doMock(module, async (original) => ({ ...(await original<object>()), ...off }));
-  return import("../../testing/test-sessions.ts");
-}
-
-beforeEach(() => vi.resetModules());
-afterEach(() => {
-  vi.doUnmock(TAG);
-  vi.doUnmock(RECORD);
-});
+import { describe, expect, it } from "vitest";
+import { SAME, testSessions, WHO } from "../../testing/test-sessions.ts";
 
 describe("with a defence off", () => {
   it("without the tag a stranger who knows its id ends a session (twin of bar#AS-14)", async () => {
-    const { testSessions, WHO, SAME } = await withDefenceOff(TAG, { isTokenTag: () => true });
-    const { sessions } = testSessions();
+    const { sessions } = testSessions({ checks: { isTokenTag: () => true } });
     const { session, tokens } = await sessions.start(WHO);
     const second = await sessions.refresh(tokens.refreshToken, SAME);
     const forged = `mcp_rt_${Buffer.concat([Buffer.from(session.id, "base64url"), Buffer.alloc(50)]).toString("base64url")}`;
@@ -28,16 +13,14 @@ describe("with a defence off", () => {
   });
 
   it("without the tag another server's access token, on the same table, is good here (twin of bar#RS-2)", async () => {
-    const { testSessions, WHO } = await withDefenceOff(TAG, { isTokenTag: () => true });
-    const { sessions, again } = testSessions();
+    const { sessions, again } = testSessions({ checks: { isTokenTag: () => true } });
     const elsewhere = again({ audience: "https://other.example/mcp" });
     const { tokens } = await elsewhere.start(WHO);
     expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
   });
 
   it("without the comparison of generations a spent refresh token works for ever (twin of rfc9700#4.14.2)", async () => {
-    const { testSessions, WHO, SAME } = await withDefenceOff(RECORD, { standingOf: () => "current" });
-    const { sessions, clock } = testSessions();
+    const { sessions, clock } = testSessions({ checks: { standingOf: () => "current" } });
     const { tokens } = await sessions.start(WHO);
     let stolen = await sessions.refresh(tokens.refreshToken, SAME);
     for (let count = 0; count < 3; count += 1) {

@@ -7,7 +7,7 @@ import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../testing/record-stores.ts";
-import { createServerKey } from "./server-key-record.ts";
+import { createServerKey } from "./server-key.ts";
 
 const now = fixedClock(1_700_000_000);
 const context = { environment: "test", table: "tokens" };

@@ -1,0 +1,70 @@
+/**
+ * The pair of tokens a session gets when it starts and at each refresh: what the client is answered, and what the session's
+ * record keeps of it. The answer to a refresh is kept for a client that lost it, sealed under a key derived from the refresh
+ * token that was spent for it. That token is stored nowhere: neither the store nor the server's keys open the answer.
+ */
+import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import { issueToken, type TokenTagging } from "./issued-token.ts";
+import { ACCESS_TOKEN_LIFETIME_SECONDS, type StoredAccessToken } from "./record.ts";
+import type { IssuedTokens } from "./session.ts";
+
+export interface RefreshAnswer {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Of the access token. */
+  readonly expiresAt: EpochSeconds;
+  readonly scope: readonly string[];
+}
+
+export interface IssuedPair {
+  /** For the client. */
+  readonly answer: RefreshAnswer;
+  /** For the record. */
+  readonly access: StoredAccessToken;
+  readonly refreshHash: string;
+}
+
+/** @throws OAuthError temporarily_unavailable without the server key */
+export type IssueTokens = (of: {
+  readonly sessionId: string;
+  readonly generation: number;
+  /** Of the access token. */
+  readonly scope: readonly string[];
+}) => Promise<IssuedPair>;
+
+export function createIssuer({
+  tagging,
+  now,
+}: {
+  readonly tagging: () => Promise<TokenTagging>;
+  readonly now: Clock;
+}): IssueTokens {
+  return async ({ scope, ...of }) => {
+    const tags = await tagging();
+    const access = issueToken("access", of, tags);
+    const refresh = issueToken("refresh", of, tags);
+    const expiresAt = now() + ACCESS_TOKEN_LIFETIME_SECONDS;
+    return {
+      answer: { accessToken: access.token, refreshToken: refresh.token, expiresAt, scope },
+      access: { hash: access.hash, expiresAt },
+      refreshHash: refresh.hash,
+    };
+  };
+}
+
+/** @param spent the refresh token @param sessionId the answer opens in no other session */
+export function sealAnswer(answer: RefreshAnswer, spent: string, sessionId: string): string {
+  return seal(deriveKey(spent, "session-answer"), JSON.stringify(answer), ["session", sessionId]);
+}
+
+/** @throws TokenStoreError unreadable when the record was altered */
+export function openAnswer(sealed: string, spent: string, sessionId: string): RefreshAnswer {
+  const text = open(deriveKey(spent, "session-answer"), sealed, ["session", sessionId]).toString("utf8");
+  return JSON.parse(text) as RefreshAnswer;
+}
+
+/** As it goes out now: the token's life has been running since it was issued. */
+export function toIssuedTokens({ expiresAt, ...answer }: RefreshAnswer, now: EpochSeconds): IssuedTokens {
+  return { ...answer, expiresInSeconds: Math.max(1, expiresAt - now) };
+}
