@@ -1,12 +1,20 @@
 /**
  * What a client asks for at `/authorize`, read and checked the same way for both callbacks: first who asks and where the answer
- * may go, which decides whether an error is a page or a redirect; then the rest. Callers: authorize.ts, server-callback/.
+ * may go, which decides whether an error is a page or a redirect; then the rest. Shared by platform-callback/ and server-callback/.
  */
-import { OAuthError, type Parameters, requireS256Challenge, type VerifiedRedirect } from "@oauth-broker/oauth-core";
+import {
+  hasIdTokens,
+  isSubset,
+  OAuthError,
+  type Parameters,
+  parseScope,
+  requireS256Challenge,
+  type VerifiedRedirect,
+} from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
-import { requireOwnResource, requireScope } from "./requested.ts";
+import { requireOwnResource } from "./paths.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -14,7 +22,7 @@ export interface ClientLookup<C extends HostedClient> {
   readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
 }
 
-/** @throws OAuthError for the 400 page: nobody is sent anywhere */
+/** @throws OAuthError for the 400 page: the browser is not redirected */
 //= bar#AS-1
 export async function requireClientRedirect<C extends HostedClient>(
   parameters: Parameters,
@@ -36,14 +44,14 @@ export interface AuthorizationRequest {
 
 /** @throws OAuthError for the redirect */
 export function readAuthorizationRequest(parameters: Parameters, settings: HostedSettings): AuthorizationRequest {
-  refuseWhatIsNotSpoken(parameters);
+  refuseUnsupported(parameters);
   const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   requireOwnResource(parameters, settings);
   return { codeChallenge, scope: requireScope(parameters.get("scope"), settings) };
 }
 
 //= bar#AS-19
-function refuseWhatIsNotSpoken(parameters: Parameters): void {
+function refuseUnsupported(parameters: Parameters): void {
   if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not taken");
   if (parameters.has("request_uri")) throw new OAuthError("request_uri_not_supported", "request_uri is not taken");
   //= rfc6749#3.1.1
@@ -53,4 +61,22 @@ function refuseWhatIsNotSpoken(parameters: Parameters): void {
   if ((parameters.get("response_mode") ?? "query") !== "query") {
     throw new OAuthError("invalid_request", "response_mode must be query");
   }
+}
+
+/**
+ * @param scope as received; absent means all
+ * @returns what the user is asked for at the vendor
+ * @throws OAuthError invalid_scope for anything beyond `VENDOR_SCOPES`
+ */
+//= rfc6749#3.3
+function requireScope(
+  scope: string | undefined,
+  { vendor: { vendor, scopes } }: Pick<HostedSettings, "vendor">,
+): readonly string[] {
+  const requested = scope === undefined ? [] : parseScope(scope);
+  if (!isSubset(requested, scopes)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
+  if (requested.length === 0) return scopes;
+  // Who the user is comes in an ID token where the vendor has them, so no request goes without.
+  const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
+  return isOwed ? ["openid", ...requested] : requested;
 }

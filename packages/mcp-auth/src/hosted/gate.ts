@@ -6,9 +6,8 @@ import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller, Gate, VendorToken } from "../mode.ts";
 import type { HostedDeps } from "./deps.ts";
-import { linkScope } from "./vendor-links/kept-link.ts";
 import type { LiveSession } from "./sessions/session.ts";
-import { freshTokens, type LinkDeps } from "./vendor-links/link.ts";
+import { freshTokens, type LinkDeps, linkScope } from "./vendor-links/link.ts";
 
 export type GateDeps = LinkDeps & Pick<HostedDeps, "sessions">;
 

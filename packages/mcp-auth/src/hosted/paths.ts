@@ -1,4 +1,9 @@
-/** Where things are below `DEPLOYMENT_URL`; every URL we tell anybody is made here. */
+/**
+ * Where things are below `DEPLOYMENT_URL`: every URL that leaves this server is made here, and the resource that clients may name
+ * is compared here.
+ */
+import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import type { HostedSettings } from "../settings.ts";
 
 export const PATHS = {
   authorizationServer: "/.well-known/oauth-authorization-server",
@@ -15,6 +20,22 @@ export const PATHS = {
 /** The resource of RFC 8707 and 9728, and the audience of our tokens. */
 export function resourceOf(deploymentUrl: string): string {
   return deploymentUrl + PATHS.mcp;
+}
+
+/**
+ * The `resource` of a request at `/authorize` or `/token`. Absent means the one there is.
+ *
+ * @throws OAuthError invalid_target for any other, byte for byte
+ */
+//= rfc8707#2
+//= bar#AS-16
+export function requireOwnResource(
+  parameters: Parameters,
+  { deploymentUrl }: Pick<HostedSettings, "deploymentUrl">,
+): void {
+  const resource = parameters.get("resource");
+  if (resource === undefined || resource === resourceOf(deploymentUrl)) return;
+  throw new OAuthError("invalid_target", "resource is not served here");
 }
 
 /** Where the resource describes itself (RFC 9728 §3.1); the challenge on `/mcp` names it. */

@@ -1,11 +1,12 @@
 /** POST /token: a form from a known client, one of two grants, an answer of RFC 6749 §5.1. */
-import { formatScope, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { formatScope, OAuthError, type Parameters, parseScope } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type FindClient, type HostedClient, requireClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";
-import { refreshSession } from "./refresh-grant.ts";
+import { requireOwnResource } from "./paths.ts";
 import type { IssuedTokens } from "./sessions/session.ts";
+import { linkKey } from "./vendor-links/link.ts";
 
 /** What a callback makes of a code that was posted: the vendor's own, or one of ours. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
@@ -42,10 +43,38 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
     case "authorization_code":
       return deps.redeemCode(parameters, client, trace);
     case "refresh_token":
-      return refreshSession(parameters, client, deps);
+      return redeemRefreshToken(parameters, client, deps);
     default:
       throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token");
   }
+}
+
+/**
+ * New tokens of ours, as long as the user's link to the vendor lives. A dead link is told here too, so that clients stop and send
+ * the user through a new authorization.
+ *
+ * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the session lives
+ */
+//= rfc6749#6
+async function redeemRefreshToken(
+  parameters: Parameters,
+  { clientId }: HostedClient,
+  deps: HostedDeps,
+): Promise<IssuedTokens> {
+  const refreshToken = parameters.require("refresh_token");
+  requireOwnResource(parameters, deps.settings);
+  const requested = parameters.get("scope");
+  const scope = requested === undefined ? undefined : parseScope(requested);
+  const session = await deps.sessions.find(refreshToken);
+  if (session?.clientId === clientId) await requireLink(session.user, deps);
+  // Also for a token that was not found: a replayed one ends its session there.
+  return deps.sessions.refresh(refreshToken, { clientId, scope });
+}
+
+async function requireLink(user: string, deps: HostedDeps): Promise<void> {
+  const link = await deps.tokens.get(linkKey(user, deps));
+  if (link?.status === "active") return;
+  throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
 }
 
 //= rfc6749#5.1

@@ -118,7 +118,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A resource is this server's",
     rows: ["AS-16"],
-    file: `${HOSTED}/requested.ts`,
+    file: `${HOSTED}/paths.ts`,
     find: "if (resource === undefined || resource === resourceOf(deploymentUrl)) return;",
     replace: "if (resource !== resourceOf(deploymentUrl) + ' ') return;",
     tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
@@ -126,15 +126,15 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client asks for no more scope than the server has",
     rows: ["RS-3"],
-    file: `${HOSTED}/requested.ts`,
-    find: "if (!isSubset(wished, scopes)) throw",
-    replace: "if (!isSubset(wished, scopes) && wished.length === 0) throw",
+    file: `${HOSTED}/authorization-request.ts`,
+    find: "if (!isSubset(requested, scopes)) throw",
+    replace: "if (!isSubset(requested, scopes) && requested.length === 0) throw",
     tests: [`${HOSTED}/platform-callback/authorize.test.ts`],
   },
   {
     defence: "Consent is a form that this browser was shown",
     rows: ["AS-7"],
-    file: `${OWN}/take-decision.ts`,
+    file: `${OWN}/authorize.ts`,
     find: 'if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf");',
     replace: "void [isFormToken, form];",
     tests: [ATTACKS],
@@ -142,7 +142,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Consent is for what the client was when it was shown",
     rows: ["AS-9"],
-    file: `${OWN}/consent-form.ts`,
+    file: `${OWN}/authorize.ts`,
     find: 'return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris, scope]);',
     replace:
       'return JSON.stringify(["consent", fieldsOf(parameters), typeof clientName, knownBy, redirectUris.length, scope]);',

@@ -167,10 +167,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     file: "packages/mcp-auth/src/hosted/server-key.ts",
     find: "if (adoptUnsealed) return",
     replace: "if (adoptUnsealed || SERVER_KEY_BYTES > 0) return",
-    tests: [
-      "packages/mcp-auth/src/hosted/server-key.test.ts",
-      "packages/mcp-auth/src/hosted/table-writer.test.ts",
-    ],
+    tests: ["packages/mcp-auth/src/hosted/server-key.test.ts", "packages/mcp-auth/src/hosted/table-writer.test.ts"],
   },
   {
     defence: "An unsealed server key is not taken over but gives way to a new one",
@@ -178,10 +175,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     find: "  const key = replaceUnsealed(options.adoptUnsealed === true);",
     replace:
       '  replaceUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url"));',
-    tests: [
-      "packages/mcp-auth/src/hosted/server-key.test.ts",
-      "packages/mcp-auth/src/hosted/table-writer.test.ts",
-    ],
+    tests: ["packages/mcp-auth/src/hosted/server-key.test.ts", "packages/mcp-auth/src/hosted/table-writer.test.ts"],
   },
   {
     defence: "Hosted mode's records are the authenticated ones",
@@ -213,7 +207,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A narrower sign-in leaves the link as it is",
-    file: "packages/mcp-auth/src/hosted/vendor-links/kept-link.ts",
+    file: "packages/mcp-auth/src/hosted/vendor-links/link.ts",
     find: "return isWithin && scope.some(",
     replace: "return isWithin && now < 0 && scope.some(",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
@@ -234,16 +228,16 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A dead link is not kept",
-    file: "packages/mcp-auth/src/hosted/vendor-links/kept-link.ts",
+    file: "packages/mcp-auth/src/hosted/vendor-links/link.ts",
     find: 'return status === "active" && (',
     replace: 'return status !== "revoked" && (',
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
     defence: "A link that only has more by scopes no longer asked for is not kept",
-    file: "packages/mcp-auth/src/hosted/vendor-links/kept-link.ts",
-    find: "asked.includes(token) && !granted",
-    replace: "asked.length >= 0 && !granted",
+    file: "packages/mcp-auth/src/hosted/vendor-links/link.ts",
+    find: "vendorScopes.includes(token) && !granted",
+    replace: "vendorScopes.length >= 0 && !granted",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {

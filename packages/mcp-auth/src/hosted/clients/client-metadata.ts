@@ -1,9 +1,15 @@
 /**
  * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what this server needs of it.
- * Everything else is read by nobody: no logo is loaded, no policy linked. A registration is for this server alone and refused
+ * Everything else is ignored: no logo is loaded, no policy linked. A registration is for this server alone and refused
  * whole; a document is for every server there is, so what of it is of no use here is left out.
  */
-import { type JsonObject, type JsonValue, OAuthError, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type JsonObject,
+  type JsonValue,
+  OAuthError,
+  parseJsonStrict,
+  requireRegistrableRedirectUri,
+} from "@oauth-broker/oauth-core";
 
 export interface ClientMetadata {
   readonly clientName: string;
@@ -12,6 +18,19 @@ export interface ClientMetadata {
 
 const MOST_REDIRECT_URIS = 10;
 const LONGEST_NAME = 200;
+
+/** @param text the body of a registration request, as received @throws OAuthError invalid_client_metadata */
+export function readJsonObject(text: string): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJsonStrict(text);
+  } catch (cause) {
+    throw notMetadata(cause);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notMetadata();
+  // The guard leaves readonly arrays in the type.
+  return value as JsonObject;
+}
 
 /** @throws OAuthError invalid_redirect_uri, invalid_client_metadata */
 //= rfc7591#2
@@ -87,4 +106,8 @@ function invalid(description: string): OAuthError {
 
 function invalidRedirect(problem: string): OAuthError {
   return new OAuthError("invalid_redirect_uri", `redirect_uris ${problem}`);
+}
+
+function notMetadata(cause?: unknown): OAuthError {
+  return new OAuthError("invalid_client_metadata", "The body must be one JSON object, each name in it once", { cause });
 }

@@ -1,9 +1,8 @@
 /**
- * Who may ask at the authorization server, and where their users may be sent back to. With the platform's callback there is
- * one client for all; every client of ours is public and proves a code with PKCE alone.
+ * Who may ask at the authorization server, and where their users may be sent back to. Every client of ours is public and proves
+ * a code with PKCE alone.
  */
 import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
-import type { PlatformCallback } from "../../settings.ts";
 
 export interface HostedClient {
   readonly clientId: string;
@@ -11,15 +10,18 @@ export interface HostedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** @returns undefined for a client nobody knows */
+/** @returns undefined for a client that is not known here */
 export type FindClient = (clientId: string) => Promise<HostedClient | undefined>;
 
-/** The client id of the platform, the same at every deployment. */
-export const PLATFORM_CLIENT_ID = "platform";
-
-export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirectUri">): HostedClient {
-  return { clientId: PLATFORM_CLIENT_ID, redirectUris: [redirectUri] };
+/** A client as the consent page and the redirect check know it, wherever it was found. */
+export interface ServerClient extends HostedClient {
+  /** As the client calls itself: from outside, to be shown as text and cut. */
+  readonly clientName: string;
+  /** Who vouches for it: the operator's list, the host of its metadata document, or none of them. */
+  readonly knownBy: "configuration" | "metadata_document" | "registration";
 }
+
+export type FindServerClient = (clientId: string) => Promise<ServerClient | undefined>;
 
 /**
  * The client of a token or revocation request. A secret that is presented is refused, not ignored: no client has one.

@@ -1,7 +1,6 @@
 /** Where clients are looked for, in the order of trust: the operator's list, their own document, their registration. */
 import type { ServerCallback } from "../../settings.ts";
-import type { FindClient } from "./client.ts";
-import type { FindServerClient } from "./server-client.ts";
+import type { FindClient, FindServerClient } from "./client.ts";
 import type { ClientDocuments } from "./metadata-document.ts";
 import { findRegistered, type RegistrationDeps } from "./registration.ts";
 

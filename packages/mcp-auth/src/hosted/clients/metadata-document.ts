@@ -15,7 +15,7 @@ import {
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";
-import type { ServerClient } from "./server-client.ts";
+import type { ServerClient } from "./client.ts";
 import { readDocumentMetadata } from "./client-metadata.ts";
 
 export interface DocumentDeps {

@@ -1,10 +1,19 @@
 /**
- * POST /register with the platform's callback (RFC 7591): whoever registers the platform's redirect URI gets the one public
- * client there is. Nothing is stored, and nothing of what the caller says comes back.
+ * The one public client of the platform's callback, and its POST /register (RFC 7591): a caller that registers the platform's
+ * redirect URI gets that client. Nothing is stored, and nothing of what the caller says comes back.
  */
-import { type JsonObject, type JsonValue, OAuthError, parseJsonStrict } from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { PlatformCallback } from "../../settings.ts";
 import type { HostedClient } from "./client.ts";
+import { readJsonObject } from "./client-metadata.ts";
+
+/** The client id of the platform, the same at every deployment. */
+export const PLATFORM_CLIENT_ID = "platform";
+
+export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirectUri">): HostedClient {
+  return { clientId: PLATFORM_CLIENT_ID, redirectUris: [redirectUri] };
+}
 
 /**
  * @param text the body as received
@@ -22,28 +31,11 @@ export function register(text: string, { clientId, redirectUris }: HostedClient)
   });
 }
 
-/** @throws OAuthError invalid_client_metadata */
-export function readJsonObject(text: string): JsonObject {
-  let value: JsonValue;
-  try {
-    value = parseJsonStrict(text);
-  } catch (cause) {
-    throw notMetadata(cause);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notMetadata();
-  // The guard leaves readonly arrays in the type.
-  return value as JsonObject;
-}
-
 //= rfc7591#3.2.2
-function requireOwnRedirectUris({ redirect_uris: wished }: JsonObject, redirectUris: readonly string[]): void {
+function requireOwnRedirectUris({ redirect_uris: requested }: JsonObject, redirectUris: readonly string[]): void {
   const isOwn =
-    Array.isArray(wished) &&
-    wished.length > 0 &&
-    wished.every((uri) => typeof uri === "string" && redirectUris.includes(uri));
+    Array.isArray(requested) &&
+    requested.length > 0 &&
+    requested.every((uri) => typeof uri === "string" && redirectUris.includes(uri));
   if (!isOwn) throw new OAuthError("invalid_redirect_uri", "redirect_uris must be the platform callback alone");
-}
-
-function notMetadata(cause?: unknown): OAuthError {
-  return new OAuthError("invalid_client_metadata", "The body must be one JSON object, each name in it once", { cause });
 }

@@ -14,10 +14,8 @@ import {
 } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
 import type { ServerCallback } from "../../settings.ts";
-import type { HostedClient } from "./client.ts";
-import { readJsonObject } from "./platform-client.ts";
-import type { ServerClient } from "./server-client.ts";
-import { readRegistration } from "./client-metadata.ts";
+import type { HostedClient, ServerClient } from "./client.ts";
+import { readJsonObject, readRegistration } from "./client-metadata.ts";
 
 export interface RegistrationDeps {
   readonly records: RecordStore;

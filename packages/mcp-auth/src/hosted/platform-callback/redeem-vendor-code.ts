@@ -18,7 +18,7 @@ import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { openSession } from "../vendor-links/open-session.ts";
 import { askedScope } from "./narrow-request.ts";
-import { requireOwnResource } from "../requested.ts";
+import { requireOwnResource } from "../paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
 import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";

@@ -1,12 +1,12 @@
 /**
  * Asked before any browser leaves for the vendor: the vendor knows this server alone and may approve by itself, so that only
  * this page tells the user who will act for them. Everything about the client is its own word, shown as text and cut; no script,
- * nothing loaded. Shown by ask-consent.ts, answered to take-decision.ts.
+ * nothing loaded. Shown and answered in authorize.ts.
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import type { ServerClient } from "../clients/server-client.ts";
+import type { ServerClient } from "../clients/client.ts";
 import { shownText } from "./shown-text.ts";
 
 export interface ConsentPage {

@@ -5,7 +5,7 @@ import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
-import type { FindServerClient } from "../clients/server-client.ts";
+import type { FindServerClient } from "../clients/client.ts";
 
 export interface ServerCallbackDeps extends HostedDeps {
   readonly callback: ServerCallback;

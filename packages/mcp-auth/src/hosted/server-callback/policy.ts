@@ -1,21 +1,49 @@
 /**
- * What a server with its own callback decides for its flows. Its clients are public, its vendor is one, and the vendor's tokens
+ * What a server with its own callback decides for its flows, and the record of one. Its clients are public, its vendor is one, and the vendor's tokens
  * stay here: the client gets tokens of ours.
  */
-import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
+import {
+  type StoredRecord,
+  verifyNativeRedirectUri,
+} from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   createBrokeredCode,
   type FlowPolicy,
+  type FlowRecord,
   type FlowVendor,
   HANDLE_STATE,
   type Parked,
 } from "@oauth-broker/oauth-core/brokered-code";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { PATHS } from "../paths.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
-import { asAuthorization, type Authorization, REMEMBERED_SECONDS } from "./authorization-record.ts";
 import { refusePage, type ServerCallbackDeps } from "./deps.ts";
+
+/** So that a code that is used again can be known for one, and its session ended. */
+const REMEMBERED_SECONDS = 600;
+
+/** The record of one authorization: the engine's fields, and where the user is from. */
+export interface Authorization extends FlowRecord {
+  readonly v: 3;
+  readonly clientId: string;
+  /** With `vendor` the source of the user's name, as links are named by it. */
+  readonly issuer: string;
+  readonly redirectUri: string;
+  /** PKCE #1. */
+  readonly codeChallenge: string;
+  /** The session that came of it. */
+  readonly sessionId?: string;
+  /** Of format 2: the vendor's code alone, sealed under ours. */
+  readonly sealedCode?: string;
+}
+
+/** Format 2 had one purpose, one path, and no word on `iss`. */
+export function asAuthorization({ data }: StoredRecord): Authorization {
+  const authorization = data as unknown as Authorization;
+  return data["v"] === 3 ? authorization : { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
+}
 
 export type Flows = BrokeredCode<Authorization, FlowVendor>;
 
@@ -48,7 +76,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
     //= bar#AS-8
     bindsBrowser: () => true,
     forgotten: { whenParked: ["state"], atEnd: ["sealed", "sealedCode", "state"] },
-    // The clients are public: whoever saw a code could end it.
+    // The clients are public: anyone who saw a code could end it.
     burnsOnWrongVerifier: false,
     // A lost answer gave no session to anyone, so that a second try can do no harm.
     releases: () => true,

@@ -6,7 +6,7 @@ import type { Parameters } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../vendor-links/open-session.ts";
-import { requireOwnResource } from "../requested.ts";
+import { requireOwnResource } from "../paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
 import type { LegDeps } from "./policy.ts";
 

@@ -14,15 +14,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  for (const path of [
-    "@oauth-broker/oauth-core",
-    ADDRESSES,
-    "./consent-form.ts",
-    PKCE,
-    "./policy.ts",
-    "./shown-text.ts",
-  ])
-    vi.doUnmock(path);
+  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, PKCE, "./policy.ts", "./shown-text.ts"]) vi.doUnmock(path);
 });
 
 /** The engine with a policy or records that are weakened. */
@@ -96,7 +88,13 @@ describe("with a defence off", () => {
   });
 
   it("what was agreed to for one client serves another (twin of bar#AS-9)", async () => {
-    vi.doMock("./consent-form.ts", async (original) => ({ ...(await original<object>()), formOf: () => "the form" }));
+    vi.doMock("@oauth-broker/oauth-core", async (original) => {
+      const core = await original<typeof Core>();
+      const formToken: typeof core.formToken = (_form, cookie) => core.formToken("the form", cookie);
+      const isFormToken: typeof core.isFormToken = (token, _form, cookie) =>
+        core.isFormToken(token, "the form", cookie);
+      return { ...core, formToken, isFormToken };
+    });
     const fixture = await open();
     const browser = fixture.browser();
     const { fields } = await browser.ask();

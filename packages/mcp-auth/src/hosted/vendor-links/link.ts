@@ -1,7 +1,6 @@
 /**
- * A user's link to the vendor: the tokens the store keeps for them, how they are renewed, and how the link ends. Apart from
- * sessions: many clients may act for one user, over one link. Callers: redeem-vendor-code.ts, refresh-grant.ts, gate.ts, revoke.ts,
- * and the operator's `links revoke`.
+ * A user's link to the vendor: the tokens the store keeps for them, what they permit, how they are renewed, and how the link
+ * ends. Apart from sessions: many clients may act for one user, over one link.
  */
 import {
   type EpochSeconds,
@@ -24,6 +23,11 @@ export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & {
 /** Names a user's tokens, bound to who says that this is the user. */
 export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
   return { user, ...identitySource(settings) };
+}
+
+/** What a link permits, as the vendor said or as it was asked. @returns undefined where a release of before did not keep it */
+export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): readonly string[] | undefined {
+  return scope?.split(" ").filter((token) => token !== "");
 }
 
 /** @param at when they came */
@@ -64,6 +68,30 @@ export async function freshTokens(
   // What came too late for a link that has ended meanwhile is not left alive at the vendor.
   const discard = async (late: TokenSet): Promise<void> => void (await tellVendor(late, deps));
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
+}
+
+/**
+ * Whether a link stays as it is when its user signs in once more. All sessions of a user share one link, and a vendor token of
+ * fewer scopes would take from the others what they were granted.
+ *
+ * @param present the link as it is
+ * @param granted what the new tokens permit
+ * @param options.vendorScopes `VENDOR_SCOPES`: what is not asked for any more is no reason to keep a link
+ * @returns whether the new tokens permit less, and nothing that the present ones do not
+ */
+export function outlasts(
+  present: StoredTokens,
+  granted: readonly string[],
+  { vendorScopes, now }: { readonly vendorScopes: readonly string[]; readonly now: EpochSeconds },
+): boolean {
+  const scope = linkScope(present);
+  if (scope === undefined || !isUsable(present, now)) return false;
+  const isWithin = granted.every((token) => scope.includes(token));
+  return isWithin && scope.some((token) => vendorScopes.includes(token) && !granted.includes(token));
+}
+
+function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
+  return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
 }
 
 /** What the vendor made of it; `unsupported`: it has no way to revoke, `failed`: it could not now. */

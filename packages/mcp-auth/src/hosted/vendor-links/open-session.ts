@@ -1,11 +1,18 @@
 /**
- * A vendor's fresh tokens become a session: who the user is, the link kept, tokens of ours for the client. The vendor's code is
- * spent by now.
+ * A vendor's fresh tokens become a session: who the user is, the user's link, tokens of ours for the client. The vendor's code is
+ * spent by now, so whatever fails here is a flow to start again, and tokens without a use are ended at the vendor.
  */
-import { type ResolvedVendor, toOAuthError, type VendorTokens, withRestart } from "@oauth-broker/oauth-core";
+import {
+  OAuthError,
+  type ResolvedVendor,
+  toOAuthError,
+  type VendorTokens,
+  withRestart,
+} from "@oauth-broker/oauth-core";
+import { type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { linkUser } from "./link-user.ts";
+import { type LinkDeps, linkKey, outlasts, tellVendor, tokenSetOf } from "./link.ts";
 import type { Session } from "../sessions/session.ts";
 
 export interface Redeemed {
@@ -34,6 +41,53 @@ function grantedScope({ scope }: VendorTokens, asked: readonly string[]): readon
 
 function isScopeToken(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
+}
+
+interface NewLink {
+  readonly tokens: VendorTokens;
+  readonly vendor: ResolvedVendor;
+  /** As granted. */
+  readonly scope: readonly string[];
+}
+
+/**
+ * A link that permits more stays, and the new tokens are dropped. They are not revoked: at many vendors that ends the whole grant.
+ *
+ * @returns the user's stable identity at the vendor
+ * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid where the vendor does not say who
+ *   the user is, or its tokens are larger than the store takes
+ */
+async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Promise<string> {
+  const set = tokenSetOf({ ...tokens, scope }, deps.now());
+  try {
+    const user = await deps.vendorClient.identify(vendor, tokens);
+    const key = linkKey(user, deps);
+    const present = await readable(key, deps);
+    const { scopes: vendorScopes } = deps.settings.vendor;
+    const isKept = present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
+    if (!isKept) await deps.tokens.put(key, set);
+    return user;
+  } catch (thrown) {
+    // Not awaited: its failure changes nothing.
+    void tellVendor(set, deps);
+    throw withRestart(asOAuthError(thrown));
+  }
+}
+
+/** A link that cannot be read is as good as none: the new tokens go over it. */
+async function readable(key: TokenKey, { tokens }: Pick<LinkDeps, "tokens">): Promise<StoredTokens | undefined> {
+  return tokens.get(key).catch((error: unknown) => {
+    if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return undefined;
+    throw error;
+  });
+}
+
+function asOAuthError(thrown: unknown): OAuthError {
+  if (!(thrown instanceof TokenStoreError)) return toOAuthError(thrown);
+  return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {
+    reason: thrown.code,
+    cause: thrown,
+  });
 }
 
 /** The link stands, but the code is spent: only a new flow makes a session of it. */

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SCOPES } from "../../testing/hosted-fixture.ts";
 
 const WHOLE = "../../mcp/whole-token.ts";
-const KEPT = "./kept-link.ts";
+const LINK = "./link.ts";
 const NARROW = "../platform-callback/narrow-request.ts";
 
 beforeEach(() => vi.resetModules());
 afterEach(() => {
   vi.doUnmock(WHOLE);
-  vi.doUnmock(KEPT);
+  vi.doUnmock(LINK);
   vi.doUnmock(NARROW);
 });
 
@@ -27,7 +27,7 @@ it("a narrow session has the broad token, in a tool that does not name its scope
 });
 
 it("a client that asks for less takes from the others what they were granted", async () => {
-  vi.doMock(KEPT, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
+  vi.doMock(LINK, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
   const { openSharedLink } = await import("../../testing/shared-link.ts");
   const fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");

@@ -1,0 +1,186 @@
+/**
+ * Legs 1 and 2, GET and POST /authorize. GET checks the client's request and asks the user: nothing is stored, nothing leaves for
+ * the vendor, and a second GET shows the same page. POST brings the user's decision: only now a record begins, and the browser
+ * gets the cookie that ties it to the flow and leaves for the vendor. After it: the vendor, and the callback.
+ */
+import {
+  createBindingCookie,
+  createFlowId,
+  formToken,
+  isFormToken,
+  OAuthError,
+  type Parameters,
+  readBindingCookie,
+  setBindingCookie,
+  toOAuthError,
+  type VerifiedRedirect,
+  verifyNativeRedirectUri,
+} from "@oauth-broker/oauth-core";
+import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/hono";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import {
+  type AuthorizationRequest,
+  readAuthorizationRequest,
+  requireClientRedirect,
+} from "../authorization-request.ts";
+import type { ServerClient } from "../clients/client.ts";
+import { PATHS } from "../paths.ts";
+import { identitySource } from "../vendor-links/identity-source.ts";
+import { consentPage } from "./consent-page.ts";
+import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
+import { flowVendor, type LegDeps } from "./policy.ts";
+
+/** Of the browser, not of one flow: two tabs show two pages that both can be answered. */
+const CONSENT_COOKIE = "consent";
+
+/** What GET shows and POST repeats. */
+interface ReceivedRequest {
+  readonly client: ServerClient;
+  readonly redirect: VerifiedRedirect;
+  readonly to: ClientReturn;
+  readonly request: AuthorizationRequest | OAuthError;
+}
+
+/** @throws OAuthError for the 400 page until client and redirect URI are known; afterwards failures are redirects */
+export async function askConsent(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  deps: ServerCallbackDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const { client, redirect, to, request } = await readRequest(parameters, deps, trace);
+  if (request instanceof OAuthError) return refuseToClient(request, to, trace);
+  const { deploymentUrl, vendor } = deps.settings;
+  const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
+  const page = {
+    client,
+    redirect,
+    serverHost: new URL(deploymentUrl).host,
+    vendorName: vendor.vendor.name,
+    scope: request.scope,
+    fields: fieldsOf(parameters),
+    csrf: formToken(formOf(parameters, client, request.scope), cookie),
+  };
+  return consentPage(page, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
+}
+
+/** @throws OAuthError for the 400 page until the request is known to be the one that was shown to this browser */
+export async function takeDecision(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  deps: LegDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const received = await readRequest(parameters, deps, trace); //         1  everything again: the form is the browser's
+  const request = requireShownHere(parameters, cookieHeader, received, deps, trace); // 2  this page, in this browser
+  try {
+    requireApproval(parameters); //                                       3  else the client hears of it
+    return await startFlow(received, request, deps, trace); //            4  the record, the cookie, the vendor
+  } catch (error) {
+    return refuseToClient(toOAuthError(error), received.to, trace);
+  }
+}
+
+/** A request that is wrong was never shown. */
+//= bar#AS-7
+function requireShownHere(
+  parameters: Parameters,
+  cookieHeader: string | undefined,
+  { client, request }: ReceivedRequest,
+  { settings: { deploymentUrl } }: ServerCallbackDeps,
+  trace: Trace,
+): AuthorizationRequest {
+  const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE);
+  if (cookie === undefined || request instanceof OAuthError) throw refusePage(trace, "csrf");
+  const form = formOf(parameters, client, request.scope);
+  if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf");
+  return request;
+}
+
+function requireApproval(parameters: Parameters): void {
+  switch (parameters.require("decision")) {
+    case "approve":
+      return;
+    case "deny":
+      throw new OAuthError("access_denied", "The user said no");
+    default:
+      throw new OAuthError("invalid_request", "decision must be approve or deny");
+  }
+}
+
+//= bar#AS-8
+async function startFlow(
+  { client, redirect, to: { flowId, state } }: ReceivedRequest,
+  { codeChallenge, scope }: AuthorizationRequest,
+  deps: LegDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const vendor = await flowVendor(deps);
+  const flow = {
+    v: 3,
+    purpose: "client",
+    path: PATHS.callback,
+    clientId: client.clientId,
+    ...identitySource(deps.settings),
+    redirectUri: redirect.uri,
+    codeChallenge,
+    scope,
+    ...(state === undefined ? {} : { state }),
+    issExpected: vendor.vendor.issExpected,
+  } as const;
+  return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);
+}
+
+/** @throws OAuthError for the 400 page until client and redirect URI are known; what else is wrong is in `request` */
+async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<ReceivedRequest> {
+  const { client, redirect } = await requireClientRedirect(
+    parameters,
+    { ...deps, verifyRedirect: verifyNativeRedirectUri },
+    trace,
+  );
+  const flowId = createFlowId();
+  trace.flowId = flowId;
+  const to = { redirect, state: parameters.get("state"), issuer: deps.settings.deploymentUrl, flowId };
+  let request: ReceivedRequest["request"];
+  try {
+    request = readAuthorizationRequest(parameters, deps.settings);
+  } catch (error) {
+    request = toOAuthError(error);
+  }
+  return { client, redirect, to, request };
+}
+
+/** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
+const FIELDS = [
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
+  "scope",
+  "state",
+] as const;
+
+function fieldsOf(parameters: Parameters): (readonly [name: string, value: string])[] {
+  return FIELDS.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/**
+ * The form is about this very request and about what the page said: what was approved for one client is of no use to another, nor
+ * to the same one under another name, with another way back or with more permissions.
+ *
+ * @param scope as shown: where the client names none it is the deployment's, which may change
+ */
+//= bar#AS-9
+function formOf(
+  parameters: Parameters,
+  { clientName, knownBy, redirectUris }: ServerClient,
+  scope: readonly string[],
+): string {
+  return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris, scope]);
+}
