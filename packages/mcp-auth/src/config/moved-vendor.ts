@@ -1,22 +1,23 @@
 /**
  * A registry vendor whose token endpoint the operator has moved: what the registry says of its further endpoints is about the
  * place that was left, and tokens of the new place do not go there, unless it is the same party's (docs/decisions/0016).
- * Called by vendor-entry.ts.
+ * For vendor-entry.ts.
  */
 import { siteOf, type Vendor } from "@oauth-broker/oauth-core";
 import type { Reader } from "./reader.ts";
-import type { GivenUrls } from "./vendor-entry.ts";
+import type { VariableName } from "./variables.ts";
 
 interface Move {
   /** As the registry has it. */
   readonly known: Vendor;
-  readonly given: GivenUrls;
+  /** The operator's URLs as written. */
+  readonly given: Readonly<Partial<Record<VariableName, string>>>;
   readonly read: Reader;
 }
 
 /** @param vendor the registry's, with the operator's URLs over it */
 //= bar#BY-4
-export function leaveBehind(vendor: Vendor, { known, given, read }: Move): Vendor {
+export function dropReplacedEndpoints(vendor: Vendor, { known, given, read }: Move): Vendor {
   const moved = given.VENDOR_TOKEN_URL;
   if (moved === undefined || known.tokenEndpoint === undefined || moved === known.tokenEndpoint) return vendor;
   const site = siteOf(moved);

@@ -21,7 +21,7 @@ import {
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
 import type { CommonSettings } from "../settings.ts";
-import { leaveBehind } from "./moved-vendor.ts";
+import { dropReplacedEndpoints } from "./moved-vendor.ts";
 import type { Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -38,7 +38,7 @@ const FIELDS = {
 
 type UrlVariable = keyof typeof FIELDS;
 /** As written, {placeholders} included. */
-export type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
+type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
 
 const URL_VARIABLES = Object.keys(FIELDS) as UrlVariable[];
 
@@ -60,7 +60,7 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const entry = id === undefined ? undefined : REGISTRY.get(id);
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
-  const moved = entry === undefined ? located : leaveBehind(located, { known: entry.vendor, given, read });
+  const moved = entry === undefined ? located : dropReplacedEndpoints(located, { known: entry.vendor, given, read });
   const filling = { read, entry, given, rules };
   const vendor = fill({ ...moved, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;

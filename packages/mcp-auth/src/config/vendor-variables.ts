@@ -1,5 +1,4 @@
 /** The variables that say which vendor it is and what we are there: a part of the table of variables.ts. */
-import type { Variable } from "./variables.ts";
 
 const URL_TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
 
@@ -105,4 +104,4 @@ export const VENDOR_VARIABLES = [
     default: "false",
     use: "hosted",
   },
-] as const satisfies readonly Variable[];
+] as const;
