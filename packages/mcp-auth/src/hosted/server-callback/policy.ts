@@ -2,10 +2,7 @@
  * What a server with its own callback decides for its flows, and the record of one. Its clients are public, its vendor is one, and the vendor's tokens
  * stay here: the client gets tokens of ours.
  */
-import {
-  type StoredRecord,
-  verifyNativeRedirectUri,
-} from "@oauth-broker/oauth-core";
+import { type StoredRecord, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   createBrokeredCode,
