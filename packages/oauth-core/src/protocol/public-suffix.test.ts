@@ -64,6 +64,7 @@ describe("registrableDomain", () => {
     ["x.project.supabase.co", "project.supabase.co"],
     ["app.env.westeurope.azurecontainerapps.io", "env.westeurope.azurecontainerapps.io"],
     ["oauth2.googleapis.com", "googleapis.com"],
+    ["bucket.storage.googleapis.com", "bucket.storage.googleapis.com"],
     ["shop.myshopify.com", "myshopify.com"],
     ["api.id.me", "id.me"],
     ["login.10.0.0.1.nip.io", "login.10.0.0.1.nip.io"],

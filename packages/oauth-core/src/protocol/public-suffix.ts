@@ -11,11 +11,11 @@ const REGISTRIES_ONLY = { ...LIST, allowPrivateDomains: false };
 
 /**
  * What the list lacks (tldts 7.5.4): three domains that registries sell below, a content network,
- * tunnels, containers whose names begin below a region, and names that say any address (there each
- * host is a party of its own).
+ * tunnels, buckets, containers whose names begin below a region, and names that say any address
+ * (there each host is a party of its own).
  */
 const ALSO_PUBLIC =
-  /(?:^|\.)((?:gb|kr|uy)\.com|b-cdn\.net|loca\.lt|(?:[^.]+\.)?azurecontainerapps\.io)$|^((?:.+\.)?(?:nip|sslip|xip)\.io)$/;
+  /(?:^|\.)((?:gb|kr|uy)\.com|b-cdn\.net|loca\.lt|storage\.googleapis\.com|(?:[^.]+\.)?azurecontainerapps\.io)$|^((?:.+\.)?(?:nip|sslip|xip)\.io)$/;
 
 /**
  * In the list to keep cookies apart. A customer may pick a label, and yet one party answers at
