@@ -36,10 +36,12 @@ export const ZONES: readonly {
     files: /^packages\/oauth-core\/src\/hono\//,
     mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
+  // What a service or a command is told before it starts: plain values in, values or problems out.
+  { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
   {
     zone: "service",
     files: /^packages\/oauth-core\/src\/service\//,
-    mayImport: ["ports", "mechanics", "protocol", "hono"],
+    mayImport: ["ports", "mechanics", "protocol", "configuration", "hono"],
   },
   // The engine of both apps; of the service only the type of the trace.
   {
@@ -72,13 +74,13 @@ export const ZONES: readonly {
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", "core index", "brokered-code", "hono", "service", "egress"],
+    mayImport: ["token-store", "core index", "brokered-code", "configuration", "hono", "service", "egress"],
   },
   // The registry and the settings' own checks; written into projects, never loaded with a server.
   {
     zone: "create-server",
     files: /^packages\/create-server\//,
-    mayImport: ["mcp-auth", "core index", "service"],
+    mayImport: ["mcp-auth", "core index", "configuration"],
   },
   {
     zone: "broker-client",
@@ -99,6 +101,7 @@ export const ZONES: readonly {
       "token-store",
       "core index",
       "brokered-code",
+      "configuration",
       "hono",
       "service",
       "egress",
@@ -114,6 +117,7 @@ export const ZONES: readonly {
       "token-store",
       "core index",
       "brokered-code",
+      "configuration",
       "hono",
       "service",
       "egress",

@@ -11,7 +11,8 @@ import {
 } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { errorPageWith, isLoopbackName, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
+import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, indexRegistrations } from "./config.ts";

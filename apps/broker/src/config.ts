@@ -2,13 +2,13 @@
  * The configuration, read once in main.ts: a YAML file, a few variables over it, or nothing at all, which is the sandbox.
  * The only reader of process.env; the rest is in config/. Order of reading: load.ts.
  */
-import type { Environment } from "./config/source.ts";
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 
 export { buildVendors } from "./config/build.ts";
 export { describeConfiguration, type FieldDescription } from "./config/schema/describe.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
-export type { Environment } from "./config/source.ts";
+export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export {
   foldClientId,
   indexRegistrations,

@@ -79,6 +79,8 @@ describe("the platform's settings", () => {
     const usual = { platformUrl: "http://127.0.0.1:8789", port: 8789, allowCidrs: [], maxConnections: 2000 };
     expect(loadServeConfig({}, config)).toEqual(usual);
     expect(loadServeConfig({ MAX_CONNECTIONS: "50" }, config).maxConnections).toBe(50);
+    expect(loadServeConfig({ MAX_CONNECTIONS: "1000000" }, config).maxConnections).toBe(1_000_000);
+    expect(() => loadServeConfig({ MAX_CONNECTIONS: "1000001" }, config)).toThrow(/MAX_CONNECTIONS[^]*1 to 1000000/);
     const https = { ...config, platformUrl: "https://platform.example" };
     expect(loadServeConfig({}, https).port).toBe(8789);
     const given = { PORT: "9000", BROKER_URL: "https://broker.example", BROKER_CLIENT_SECRET: "canary-secret" };

@@ -1,6 +1,6 @@
 /** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
 import { parseArgs } from "node:util";
-import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/service";
+import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
 

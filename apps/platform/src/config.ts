@@ -4,13 +4,16 @@ import { Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,
   configError,
+  createEnvironmentReader,
   DEFAULT_MAX_CONNECTIONS,
+  type Environment,
+  type EnvironmentReader,
+  MOST_MAX_CONNECTIONS,
   parseOrigin,
-  type Problem,
-} from "@oauth-broker/oauth-core/service";
+} from "@oauth-broker/oauth-core/configuration";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export { type Environment, startFolder } from "@oauth-broker/oauth-core/configuration";
 
 export interface PlatformConfig {
   /** Where the platform is reached, without path and trailing slash. */
@@ -22,38 +25,63 @@ export interface PlatformConfig {
 }
 
 const DEFAULT_URL = "http://127.0.0.1:8789";
+const DEFAULT_PORT = 8789;
 const DEFAULT_DATA = "platform-data";
-/** What programs need to run, and what says nothing about anybody. */
+/** What programs need to run, and no secret of the deployer is in. */
 const SYSTEM = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"];
+
+const ORIGIN = "https origin without path and trailing slash (http on loopback only)";
+/** What each looks like; what it is for: `platform --help` (cli.ts). */
+const VARIABLES = {
+  PLATFORM_URL: { type: ORIGIN, example: "https://platform.example.com" },
+  PLATFORM_DATA_DIR: { type: "path of a folder", example: "/var/lib/platform" },
+  EGRESS_ALLOW_CIDRS: { type: "networks in CIDR notation, separated by commas", example: "10.20.0.0/16" },
+  PORT: { type: "port, 1 to 65535", example: String(DEFAULT_PORT) },
+  MAX_CONNECTIONS: {
+    type: `whole number, 1 to ${MOST_MAX_CONNECTIONS}`,
+    example: String(DEFAULT_MAX_CONNECTIONS),
+  },
+  BROKER_URL: { type: ORIGIN, example: "https://broker.example.com" },
+  BROKER_CLIENT_ID: { type: "client_id at the broker", example: "platform" },
+  BROKER_CLIENT_SECRET: { type: "the client_secret of that client", example: "…" },
+} as const;
+
+type Reader = EnvironmentReader<keyof typeof VARIABLES>;
+
+const readerOf = (environment: Environment): Reader =>
+  createEnvironmentReader(environment, (name: keyof typeof VARIABLES) => VARIABLES[name]);
 
 /** @throws ConfigError */
 export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {
-  const problems: Problem[] = [];
-  const url = parseOrigin(valueOf(environment, "PLATFORM_URL") ?? DEFAULT_URL);
-  if ("problem" in url) {
-    problems.push({ path: "PLATFORM_URL", problem: url.problem, example: "PLATFORM_URL=https://platform.example.com" });
-  }
-  const allowCidrs = (valueOf(environment, "EGRESS_ALLOW_CIDRS") ?? "").split(",").filter((cidr) => cidr.trim() !== "");
-  for (const cidr of allowCidrs) {
-    const problem = checkCidr(cidr.trim());
-    if (problem !== undefined) problems.push({ path: "EGRESS_ALLOW_CIDRS", problem });
-  }
-  if ("problem" in url || problems.length > 0) {
-    throw configError(problems, {
-      service: "The platform",
-      source: "the environment",
-      next: "Set them and try again.",
-    });
-  }
+  const read = readerOf(environment);
+  const platformUrl = readOrigin(read, "PLATFORM_URL") ?? DEFAULT_URL;
+  const allowCidrs = read.list("EGRESS_ALLOW_CIDRS", checkCidr);
+  requireNone(read);
   return {
-    platformUrl: url.value,
-    dataDir: resolve(start, dataDir ?? valueOf(environment, "PLATFORM_DATA_DIR") ?? DEFAULT_DATA),
-    allowCidrs: allowCidrs.map((cidr) => cidr.trim()),
+    platformUrl,
+    dataDir: resolve(start, dataDir ?? read.value("PLATFORM_DATA_DIR") ?? DEFAULT_DATA),
+    allowCidrs,
   };
 }
 
+function readOrigin(read: Reader, name: "PLATFORM_URL" | "BROKER_URL"): string | undefined {
+  return read.text(name, (written) => {
+    const parsed = parseOrigin(written);
+    return "problem" in parsed ? parsed.problem : undefined;
+  });
+}
+
+function requireNone({ problems }: Reader): void {
+  if (problems.length === 0) return;
+  throw configError(problems, {
+    service: "The platform",
+    source: "the environment",
+    next: "Set them and try again.",
+  });
+}
+
 export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
-  /** On loopback: whoever reaches the pages may choose any user. */
+  /** On loopback: a visitor of the pages may choose any user. */
   readonly port: number;
   readonly maxConnections: number;
   /** Absent: there is no broker. */
@@ -62,52 +90,29 @@ export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
 
 /** @throws ConfigError */
 export function loadServeConfig(environment: Environment, { platformUrl, allowCidrs }: PlatformConfig): ServeConfig {
-  const problems: Problem[] = [];
+  const read = readerOf(environment);
   const { port: own } = new URL(platformUrl);
-  const text = valueOf(environment, "PORT") ?? (own === "" ? "8789" : own);
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) {
-    problems.push({ path: "PORT", problem: "must be a port", expected: "1 to 65535" });
-  }
-  const maxConnections = readMaxConnections(environment, problems);
-  const broker = readBroker(environment, problems);
-  if (problems.length > 0) {
-    throw configError(problems, {
-      service: "The platform",
-      source: "the environment",
-      next: "Set them and try again.",
-    });
-  }
+  const port = read.integer("PORT", { least: 1, most: 65_535 }) ?? (own === "" ? DEFAULT_PORT : Number(own));
+  if (port === 0) read.refuse("PORT", "is missing, and PLATFORM_URL names port 0, which is any");
+  const maxConnections =
+    read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
+  const broker = readBroker(read);
+  requireNone(read);
   return { platformUrl, allowCidrs, port, maxConnections, ...(broker === undefined ? {} : { broker }) };
 }
 
-function readMaxConnections(environment: Environment, problems: Problem[]): number {
-  const text = valueOf(environment, "MAX_CONNECTIONS") ?? String(DEFAULT_MAX_CONNECTIONS);
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  problems.push({ path: "MAX_CONNECTIONS", problem: "must be a whole number", expected: "1 to 999999" });
-  return DEFAULT_MAX_CONNECTIONS;
-}
-
-function readBroker(environment: Environment, problems: Problem[]): BrokerAccess | undefined {
-  const url = valueOf(environment, "BROKER_URL");
-  if (url === undefined) return undefined;
-  const issuer = parseOrigin(url);
-  const clientSecret = valueOf(environment, "BROKER_CLIENT_SECRET");
-  if ("problem" in issuer) problems.push({ path: "BROKER_URL", problem: issuer.problem });
-  if (clientSecret === undefined) problems.push({ path: "BROKER_CLIENT_SECRET", problem: "is missing" });
-  if ("problem" in issuer || clientSecret === undefined) return undefined;
-  const clientId = valueOf(environment, "BROKER_CLIENT_ID") ?? "platform";
-  return { issuer: issuer.value, clientId, clientSecret: new Secret(clientSecret) };
+function readBroker(read: Reader): BrokerAccess | undefined {
+  if (read.value("BROKER_URL") === undefined) return undefined;
+  const issuer = readOrigin(read, "BROKER_URL");
+  const clientSecret = read.value("BROKER_CLIENT_SECRET");
+  if (clientSecret === undefined) read.refuse("BROKER_CLIENT_SECRET", "is missing");
+  if (issuer === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId: read.value("BROKER_CLIENT_ID") ?? "platform", clientSecret: new Secret(clientSecret) };
 }
 
 /** Of the process. Nothing else touches process.env. */
 export function readEnvironment(): Environment {
   return process.env;
-}
-
-/** Where the command was typed: npm starts its scripts at the root of the repository and says where it came from. */
-export function startFolder(environment: Environment): string {
-  return valueOf(environment, "INIT_CWD") ?? process.cwd();
 }
 
 export function systemVariables(environment: Environment): Readonly<Record<string, string>> {
@@ -118,6 +123,3 @@ export function systemVariables(environment: Environment): Readonly<Record<strin
     }),
   );
 }
-
-const valueOf = (environment: Environment, name: string): string | undefined =>
-  environment[name] === "" ? undefined : environment[name];

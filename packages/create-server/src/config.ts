@@ -1,6 +1,7 @@
 /** The one reader of process.env here. */
+import { startFolder } from "@oauth-broker/oauth-core/configuration";
 
-/** Where the person stands: npm runs scripts in the package's folder, and tells where it was called. */
-export function startFolder(environment: Readonly<Record<string, string | undefined>> = process.env): string {
-  return environment["INIT_CWD"] ?? process.cwd();
+/** The folder the command was called in. */
+export function calledIn(): string {
+  return startFolder(process.env);
 }

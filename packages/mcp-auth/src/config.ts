@@ -2,21 +2,20 @@
  * The settings of a server from its environment variables, read once at start. The only reader of process.env; the rest is in
  * config/, where variables.ts says what each variable means.
  */
-import { configError } from "@oauth-broker/oauth-core/service";
+import { configError, type Environment } from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
-import { createReader, type Environment } from "./config/reader.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unusedVariables } from "./config/unused.ts";
-import { type Variable, VARIABLES } from "./config/variables.ts";
+import { createReader, type Variable, VARIABLES } from "./config/variables.ts";
 import { readVendor } from "./config/vendor.ts";
 import type { Settings } from "./settings.ts";
 
-export type { Environment } from "./config/reader.ts";
+export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export type { Variable } from "./config/variables.ts";
 
 /**
- * Opens nothing and asks nobody.
+ * Opens nothing and makes no call.
  *
  * @throws ConfigError listing every problem
  */

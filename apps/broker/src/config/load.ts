@@ -1,6 +1,6 @@
 /** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
 import { REGISTRY } from "@oauth-broker/oauth-core";
-import { checkCidr } from "@oauth-broker/oauth-core/service";
+import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, readCertificates } from "./build.ts";
 import { describeConfiguration } from "./schema/describe.ts";
@@ -9,7 +9,7 @@ import { checkKeysetPlace } from "./store-and-keys.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema/configuration.ts";
-import { type Environment, OVERRIDES, readSource, type Source, type Tree, variable } from "./source.ts";
+import { OVERRIDES, readSource, type Source, type Tree } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { checkVendors, CUSTOM_VENDOR, type VendorRegistry } from "./vendors/vendors.ts";
@@ -57,7 +57,7 @@ export function loadConfig(
 /** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */
 function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree {
   const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(
-    Object.keys(OVERRIDES).map((name) => [name, variable(env, name)]),
+    Object.keys(OVERRIDES).map((name) => [name, valueOf(env, name)]),
   );
   const listen = tree["listen"] ?? {};
   const overridden = {
@@ -124,7 +124,7 @@ function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
 /** A field that a variable filled is told under the variable's name. */
 function namedByVariable(problem: Problem, env: Environment): Problem {
   const name = Object.entries(OVERRIDES).find(
-    ([name, path]) => formatPath(path) === problem.path && variable(env, name) !== undefined,
+    ([name, path]) => formatPath(path) === problem.path && valueOf(env, name) !== undefined,
   )?.[0];
   return name === undefined ? problem : { ...problem, path: name };
 }

@@ -4,8 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Path, type Problem } from "./problems.ts";
-import { type Environment, type Tree, variable } from "./source.ts";
+import type { Tree } from "./source.ts";
 
 export interface ReferenceDeps {
   readonly env: Environment;
@@ -48,7 +49,7 @@ function resolveText(text: string, path: Path, problems: Problem[], deps: Refere
 }
 
 function fromEnvironment(name: string, path: Path, problems: Problem[], { env }: ReferenceDeps): string | undefined {
-  const value = variable(env, name);
+  const value = valueOf(env, name);
   if (value !== undefined) return value;
   const isName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
   problems.push({

@@ -4,11 +4,9 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isLoopbackName } from "@oauth-broker/oauth-core/service";
+import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
 import { configError, type Problem } from "./problems.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The file as written: mappings, lists and plain values. */
 export type Tree = Readonly<Record<string, unknown>>;
@@ -30,19 +28,13 @@ export const OVERRIDES = {
   PORT: ["listen", "port"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The value of a variable; one that is set to nothing is not set. */
-export function variable(env: Environment, name: string): string | undefined {
-  const value = env[name];
-  return value === "" ? undefined : value;
-}
-
 /**
  * @param cwd the start directory, absolute
  * @param problems is added to
  * @throws ConfigError at once when there is a file that cannot be read or is not YAML: nothing more can be said about it
  */
 export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
-  const named = variable(env, "BROKER_CONFIG");
+  const named = valueOf(env, "BROKER_CONFIG");
   const file = named === undefined ? join(cwd, "broker.yaml") : resolve(cwd, named);
   if (named === undefined && !existsSync(file)) return { ...sourceWithoutFile(env, problems), directory: cwd };
   const tree = readYaml(file, named !== undefined, problems);
@@ -51,8 +43,8 @@ export function readSource(env: Environment, cwd: string, problems: Problem[]): 
 }
 
 function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, "sandbox" | "tree"> {
-  const host = variable(env, "HOST");
-  const meant = ["BASE_URL", "STORE"].filter((name) => variable(env, name) !== undefined);
+  const host = valueOf(env, "HOST");
+  const meant = ["BASE_URL", "STORE"].filter((name) => valueOf(env, name) !== undefined);
   if (host !== undefined && !isLoopbackName(host)) meant.push("HOST");
   if (meant.length === 0) return { sandbox: true, tree: {} };
   problems.push({

@@ -4,7 +4,7 @@
  * made where they are built.
  */
 import { statSync } from "node:fs";
-import { isLoopbackName } from "@oauth-broker/oauth-core/service";
+import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import type { KeysConfig, StoreConfig, VendorConfig } from "./types.ts";

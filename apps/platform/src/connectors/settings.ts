@@ -12,7 +12,7 @@ import {
   requireKnownPlaceholders,
 } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVisible, type Problem, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkVisible, type Problem, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { ConnectorSettings, Registration } from "./connector.ts";
 import type { SettingsChange } from "./store.ts";
 

@@ -10,7 +10,7 @@ import {
   type RecordStore,
   Secret,
 } from "@oauth-broker/oauth-core";
-import { checkName } from "@oauth-broker/oauth-core/service";
+import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { clientSecretPlace, openSecret, platformTokenPlace, sealSecret } from "./connector-secrets.ts";
 import {
   CONNECTOR,

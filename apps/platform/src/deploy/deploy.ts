@@ -4,6 +4,7 @@
  * Before it: commands/run.ts. After it: the same, which keeps it running and calls `stop`.
  */
 import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { splitList } from "@oauth-broker/oauth-core/configuration";
 import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import type { Connector, Deployment } from "../connectors/connector.ts";
 import type { Upstream } from "../ingress/gate.ts";
@@ -141,8 +142,7 @@ async function upstreamOf(
   { connectors }: Storage,
 ): Promise<Upstream> {
   const platformToken = await connectors.platformToken(name);
-  const origins = (environment["ALLOWED_ORIGINS"] ?? "").split(",").map((origin) => origin.trim());
-  const allowedOrigins = origins.filter((origin) => origin !== "");
+  const allowedOrigins = splitList(environment["ALLOWED_ORIGINS"]);
   const target = { host: "127.0.0.1", port };
   return { connectorId: name, mode, expose, deploymentUrl, allowedOrigins, target, platformToken };
 }

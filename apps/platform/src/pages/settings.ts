@@ -1,5 +1,6 @@
 /** The Settings tab. What is wrong is said at its field; a client secret goes in and never comes out. */
-import { html, type Markup, type Problem } from "@oauth-broker/oauth-core/service";
+import type { Problem } from "@oauth-broker/oauth-core/configuration";
+import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";

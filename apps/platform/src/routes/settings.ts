@@ -1,7 +1,8 @@
 /** The Settings tab: what a form says becomes one change of the connector, or nothing. */
 import { type Parameters, Secret } from "@oauth-broker/oauth-core";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
-import { type Problem, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import type { Problem } from "@oauth-broker/oauth-core/configuration";
+import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
 import { changedSettings, changeProblems } from "../connectors/settings.ts";
 import type { SettingsChange } from "../connectors/store.ts";

@@ -1,8 +1,8 @@
 /** The deploy commands in this process, on a data folder of the test's; servers are processes, as in life. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import type { Variables } from "../deploy/service-file/allowed-variables.ts";
 import type { CommandContext } from "../deploy/commands/context.ts";
 import { initConnector } from "../deploy/commands/init.ts";
 import { runDeploy } from "../deploy/commands/run.ts";
@@ -37,7 +37,7 @@ export interface DeployBench {
  * @param folder the server's project; removed at the end
  * @param variables of the deploying process, beside PATH
  */
-export async function openDeployBench(folder: string, variables: Variables = {}): Promise<DeployBench> {
+export async function openDeployBench(folder: string, variables: Environment = {}): Promise<DeployBench> {
   const storage = await openTestStorage();
   const said: string[] = [];
   const printed: string[] = [];

@@ -1,6 +1,6 @@
 /** Whether each thing a project is made of is a good one. A check answers a sentence for people, or nothing. */
 import { parseScope, REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core";
-import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 
 export const MODES = ["hosted", "pre-registered"] as const;
 export const CALLBACKS = ["platform", "server"] as const;

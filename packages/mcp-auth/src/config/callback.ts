@@ -2,7 +2,7 @@
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
 import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "./variables.ts";
 
 /** @returns undefined where DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the reader has the reasons */
 export function readCallback(

@@ -1,6 +1,6 @@
 /** OAUTH_CLIENTS: the MCP clients an operator knows beforehand. */
 import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
-import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { StaticClient } from "../settings.ts";
 
 const MEMBERS = ["client_id", "client_name", "redirect_uris"] as const;

@@ -5,11 +5,11 @@ import {
   checkListenHost,
   DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
+  MOST_MAX_CONNECTIONS,
   parseOrigin,
-} from "@oauth-broker/oauth-core/service";
+} from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
-import type { Reader } from "./reader.ts";
-import type { VariableName } from "./variables.ts";
+import type { Reader, VariableName } from "./variables.ts";
 
 export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits">;
 
@@ -25,7 +25,8 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   }
   const host = (read.text("HOST", checkListenHost) ?? DEFAULT_HOST).replace(/^\[(.*)\]$/, "$1");
   const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
-  const maxConnections = read.integer("MAX_CONNECTIONS", { least: 1, most: 1_000_000 }) ?? DEFAULT_MAX_CONNECTIONS;
+  const maxConnections =
+    read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
   const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
   const deployment = {
     listen: { host, port, maxConnections },

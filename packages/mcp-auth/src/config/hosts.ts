@@ -1,9 +1,8 @@
 /** Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host. */
 import { isPublicSuffix } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { type Check, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";
-import type { Check } from "./reader.ts";
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
 

@@ -1,4 +1,4 @@
-import { type ConfigError, isConfigError } from "@oauth-broker/oauth-core/service";
+import { type ConfigError, isConfigError } from "@oauth-broker/oauth-core/configuration";
 import { describe, expect, it } from "vitest";
 import { describeVariables, type Environment, loadSettings } from "../config.ts";
 import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";

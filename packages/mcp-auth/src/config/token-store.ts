@@ -1,7 +1,7 @@
 /** The variables of the token store, which reads them itself: here only so that its problems are told with ours. */
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
-import type { Environment, Reader } from "./reader.ts";
-import { VARIABLES } from "./variables.ts";
+import { type Reader, VARIABLES } from "./variables.ts";
 
 /** `ADOPT_UNSEALED_SERVER_KEY`, which is for one start. */
 export function readAdoption(read: Reader): boolean {

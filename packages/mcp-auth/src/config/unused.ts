@@ -1,12 +1,11 @@
-/** Variables that are set and do nothing: of another mode or callback, or misspelt. Worth a warning, since somebody meant them. */
-import { nearest } from "@oauth-broker/oauth-core/service";
+/** Variables that are set and do nothing: of another mode or callback, or misspelt. Worth a warning: the operator meant something by them. */
+import { type Environment, nearest, valueOf } from "@oauth-broker/oauth-core/configuration";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
-import type { Environment } from "./reader.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";
 
 /** What begins like this is ours. */
 const OURS =
-  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED)_/;
+  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|TRUSTED)_/;
 
 /** @param callback undefined in pre-registered mode */
 export function unusedVariables(
@@ -18,7 +17,7 @@ export function unusedVariables(
   const where = callback === undefined ? `${mode} mode` : `hosted mode with the ${callback}'s callback`;
   const known: readonly Variable[] = VARIABLES;
   return Object.keys(environment).flatMap((name) => {
-    if (environment[name] === undefined || environment[name] === "") return [];
+    if (valueOf(environment, name) === undefined) return [];
     const variable = known.find((one) => one.name === name);
     if (variable === undefined) return OURS.test(name) ? [unknown(name)] : [];
     const { use } = variable;

@@ -19,11 +19,10 @@ import {
   withDefaults,
 } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";
-import { dropReplacedEndpoints } from "./moved-vendor.ts";
-import type { Reader } from "./reader.ts";
-import type { VariableName } from "./variables.ts";
+import { dropEndpointsOfReplacedHost } from "./moved-vendor.ts";
+import type { Reader, VariableName } from "./variables.ts";
 
 /** What each variable is a field of. Those of its own kind (`account`, `tokenCheck`) come first where a vendor has them. */
 const FIELDS = {
@@ -60,7 +59,8 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const entry = id === undefined ? undefined : REGISTRY.get(id);
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
-  const moved = entry === undefined ? located : dropReplacedEndpoints(located, { known: entry.vendor, given, read });
+  const moved =
+    entry === undefined ? located : dropEndpointsOfReplacedHost(located, { known: entry.vendor, given, read });
   const filling = { read, entry, given, rules };
   const vendor = fill({ ...moved, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;

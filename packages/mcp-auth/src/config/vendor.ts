@@ -9,10 +9,10 @@ import {
   type Vendor,
   type VendorCredentials,
 } from "@oauth-broker/oauth-core";
-import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "./variables.ts";
 import { readVendorEntry, type VendorEntry } from "./vendor-entry.ts";
 
 export interface VendorRules {

@@ -45,6 +45,11 @@ describe("a warning tells", () => {
       "ALLOWED_ORIGIN is set, and not known here: did you mean ALLOWED_ORIGINS?",
     ],
     [
+      "misspelt proxies",
+      { ...PRE_REGISTERED, TRUSTED_PROXY: "10.0.0.0/8" },
+      "TRUSTED_PROXY is set, and not known here: did you mean TRUSTED_PROXIES?",
+    ],
+    [
       "registration hosts without registration",
       { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com" },
       "OAUTH_DYNAMIC_REGISTRATION is off",

@@ -5,6 +5,7 @@
  * such a route, whatever its outcome; a preflight needs no token.
  */
 import type { Context } from "hono";
+import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
 import { emptyAnswer } from "../hono/answers.ts";
 import type { Route } from "./rim.ts";
 
@@ -15,24 +16,6 @@ export interface Cors {
   headersFor(origin: string | undefined): Readonly<Record<string, string>>;
 }
 
-const ANY = "*";
-/** RFC 6454 §6.2: scheme, host and port alone. No wildcard, and not `null`. */
-const SERIALIZED = /^([a-z][a-z0-9+.-]*):\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::\d{1,5})?$/;
-
-/** Of http(s) as a URL parser writes it; of other schemes (extensions, desktop shells) as it is. */
-function isSerializedOrigin(text: string): boolean {
-  const [, scheme] = SERIALIZED.exec(text) ?? [];
-  if (scheme === "https" || scheme === "http") return URL.parse(text)?.origin === text;
-  return scheme !== undefined && !["ftp", "ws", "wss", "file"].includes(scheme);
-}
-
-/** What is wrong with an entry of a list of origins, as the end of a sentence. */
-export function checkAllowedOrigin(entry: string): string | undefined {
-  return entry === ANY || isSerializedOrigin(entry)
-    ? undefined
-    : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
-}
-
 /** Every answer differs by Origin, be it that one of them is a refusal. */
 const VARY = { vary: "Origin" } as const;
 const EXPOSED = "WWW-Authenticate, Mcp-Session-Id, Retry-After";
@@ -40,7 +23,7 @@ const EXPOSED = "WWW-Authenticate, Mcp-Session-Id, Retry-After";
 /** @param allowed entries that pass `checkAllowedOrigin`; others match nothing */
 export function createCors(allowed: readonly string[]): Cors {
   const listed = new Set(allowed.filter(isSerializedOrigin));
-  const isOpen = allowed.includes(ANY);
+  const isOpen = allowed.includes(ANY_ORIGIN);
   const allows = (origin: string): boolean => listed.has(origin) || (isOpen && isSerializedOrigin(origin));
   return {
     allows,
@@ -49,7 +32,7 @@ export function createCors(allowed: readonly string[]): Cors {
         ? VARY
         : {
             ...VARY,
-            "access-control-allow-origin": isOpen ? ANY : origin,
+            "access-control-allow-origin": isOpen ? ANY_ORIGIN : origin,
             "access-control-expose-headers": EXPOSED,
           },
   };

@@ -1,28 +1,9 @@
-/** What every service of ours is at its edges: its configuration's errors, routes, log lines, limits, the listener, its pages. */
-export {
-  type ConfigError,
-  configError,
-  isConfigError,
-  nearest,
-  type Problem,
-  problemOfThrown,
-} from "./configuration-error.ts";
-export {
-  checkCidr,
-  checkClientId,
-  checkListenHost,
-  checkName,
-  checkVendorId,
-  checkVisible,
-  isLoopbackName,
-  type Parsed,
-  parseOrigin,
-} from "./configuration-values.ts";
-export { checkAllowedOrigin, type Cors, createCors, withCors } from "./cors.ts";
+/** What every service of ours is at its edges: routes, log lines, limits, the listener, its pages. */
+export { type Cors, createCors, withCors } from "./cors.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
 export { html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { mount, type RequestMetrics, type Rim, type Route, type Trace } from "./rim.ts";
 export { explainStartFailure, runService } from "./run-service.ts";
-export { DEFAULT_MAX_CONNECTIONS, listen, type Listening, type ListenOptions } from "./serve.ts";
+export { listen, type Listening, type ListenOptions } from "./serve.ts";

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
+import { DEFAULT_MAX_CONNECTIONS } from "../configuration/values.ts";
 import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 
 export interface Listening {
@@ -27,9 +28,6 @@ const LIMITS = {
 };
 const REQUESTS_PER_CONNECTION = 1_000;
 const STALLED_WRITE_MS = 30_000;
-
-/** Of a process, where its configuration says nothing else. */
-export const DEFAULT_MAX_CONNECTIONS = 2_000;
 
 export interface ListenOptions {
   readonly host: string;

@@ -100,8 +100,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "An entry that is no serialized origin is refused at start",
-    file: "packages/oauth-core/src/service/cors.ts",
-    find: "return entry === ANY || isSerializedOrigin(entry)",
+    file: "packages/oauth-core/src/configuration/values.ts",
+    find: "return entry === ANY_ORIGIN || isSerializedOrigin(entry)",
     replace: "return entry.length > 0",
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/config/refusals.test.ts"],
   },

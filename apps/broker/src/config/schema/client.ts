@@ -7,7 +7,7 @@ import {
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
 } from "@oauth-broker/oauth-core";
-import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
 import { choice, flag, listOf, oneOrList, section, structure, text } from "./fields.ts";

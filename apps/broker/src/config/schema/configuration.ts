@@ -6,8 +6,9 @@ import {
   checkName,
   checkVendorId,
   DEFAULT_MAX_CONNECTIONS,
+  MOST_MAX_CONNECTIONS,
   parseOrigin,
-} from "@oauth-broker/oauth-core/service";
+} from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { parseKeys, parseStore } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
@@ -156,7 +157,7 @@ export function configurationSchema(rules: UrlRules) {
           default: String(DEFAULT_MAX_CONNECTIONS),
         },
         1,
-        1_000_000,
+        MOST_MAX_CONNECTIONS,
       ).default(DEFAULT_MAX_CONNECTIONS),
     }).prefault({}),
     store: parsedText(

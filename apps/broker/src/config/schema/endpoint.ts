@@ -1,7 +1,7 @@
 /** The URLs of vendors and clients: judged here as every outbound call is judged later. */
 import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import { type FieldMeta, text } from "./fields.ts";
 
 /** What the egress section of the same file permits. */

@@ -1,7 +1,7 @@
 /** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
-import { checkVisible } from "@oauth-broker/oauth-core/service";
+import { checkVisible } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { choice, listOf, parsedText, section, text } from "./fields.ts";
 

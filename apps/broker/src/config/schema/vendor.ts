@@ -1,6 +1,6 @@
 /** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
 import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-core";
-import { checkName } from "@oauth-broker/oauth-core/service";
+import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
 import { choice, flag, integer, listOf, mapOf, oneOrList, section, text } from "./fields.ts";

@@ -5,9 +5,9 @@
  */
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
-import { type Environment, variable } from "../source.ts";
 
 /** @param listed absent: those of the environment are meant */
 export function buildCredentials(
@@ -40,8 +40,8 @@ function certificateOf({ certificate, private_key: privateKey }: ParsedCredentia
 
 /** `VENDOR_MY_VENDOR_CLIENT_ID` of `my-vendor`. */
 function environmentCredentials(id: string, env: Environment): VendorCredentials[] {
-  const clientId = variable(env, idVariable(id));
-  const secret = variable(env, secretVariable(id));
+  const clientId = valueOf(env, idVariable(id));
+  const secret = valueOf(env, secretVariable(id));
   if (clientId === undefined) return [];
   return [
     {
@@ -58,9 +58,9 @@ export function environmentWarnings(env: Environment, ids: readonly string[]): s
   const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
   return Object.keys(env).flatMap((name) => {
     const [, vendor = "", field] = /^VENDOR_([A-Z0-9_]+)_CLIENT_(ID|SECRET)$/.exec(name) ?? [];
-    if (field === undefined || variable(env, name) === undefined) return [];
+    if (field === undefined || valueOf(env, name) === undefined) return [];
     if (!meant.has(vendor)) return [`${name} is set, but no vendor has that id`];
-    const withoutId = field === "SECRET" && variable(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
+    const withoutId = field === "SECRET" && valueOf(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
     return withoutId ? [`${name} is set without VENDOR_${vendor}_CLIENT_ID and is not used`] : [];
   });
 }

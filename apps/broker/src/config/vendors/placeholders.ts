@@ -8,7 +8,7 @@ import {
   type PlaceholderSpecs,
   type Vendor,
 } from "@oauth-broker/oauth-core";
-import { problemOfThrown } from "@oauth-broker/oauth-core/service";
+import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { ParsedVendor } from "../schema/vendor.ts";
 
 const ENDPOINTS = [

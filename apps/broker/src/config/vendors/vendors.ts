@@ -1,7 +1,8 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
 import { defined, defineVendor, siteOf, type Vendor } from "@oauth-broker/oauth-core";
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
-import type { Environment, Tree } from "../source.ts";
+import type { Tree } from "../source.ts";
 import type { VendorConfig, VendorTemplate } from "../types.ts";
 import { choosesDomain, placeholderProblems, placeholderSpecs } from "./placeholders.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";

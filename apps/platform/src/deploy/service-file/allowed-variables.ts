@@ -3,12 +3,11 @@
  * service.yaml, and the file comes with the code: `env:AWS_SECRET_ACCESS_KEY` there would hand the
  * deployer's own credentials over. So the one who deploys says which, with `--env NAME`.
  */
-
-export type Variables = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 
 /** Of the process that deploys. */
 export interface Given {
-  readonly variables: Variables;
+  readonly variables: Environment;
   /** The names of those that `env:NAME` may refer to. */
   readonly allowed: readonly string[];
 }

@@ -1,5 +1,5 @@
 /** `environment` of service.yaml. The platform's own variables are not an author's to set; a secret is named, not written down. */
-import { nearest, type Problem } from "@oauth-broker/oauth-core/service";
+import { nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
 

@@ -2,7 +2,7 @@
  * `service.expose`: the paths of a deployed server that the ingress serves without a bearer token. A path, or a path and all below
  * it (`/.well-known/*`). Used by service.yaml's reader and, for every request, by the ingress.
  */
-import type { Problem } from "@oauth-broker/oauth-core/service";
+import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 
 const PATH = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ConfigError } from "@oauth-broker/oauth-core/service";
+import type { ConfigError } from "@oauth-broker/oauth-core/configuration";
 import { isExposed } from "./expose.ts";
 import { parseServiceFile, type ServiceFile } from "./service-file.ts";
 

@@ -67,3 +67,26 @@ export function checkVisible(value: string): string | undefined {
     ? undefined
     : "must have at most 2048 characters, none of them a control character";
 }
+
+/** In a list of origins: every one but `null`. */
+export const ANY_ORIGIN = "*";
+/** RFC 6454 §6.2: scheme, host and port alone. No wildcard, and not `null`. */
+const SERIALIZED = /^([a-z][a-z0-9+.-]*):\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::\d{1,5})?$/;
+
+/** Of http(s) as a URL parser writes it; of other schemes (extensions, desktop shells) as it is. */
+export function isSerializedOrigin(text: string): boolean {
+  const [, scheme] = SERIALIZED.exec(text) ?? [];
+  if (scheme === "https" || scheme === "http") return URL.parse(text)?.origin === text;
+  return scheme !== undefined && !["ftp", "ws", "wss", "file"].includes(scheme);
+}
+
+/** What is wrong with an entry of a list of origins, as the end of a sentence. */
+export function checkAllowedOrigin(entry: string): string | undefined {
+  return entry === ANY_ORIGIN || isSerializedOrigin(entry)
+    ? undefined
+    : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
+}
+
+/** Connections of one process at a time, where its configuration says nothing else, and the most it may say. */
+export const DEFAULT_MAX_CONNECTIONS = 2_000;
+export const MOST_MAX_CONNECTIONS = 1_000_000;

@@ -1,0 +1,101 @@
+/**
+ * The one reader of environment variables: one by one, and what is wrong with them is kept, so that all of it is told at once.
+ * A value is never repeated: it may be a secret in the wrong place.
+ */
+import type { Problem } from "./error.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Says what is wrong with a value as the end of a sentence (`must be …`), or nothing. */
+export type Check = (value: string) => string | undefined;
+
+/** What a good value looks like. */
+export interface VariableShape {
+  /** In a few words. */
+  readonly type: string;
+  readonly example: string;
+}
+
+export interface EnvironmentReader<Name extends string = string> {
+  /** The value of a variable; one that is set to nothing is not set. */
+  value(name: Name): string | undefined;
+  /** Undefined also where it does not pass. */
+  text(name: Name, check: Check): string | undefined;
+  /** Separated by commas; spaces around an entry do not count. Entries that do not pass are left out. */
+  list(name: Name, check: Check): string[];
+  choice<const Value extends string>(name: Name, values: readonly Value[]): Value | undefined;
+  flag(name: Name): boolean;
+  integer(name: Name, range: { readonly least: number; readonly most: number }): number | undefined;
+  /** @param problem continues the variable's name; never with a value in it */
+  refuse(name: Name, problem: string): void;
+  warn(warning: string): void;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+}
+
+/** @param shapeOf what a message shows beside what is wrong */
+export function createEnvironmentReader<Name extends string>(
+  environment: Environment,
+  shapeOf: (name: Name) => VariableShape,
+): EnvironmentReader<Name> {
+  const problems: Problem[] = [];
+  const warnings: string[] = [];
+  const value = (name: Name): string | undefined => valueOf(environment, name);
+  const refuse = (name: Name, problem: string): void => {
+    const { type, example } = shapeOf(name);
+    problems.push({ path: name, problem, expected: type, example: `${name}=${example}` });
+  };
+  const text = (name: Name, check: Check): string | undefined => {
+    const found = value(name);
+    const problem = found === undefined ? undefined : check(found);
+    if (problem !== undefined) refuse(name, problem);
+    return problem === undefined ? found : undefined;
+  };
+  const choice = <const Value extends string>(name: Name, values: readonly Value[]): Value | undefined => {
+    const found = value(name);
+    const known = values.find((one) => one === found);
+    if (found !== undefined && known === undefined) refuse(name, `must be ${values.join(" or ")}`);
+    return known;
+  };
+  return {
+    value,
+    text,
+    list: (name, check) => {
+      const given = splitList(value(name));
+      const faults = [...new Set(given.map(check).filter((problem) => problem !== undefined))];
+      for (const problem of faults) refuse(name, `has an entry that ${problem}`);
+      return given.filter((entry) => check(entry) === undefined);
+    },
+    choice,
+    flag: (name) => choice(name, ["true", "false"]) === "true",
+    integer: (name, { least, most }) => {
+      const found = text(name, (written) =>
+        /^\d{1,9}$/.test(written) && Number(written) >= least && Number(written) <= most
+          ? undefined
+          : `must be a whole number from ${least} to ${most}`,
+      );
+      return found === undefined ? undefined : Number(found);
+    },
+    refuse,
+    warn: (warning) => void warnings.push(warning),
+    problems,
+    warnings,
+  };
+}
+
+/** The value of a variable; one that is set to nothing is not set. */
+export function valueOf(environment: Environment, name: string): string | undefined {
+  const value = environment[name];
+  return value === "" ? undefined : value;
+}
+
+/** The entries of a list in a variable, each once, without the spaces around it. */
+export function splitList(text = ""): string[] {
+  const entries = text.split(",").map((entry) => entry.trim());
+  return [...new Set(entries.filter((entry) => entry !== ""))];
+}
+
+/** The folder a command was called in: npm starts its scripts in the package's folder, and names the other. */
+export function startFolder(environment: Environment): string {
+  return valueOf(environment, "INIT_CWD") ?? process.cwd();
+}

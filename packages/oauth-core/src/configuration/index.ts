@@ -1,0 +1,25 @@
+/** What services and commands of ours are told before they start: how it is read, checked, and refused. No web framework. */
+export {
+  type Check,
+  createEnvironmentReader,
+  type Environment,
+  type EnvironmentReader,
+  splitList,
+  startFolder,
+  valueOf,
+} from "./environment.ts";
+export { type ConfigError, configError, isConfigError, nearest, type Problem, problemOfThrown } from "./error.ts";
+export {
+  checkAllowedOrigin,
+  checkCidr,
+  checkClientId,
+  checkListenHost,
+  checkName,
+  checkVendorId,
+  checkVisible,
+  DEFAULT_MAX_CONNECTIONS,
+  isLoopbackName,
+  MOST_MAX_CONNECTIONS,
+  type Parsed,
+  parseOrigin,
+} from "./values.ts";
