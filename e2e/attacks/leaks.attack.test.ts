@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readTimeline } from "@oauth-broker/broker/src/flows/timeline.ts";
+import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";

@@ -18,7 +18,8 @@ export {
   type Registrations,
 } from "./config/vendors/registrations.ts";
 export type * from "./config/types.ts";
-export { CUSTOM_VENDOR, type VendorRegistry } from "./config/vendors/vendors.ts";
+export { CUSTOM_VENDOR } from "./config/types.ts";
+export type { VendorRegistry } from "./config/vendors/vendors.ts";
 
 /** The process's environment, for `loadConfig`. Nothing else touches process.env. */
 export function readEnvironment(): Environment {

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
 import type { SandboxPlatform, SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
-import { readTimeline } from "./flows/timeline.ts";
+import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
 
 export interface Sandbox {

@@ -4,7 +4,7 @@ import { isFlowId, OAuthError, type RecordStore } from "@oauth-broker/oauth-core
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { readTimeline, type Timeline } from "../flows/timeline.ts";
+import { readTimeline, type Timeline } from "./timeline.ts";
 import { createKeyset, PUBLISH_SECONDS } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 

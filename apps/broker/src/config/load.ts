@@ -12,7 +12,8 @@ import { configurationSchema } from "./schema/configuration.ts";
 import { OVERRIDES, readSource, type Source, type Tree } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
-import { checkVendors, CUSTOM_VENDOR, type VendorRegistry } from "./vendors/vendors.ts";
+import { CUSTOM_VENDOR } from "./types.ts";
+import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
 
 /**
  * @param env `readEnvironment()`, or any other in tests

@@ -2,6 +2,9 @@
 import type { Client, EncryptedResponse, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
+/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
+export const CUSTOM_VENDOR = "custom";
+
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
   readonly file?: string;

@@ -25,7 +25,7 @@ import { ownerPage } from "../pages/owner-page.ts";
 import type { VendorChoice } from "../vendor/choose.ts";
 import { needsOwnerPage } from "../vendor/trust.ts";
 import { asData, type Flow, flowKey, FORGOTTEN } from "./flow-record.ts";
-import { type LegDeps, sameVendor } from "./policy.ts";
+import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
 
 /** A browser with a request_uri that is this client's, unexpired, and still of use to it. */
@@ -93,10 +93,10 @@ async function findPending(
  */
 async function chooseAgain(
   { handle: { flowId }, flow }: PendingRequest,
-  deps: Deps,
+  { flows }: Pick<LegDeps, "flows">,
   trace: Trace,
 ): Promise<VendorChoice | OAuthError> {
-  return sameVendor({ leg: "authorize", flowId, flow }, deps, trace).catch((error: unknown) => toOAuthError(error));
+  return flows.vendorOf({ leg: "authorize", flowId, flow }, trace).catch((error: unknown) => toOAuthError(error));
 }
 
 function askUser(

@@ -17,8 +17,8 @@ import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import { asFlow, type Flow, FORGOTTEN } from "./flow-record.ts";
 import { refusePage } from "./refusal.ts";
-import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
 import { openVendorSecret } from "./vendor-secret.ts";
+import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
 
 export type Flows = BrokeredCode<Flow, VendorChoice>;
 
@@ -114,7 +114,7 @@ function fromStored(plaintext: Buffer): Parked {
 
 /** Vendor, endpoints and credentials as pushed, from today's configuration. */
 //= bar#XA-5
-export async function sameVendor(question: VendorQuestion<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
+async function sameVendor(question: VendorQuestion<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
   const { leg, flowId, flow } = question;
   const client = await deps.clients.find(flow.clientId);
   if (client === undefined) throw refusePage(trace, "client_unknown");

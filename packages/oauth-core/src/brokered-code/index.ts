@@ -8,7 +8,7 @@ import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import type { Trace } from "../service/rim.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
-import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed } from "./policy.ts";
+import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
 import { findPushed, type Leaving, type PushedFlow, pushFlow, startFlow } from "./start.ts";
@@ -52,6 +52,8 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     cookieHeader: string | undefined,
     trace: Trace,
   ): Promise<PushedFlow<Flow>>;
+  /** As the policy says. @throws OAuthError where it is not the one the flow began with any more */
+  vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
   /** Sends the browser to the vendor. @param set what else the record keeps from now on @throws OAuthError for the 400 page */
   start(
     leaving: Leaving<Flow>,
@@ -78,6 +80,7 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
     push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),
     findPushed: (request, cookieHeader, trace) =>
       findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
+    vendorOf: (question, trace) => policy.vendorOf(question, trace),
     start: (leaving, vendor, cookie, trace, set = {}) => startFlow(leaving, vendor, cookie, set, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),
     redeem: (parameters, clientId, trace) =>

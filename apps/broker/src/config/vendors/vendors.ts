@@ -3,13 +3,10 @@ import { defined, defineVendor, siteOf, type Vendor } from "@oauth-broker/oauth-
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
-import type { VendorConfig, VendorTemplate } from "../types.ts";
+import { CUSTOM_VENDOR, type VendorConfig, type VendorTemplate } from "../types.ts";
 import { choosesDomain, placeholderProblems, placeholderSpecs } from "./placeholders.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
-
-/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
-export const CUSTOM_VENDOR = "custom";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 

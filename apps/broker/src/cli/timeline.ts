@@ -4,7 +4,7 @@
  */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { CALLBACK_PATH } from "../vendor/callback-path.ts";
-import { asFlow, type Flow, flowKey } from "./flow-record.ts";
+import { asFlow, type Flow, flowKey } from "../flows/flow-record.ts";
 
 export interface TimelineLeg {
   readonly leg: "pushed" | "started" | "parked" | "spent" | "failed";
