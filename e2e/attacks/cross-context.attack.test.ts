@@ -22,9 +22,8 @@ import { createWorld } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/vendor-client/authorization/response.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/vendor-client/authorization/response.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/issuer.ts")>();
   const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
     off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
   return { ...actual, requireIssuer };

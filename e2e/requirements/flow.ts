@@ -158,7 +158,7 @@ export const CALLBACK: readonly Requirement[] = [
     "CB-16",
     "`iss` is missing though the vendor sends it, empty, another's, or nearly the vendor's. It is the right one byte for byte, or the flow ends.",
     `${FLOWS}/finish-legs.test.ts`,
-    `${VENDOR}/authorization/response.test.ts`,
+    `${VENDOR}/issuer.test.ts`,
   ),
   row(
     "CB-17",

@@ -91,7 +91,7 @@ export const ANSWERS: readonly Requirement[] = [
   row(
     "JW-3",
     "A key set has private, symmetric, short or misused keys, or has no end. Unfit keys are left out, and endless sets refused.",
-    `${VENDOR}/id-token/jwks-keys.test.ts`,
+    `${VENDOR}/id-token/jwks.test.ts`,
   ),
   row(
     "JW-4",

@@ -61,9 +61,9 @@ describe("arrows", () => {
 
 describe("what touches the world stands in one place", () => {
   it.each([
-    ["hono stays at the rim", `${CORE}/authorization-server/a.ts`, `import { Hono } from "hono";`],
-    ["hono stays at the rim", `${BROKER}/flows/a.ts`, `import { getCookie } from "hono/cookie";`],
-    ["hono stays at the rim", `${BROKER}/flows/a.ts`, `import { serve } from "@hono/node-server";`],
+    ["hono stays in the HTTP layer", `${CORE}/authorization-server/a.ts`, `import { Hono } from "hono";`],
+    ["hono stays in the HTTP layer", `${BROKER}/flows/a.ts`, `import { getCookie } from "hono/cookie";`],
+    ["hono stays in the HTTP layer", `${BROKER}/flows/a.ts`, `import { serve } from "@hono/node-server";`],
     ["only egress opens connections", `${CORE}/vendor-client/token/redeem.ts`, `import { Agent } from "undici";`],
     ["only egress opens connections", `${BROKER}/flows/a.ts`, `import { connect } from "node:net";`],
     ["only egress opens connections", `${BROKER}/flows/a.ts`, `import tls from "tls";`],

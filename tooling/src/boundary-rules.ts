@@ -170,7 +170,7 @@ const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [
   {
-    rule: "hono stays at the rim",
+    rule: "hono stays in the HTTP layer",
     what: /^(hono|@hono\/.*)(\/|$)/,
     allowed: [
       /^packages\/oauth-core\/src\/(hono|service)\//,

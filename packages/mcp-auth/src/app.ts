@@ -21,7 +21,7 @@ import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import type { Mode } from "./mode.ts";
 import { createOrigins } from "./origins.ts";
-import { createPreRegisteredGate, judgementWarning } from "./pre-registered/gate.ts";
+import { createPreRegisteredGate, validationWarning } from "./pre-registered/gate.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
@@ -115,7 +115,7 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
       routes: [],
       resourceMetadata: undefined,
       ready: async () => {},
-      lateWarning: () => judgementWarning(gateDeps),
+      lateWarning: () => validationWarning(gateDeps),
     };
   }
   const { storage } = deps;

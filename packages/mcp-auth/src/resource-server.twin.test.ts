@@ -65,13 +65,13 @@ describe("with a defence off", () => {
     await server.close();
   });
 
-  it("one user is answered as another where verdicts are not kept by token (twin of bar#RS-8)", async () => {
+  it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {
     vi.doMock(CORE, async (original) => ({ ...(await original<typeof Core>()), hashOf: () => "one for all" }));
     const { createPreRegisteredGate } = await import("./pre-registered/gate.ts");
     const gate = createPreRegisteredGate({
       settings: { credentials: undefined },
       vendor: async () => ({ id: "example" }) as ResolvedVendor,
-      vendorClient: { judgeToken: async (_, token) => ({ active: true, user: `user of ${token}` }) },
+      vendorClient: { validateAccessToken: async (_, token) => ({ active: true, user: `user of ${token}` }) },
       now: fixedClock(1_700_000_000),
     });
     await gate.identify("alice's");

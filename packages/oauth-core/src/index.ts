@@ -125,23 +125,23 @@ export {
   askedResource,
   askedScope,
   canIdentify,
-  canJudge,
+  canValidateAccessToken,
   connectionContext,
   createVendorClient,
   mapCallbackError,
   parameterName,
   type RegistrationAnswer,
   requireIssuer,
-  type TokenVerdict,
+  type AccessTokenValidation,
   VENDOR_OPERATION_SECONDS,
   type VendorClient,
 } from "./vendor-client/index.ts";
 export { createCidrMatcher } from "./egress/addresses.ts";
 export { idTokenSubject, requireSameSubject } from "./vendor-client/id-token/verify.ts";
 export { createSigningKeys } from "./vendor-client/id-token/jwks.ts";
-export { usableKeys } from "./vendor-client/id-token/jwks-keys.ts";
+export { usableKeys } from "./vendor-client/id-token/jwks.ts";
 export { noRegistration } from "./vendor-client/registration/endpoint.ts";
-export { siteOf } from "./egress/site.ts";
+export { registrableDomainOf } from "./egress/url.ts";
 export { requireTokenHost, tokenHosts } from "./vendor-client/token/hosts.ts";
 export { grantRevocation } from "./vendor-client/token/revoke.ts";
 export {
@@ -153,4 +153,4 @@ export {
   withDefaults,
 } from "./vendor-client/templates.ts";
 export { hasIdTokens } from "./vendor-client/token/response.ts";
-export { relayedError } from "./vendor-client/authorization/relayed-error.ts";
+export { relayedError } from "./vendor-client/authorization/error.ts";

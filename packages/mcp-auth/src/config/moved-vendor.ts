@@ -3,7 +3,7 @@
  * host that was replaced, and tokens of the new one do not go there, unless it is the same party's (docs/decisions/0016).
  * Called by vendor-entry.ts.
  */
-import { siteOf, type Vendor } from "@oauth-broker/oauth-core";
+import { registrableDomainOf, type Vendor } from "@oauth-broker/oauth-core";
 import type { Reader } from "./variables.ts";
 
 type UrlOfOperator = "VENDOR_TOKEN_URL" | "VENDOR_REVOCATION_URL" | "VENDOR_USERINFO_URL" | "VENDOR_INTROSPECTION_URL";
@@ -20,9 +20,9 @@ interface Move {
 export function dropEndpointsOfReplacedHost(vendor: Vendor, { known, given, read }: Move): Vendor {
   const moved = given.VENDOR_TOKEN_URL;
   if (moved === undefined || known.tokenEndpoint === undefined || moved === known.tokenEndpoint) return vendor;
-  const site = siteOf(moved);
+  const domain = registrableDomainOf(moved);
   const isReplaced = (given: string | undefined, ...urls: readonly (string | undefined)[]): boolean =>
-    given === undefined && urls.some((url) => url !== undefined && siteOf(url) !== site);
+    given === undefined && urls.some((url) => url !== undefined && registrableDomainOf(url) !== domain);
   const {
     refreshEndpoint: _,
     revocationEndpoint,
@@ -36,7 +36,7 @@ export function dropEndpointsOfReplacedHost(vendor: Vendor, { known, given, read
     VENDOR_REVOCATION_URL: isReplaced(given.VENDOR_REVOCATION_URL, revocationEndpoint),
     VENDOR_USERINFO_URL: isReplaced(given.VENDOR_USERINFO_URL, account?.endpoint ?? userinfoEndpoint),
     VENDOR_INTROSPECTION_URL: isReplaced(given.VENDOR_INTROSPECTION_URL, tokenCheck?.endpoint ?? introspectionEndpoint),
-    VENDOR_API_HOSTS: vendor.apiHosts.some((host) => siteOfHost(host) !== site),
+    VENDOR_API_HOSTS: vendor.apiHosts.some((host) => registrableDomainOfHost(host) !== domain),
   };
   const names = Object.entries(dropped).flatMap(([name, is]) => (is ? [name] : []));
   if (names.length > 0) {
@@ -46,7 +46,7 @@ export function dropEndpointsOfReplacedHost(vendor: Vendor, { known, given, read
   }
   return {
     ...rest,
-    apiHosts: vendor.apiHosts.filter((host) => siteOfHost(host) === site),
+    apiHosts: vendor.apiHosts.filter((host) => registrableDomainOfHost(host) === domain),
     ...(dropped.VENDOR_REVOCATION_URL || revocationEndpoint === undefined ? {} : { revocationEndpoint }),
     ...(dropped.VENDOR_USERINFO_URL || userinfoEndpoint === undefined ? {} : { userinfoEndpoint }),
     ...(dropped.VENDOR_USERINFO_URL || account === undefined ? {} : { account }),
@@ -55,6 +55,6 @@ export function dropEndpointsOfReplacedHost(vendor: Vendor, { known, given, read
   };
 }
 
-function siteOfHost(host: string): string {
-  return siteOf(`https://${host.replace(/^\./, "")}`);
+function registrableDomainOfHost(host: string): string {
+  return registrableDomainOf(`https://${host.replace(/^\./, "")}`);
 }

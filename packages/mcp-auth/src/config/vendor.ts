@@ -1,7 +1,7 @@
 /** The vendor, what we are there, what may be asked of it, and whether the mode can work with such a vendor at all. */
 import {
   canIdentify,
-  canJudge,
+  canValidateAccessToken,
   hasIdTokens,
   parseScope,
   type ResolvedVendor,
@@ -33,7 +33,7 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   const settings = { vendor, credentials, scopes, apiHosts: [...new Set([...vendor.apiHosts, ...hosts])] };
   checkScopeSeparator(read, settings);
   warnOfSetup(read, found);
-  if (rules.mode === "pre-registered") checkJudgement(read, settings);
+  if (rules.mode === "pre-registered") checkTokenValidation(read, settings);
   if (rules.mode === "hosted") {
     checkBinding(read, settings, rules);
     checkIdentity(read, settings);
@@ -99,11 +99,14 @@ function resolvedNow(vendor: Vendor): ResolvedVendor | undefined {
 }
 
 /** A pin that nothing can hold is refused: the operator would believe in it. */
-function checkJudgement(read: Reader, { vendor, credentials }: Pick<VendorSettings, "vendor" | "credentials">): void {
+function checkTokenValidation(
+  read: Reader,
+  { vendor, credentials }: Pick<VendorSettings, "vendor" | "credentials">,
+): void {
   const resolved = resolvedNow(vendor);
-  if (resolved === undefined || canJudge(resolved, credentials)) return;
+  if (resolved === undefined || canValidateAccessToken(resolved, credentials)) return;
   const needsSecret = vendor.introspectionEndpoint !== undefined || vendor.tokenCheck !== undefined;
-  if (credentials !== undefined && canJudge(resolved, undefined)) {
+  if (credentials !== undefined && canValidateAccessToken(resolved, undefined)) {
     const way = needsSecret ? "VENDOR_CLIENT_SECRET" : "VENDOR_INTROSPECTION_URL and VENDOR_CLIENT_SECRET";
     read.refuse(
       "VENDOR_CLIENT_ID",

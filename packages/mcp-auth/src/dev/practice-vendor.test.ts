@@ -47,7 +47,7 @@ describe("a practice vendor", () => {
       const settings = loadSettings(environment).vendor;
       const token = await fetchTestToken(loadSettings(app).vendor, redirectUri);
       const vendor = await vendorClient.resolve(settings.vendor);
-      expect(await vendorClient.judgeToken(vendor, token, settings.credentials)).toMatchObject({
+      expect(await vendorClient.validateAccessToken(vendor, token, settings.credentials)).toMatchObject({
         active: true,
         user: expect.stringMatching(/./),
       });

@@ -42,7 +42,7 @@ describe("with a defence off", () => {
       settings: { credentials: undefined },
       vendor: async () => ({ id: "example" }) as Core.ResolvedVendor,
       vendorClient: {
-        judgeToken: async (_, token) => {
+        validateAccessToken: async (_, token) => {
           asked.push(token);
           return token === "good" ? { active: true, user: "u1" } : { active: false, reason: "refused" };
         },

@@ -1,12 +1,18 @@
-import { OAuthError, type ResolvedVendor, Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
+import {
+  type AccessTokenValidation,
+  OAuthError,
+  type ResolvedVendor,
+  Secret,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createPreRegisteredGate, judgementWarning, REFUSED_SECONDS, VERDICT_SECONDS } from "./gate.ts";
+import { createPreRegisteredGate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./gate.ts";
 
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
 
-function stage(judge: (token: string) => object | Error) {
+function stage(validate: (token: string) => object | Error) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
   const gate = createPreRegisteredGate({
@@ -14,13 +20,11 @@ function stage(judge: (token: string) => object | Error) {
     vendor,
     now,
     vendorClient: {
-      judgeToken: async (_, token) => {
+      validateAccessToken: async (_, token) => {
         asked.push(token);
-        const verdict = judge(token);
-        if (verdict instanceof Error) throw verdict;
-        return verdict as Awaited<
-          ReturnType<Parameters<typeof createPreRegisteredGate>[0]["vendorClient"]["judgeToken"]>
-        >;
+        const validation = validate(token);
+        if (validation instanceof Error) throw validation;
+        return validation as AccessTokenValidation;
       },
     },
   });
@@ -31,7 +35,7 @@ const good = (user = "u1") => ({ active: true, user });
 describe("the warning of a vendor that cannot be asked", () => {
   const credentials = { id: "e", source: "environment", clientId: "ours", clientSecret: new Secret("s") } as const;
   const warn = (facts: Partial<ResolvedVendor>, ours: VendorCredentials | undefined) =>
-    judgementWarning({ settings: { credentials: ours }, vendor: async () => facts as ResolvedVendor });
+    validationWarning({ settings: { credentials: ours }, vendor: async () => facts as ResolvedVendor });
 
   it("is of the client that tokens cannot be held to, or of no way at all (#11)", async () => {
     const userinfoEndpoint = "https://vendor.example/userinfo";
@@ -43,7 +47,7 @@ describe("the warning of a vendor that cannot be asked", () => {
 
   it("waits until the vendor can be asked", async () => {
     const down = async () => Promise.reject(new OAuthError("temporarily_unavailable", "Down"));
-    expect(await judgementWarning({ settings: { credentials }, vendor: down })).toBeUndefined();
+    expect(await validationWarning({ settings: { credentials }, vendor: down })).toBeUndefined();
   });
 });
 
@@ -52,7 +56,7 @@ describe("the gate of pre-registered mode", () => {
     const { gate, now, asked } = stage(() => good());
     const callers = await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
     expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set(["u1"]));
-    now.advance(VERDICT_SECONDS - 1);
+    now.advance(VALIDATION_SECONDS - 1);
     await gate.identify("t");
     expect(asked).toEqual(["t"]);
     now.advance(1);
@@ -73,18 +77,18 @@ describe("the gate of pre-registered mode", () => {
     expect(token === undefined ? "none" : await caller?.refused(token)).toBeUndefined();
   });
 
-  it("knows nobody by a token that the vendor's API refused, although its verdict was good", async () => {
+  it("knows nobody by a token that the vendor's API refused, although its validation was good", async () => {
     const { gate, now, asked } = stage(() => good());
     const caller = await gate.identify("t");
     const token = await caller?.vendorToken();
     if (token !== undefined) await caller?.refused(token);
     expect(await gate.identify("t")).toBeUndefined();
     expect(asked).toHaveLength(1);
-    now.advance(VERDICT_SECONDS);
+    now.advance(VALIDATION_SECONDS);
     expect(await gate.identify("t")).toBeDefined();
   });
 
-  it("believes no verdict longer than the token lives", async () => {
+  it("believes no validation longer than the token lives", async () => {
     const { gate, now } = stage(() => ({ ...good(), expiresAt: NOW + 3 }));
     expect((await gate.identify("t"))?.expiresAt).toBe(NOW + 3);
     now.advance(3);
@@ -126,7 +130,7 @@ describe("the gate of pre-registered mode", () => {
     expect(asked.filter((token) => token === "good")).toHaveLength(1);
   });
 
-  it("holds a bounded number of verdicts", async () => {
+  it("holds a bounded number of validations", async () => {
     const { gate, asked } = stage(() => good());
     for (let index = 0; index < 10_001; index += 1) await gate.identify(`t${index}`);
     await gate.identify("t10000");

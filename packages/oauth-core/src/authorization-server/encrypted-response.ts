@@ -7,7 +7,7 @@ import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
 import type { Clock, Fetch } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { createKeySets } from "../vendor-client/id-token/jwks.ts";
-import { usableKeys } from "../vendor-client/id-token/jwks-keys.ts";
+import { usableKeys } from "../vendor-client/id-token/jwks.ts";
 
 /**
  * Left out: RSA1_5 and RSA-OAEP (padding oracles, SHA-1), `dir`, A*KW and PBES2 (a shared secret on both sides), and the

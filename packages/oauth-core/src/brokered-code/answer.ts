@@ -4,7 +4,7 @@
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
-import { requireIssuer } from "../vendor-client/authorization/response.ts";
+import { requireIssuer } from "../vendor-client/issuer.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
 /** The code of a vendor's redirect and what came with it. */

@@ -8,8 +8,8 @@ import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../
 import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
-import type { Trace } from "../service/rim.ts";
-import { relayedError } from "../vendor-client/authorization/relayed-error.ts";
+import type { Trace } from "../service/http-layer.ts";
+import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
 import type { Engine, FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";

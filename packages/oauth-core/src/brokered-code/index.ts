@@ -6,7 +6,7 @@ import type { BindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Answer } from "../hono/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
-import type { Trace } from "../service/rim.ts";
+import type { Trace } from "../service/http-layer.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";

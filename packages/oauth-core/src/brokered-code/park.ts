@@ -5,7 +5,7 @@
 import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
-import type { Trace } from "../service/rim.ts";
+import type { Trace } from "../service/http-layer.ts";
 import { grantRevocation } from "../vendor-client/token/revoke.ts";
 import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";

@@ -4,7 +4,7 @@ import type { Answer } from "../hono/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import type { VerifiedRedirect } from "../protocol/redirect-uri.ts";
 import type { Clock, EpochSeconds, RecordStore, StoredRecord } from "../ports.ts";
-import type { Trace } from "../service/rim.ts";
+import type { Trace } from "../service/http-layer.ts";
 import type { VendorClient } from "../vendor-client/index.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";

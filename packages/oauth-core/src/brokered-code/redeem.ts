@@ -8,7 +8,7 @@ import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
 import type { StoredRecord } from "../ports.ts";
-import type { Trace } from "../service/rim.ts";
+import type { Trace } from "../service/http-layer.ts";
 import type { VendorTokens } from "../vendors/vendor.ts";
 import { discardTokens, redeemAtVendor } from "./park.ts";
 import type { Engine, FlowVendor, Parked, Redeemed } from "./policy.ts";

@@ -9,7 +9,7 @@ import { type Answer, redirectAnswer } from "../hono/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
-import type { Trace } from "../service/rim.ts";
+import type { Trace } from "../service/http-layer.ts";
 import type { Engine, FlowVendor } from "./policy.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 

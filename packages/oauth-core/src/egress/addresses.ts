@@ -1,6 +1,6 @@
 /**
- * Which network addresses and host names are public, and which are inside somebody's network.
- * Pure data and look-ups, no I/O. Callers: egress-connector.ts (at connection time), egress-url.ts (before any connection).
+ * Which network addresses and host names are public, and which are inside a private network.
+ * Pure data and look-ups, no I/O.
  */
 import { BlockList, isIP } from "node:net";
 

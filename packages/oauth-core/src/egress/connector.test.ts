@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
 import { recordingNetwork } from "../testing/recording-network.ts";
 import { type AddressPolicy, createGuardedConnector, guardedLookup } from "./connector.ts";
-import { createTrust } from "./trust.ts";
+import { createTrust } from "./connector.ts";
 import { createEgress, type Egress, type EgressDeps, type EgressOptions } from "./index.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
@@ -165,7 +165,7 @@ describe("createGuardedConnector", () => {
     ["https://db.internal/", "8.8.8.8", false],
     ["http://localhost:9/", "127.0.0.1", true],
     ["http://localhost:9/", "8.8.8.8", false],
-  ])("bar#EG-4 judges for %s the peer %s", async (url, peer, admitted) => {
+  ])("bar#EG-4 checks for %s the peer %s", async (url, peer, admitted) => {
     const socket = peerAt(peer);
     const outcome = await connect(url, () => (_target, callback) => callback(null, socket), {
       ...policy,

@@ -1,10 +1,12 @@
 /**
- * The gate between a name and a socket. Wraps undici's connector so that every address is judged at the moment it is used:
- * literals before the connection, each answer of the look-up inside the connection's own look-up, the peer afterwards.
- * Before it: egress.ts (URL rules). After it: the network.
+ * The gate between a name and a socket. Wraps undici's connector, so that every address is checked at
+ * the moment it is used: literals before the connection, each answer of the look-up inside the
+ * connection's own look-up, the peer afterwards. Which certificate authorities TLS believes is
+ * decided here too; there is no way to switch verification off.
  */
+import { X509Certificate } from "node:crypto";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import type { SecureContext } from "node:tls";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import type { buildConnector } from "undici";
 import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 import { type EgressError, egressError } from "./errors.ts";
@@ -124,4 +126,26 @@ function admits(address: string, { hostname, protocol, port }: Target, policy: A
   if (policy.isAllowedNetwork?.(address) === true) return true;
   if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
   return (port === "" || port === "443") && isPublicAddress(address);
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Built once and shared, because reading the default roots for each connection costs milliseconds.
+ *
+ * @param caPem trusted besides the default roots
+ * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it silently
+ */
+export function createTrust(caPem: string | undefined): SecureContext {
+  return createSecureContext({
+    minVersion: "TLSv1.2",
+    ...(caPem === undefined ? {} : { ca: withDefaultRoots(caPem) }),
+  });
+}
+
+/** The default roots and the operator's own. */
+export function withDefaultRoots(caPem: string): string[] {
+  const added = (caPem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem).toString());
+  if (added.length === 0) throw new Error("the CA file holds no PEM certificate");
+  return [...getCACertificates("default"), ...added];
 }

@@ -1,6 +1,7 @@
 /**
- * What an outbound call throws when there is no usable answer. One text for every cause, so that nobody can use us to map a
- * network; what happened is in `detail`, for the operator's log. Made in egress*.ts, translated in vendor-error.ts.
+ * What an outbound call throws when there is no usable answer. One text for every cause, so that no
+ * caller can use us to map a network; what happened is in `detail`, for the operator's log.
+ * Translated to an OAuthError in vendor-client/errors.ts.
  */
 
 /**

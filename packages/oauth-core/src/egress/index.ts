@@ -1,24 +1,24 @@
 /**
- * The only module that opens outbound connections. A `Fetch` that reaches public addresses over https and nothing else,
- * follows no redirect, keeps no cookies, knows no proxy, and gives up on answers that are too slow or too large.
- * Callers: vendor-client/*, through the `Fetch` port. Behind it: egress-share.ts (whose turn it is), egress-connector.ts,
- * egress-exchange.ts, egress-body.ts.
+ * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over https
+ * and nothing else, follows no redirect, keeps no cookies, knows no proxy, and gives up on answers
+ * that are too slow or too large. One call passes share.ts (whose turn it is), connector.ts (which
+ * addresses), exchange.ts (one request, one answer) and messages.ts (the web's types).
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
-import { decodeBody } from "./body.ts";
+import { decodeBody } from "./messages.ts";
 import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./connector.ts";
 import { egressError, isEgressError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
 import type { Turns } from "../mechanics/turns.ts";
 import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
-import { createTrust } from "./trust.ts";
+import { createTrust } from "./connector.ts";
 import { egressUrlRules, parseEgressUrl, urlFault } from "./url.ts";
-import { readRequest, toResponse } from "./web.ts";
+import { readRequest, toResponse } from "./messages.ts";
 
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, onBehalfOf } from "./share.ts";
@@ -53,7 +53,7 @@ export interface EgressDeps {
   readonly lookup: Lookup;
   readonly lookupUntrusted: Lookup;
   readonly connectTimeoutMs: number;
-  /** How long a failed untrusted call is held back, so that its timing tells little. */
+  /** How long a failed untrusted call is held back, so that its timing reveals little. */
   readonly jitterMs: () => number;
 }
 

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { askDns, PATIENCE, shared } from "./lookup.ts";
+import { askDns, DNS_LIMITS, shared } from "./lookup.ts";
 
 const ANSWER = [{ address: "8.8.8.8", family: 4 }];
 
@@ -98,6 +98,6 @@ describe("askDns", () => {
   });
 
   it("gives up before the time for connecting is over", () => {
-    expect(PATIENCE.tries * PATIENCE.maxTimeout).toBeLessThan(3_000 / 2);
+    expect(DNS_LIMITS.tries * DNS_LIMITS.maxTimeout).toBeLessThan(3_000 / 2);
   });
 });

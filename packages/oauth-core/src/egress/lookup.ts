@@ -1,7 +1,7 @@
 /**
  * Names to addresses, so that one name whose servers do not answer cannot hold up the others.
- * getaddrinfo runs on two threads of the process; names that strangers choose therefore never reach it.
- * After it: egress-connector.ts judges every address.
+ * getaddrinfo runs on two threads of the process; names that strangers choose therefore never reach
+ * it. connector.ts checks every address.
  */
 import type { LookupAddress } from "node:dns";
 import { lookup as getAddressInfo, Resolver } from "node:dns/promises";
@@ -11,13 +11,13 @@ import { createSharedCalls } from "../mechanics/shared-calls.ts";
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 
 /** Milliseconds and attempts. Both together stay well under the time for connecting. */
-export const PATIENCE = { timeout: 700, tries: 2, maxTimeout: 700 };
+export const DNS_LIMITS = { timeout: 700, tries: 2, maxTimeout: 700 };
 
 /** For names the operator vouches for: the machine's own way of resolving, hosts file and search domains included. */
 export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all: true }));
 
-/** For names from request parameters: DNS only, off the thread pool, with a short patience. */
-export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(PATIENCE)));
+/** For names from request parameters: DNS only, off the thread pool, with a short timeout. */
+export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(DNS_LIMITS)));
 
 /** Both address families in full; one that does not answer does not take the other with it. */
 export async function askDns(

@@ -1,10 +1,10 @@
 /**
- * What a URL must look like before we would ever connect to it, or send a browser to it. Looks at text only: which address
- * a name leads to is judged at connection time, in egress-connector.ts. Callers: configuration, request parameters,
- * vendor metadata, and egress.ts itself on every call.
+ * What a URL must look like before we would ever connect to it, or send a browser to it. Looks at
+ * text only: which address a name leads to is checked at connection time, in connector.ts.
  */
 import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
+import { registrableDomain } from "../protocol/public-suffix.ts";
 import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 
 export interface EgressUrlOptions {
@@ -81,6 +81,18 @@ export function urlFault(url: URL, { allowLoopback, isAllowedNetwork }: EgressUr
 /** The host without the brackets of an IPv6 literal. */
 export function bareHost(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+/**
+ * The registrable domain of a URL's host, as far as its name says. Decides where a token or a secret
+ * may go to further hosts of the party it is meant for.
+ *
+ * @param url may hold {placeholders}
+ * @returns the shortest name a party could have registered; of an address, the address
+ */
+export function registrableDomainOf(url: string): string {
+  const host = bareHost(new URL(url.replace(/[{}]/g, "")));
+  return isIP(host) === 0 ? registrableDomain(host) : host;
 }
 
 /** The hosts `allowLoopback` is about: loopback literals and `localhost`, not names that happen to resolve there. */

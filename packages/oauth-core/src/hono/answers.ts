@@ -1,6 +1,6 @@
 /**
  * The ways an outcome leaves us: JSON, a JWT, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
- * constants written once; nothing generic wraps a hot request. Framework-free values: an app's rim turns them into a Response.
+ * constants written once; nothing generic wraps a hot request. Framework-free values: the HTTP layer turns them into a Response.
  */
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";

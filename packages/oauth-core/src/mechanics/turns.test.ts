@@ -1,4 +1,4 @@
-/** What egress-share.test.ts does not show: bounds that change, a line for all lanes, refusals. */
+/** What egress/share.test.ts does not show: bounds that change, a line for all lanes, refusals. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createTurns, type Refusal, type Turn, type Turns } from "./turns.ts";
 

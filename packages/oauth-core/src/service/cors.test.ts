@@ -6,7 +6,7 @@ import { checkAllowedOrigin } from "../configuration/values.ts";
 import { createCors, withCors } from "./cors.ts";
 import { errorPageWith } from "./error-page.ts";
 import { createLog } from "./log.ts";
-import { mount, type Route } from "./rim.ts";
+import { mount, type Route } from "./http-layer.ts";
 
 const APP = "https://app.example.com";
 const OTHER = "https://app.example.org";

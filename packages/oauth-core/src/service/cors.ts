@@ -1,13 +1,13 @@
 /**
  * Clients that are web pages of another origin: which of them may call a route and read its answers
  * (the CORS protocol of the Fetch standard). They bring a bearer token; credentials are never
- * allowed, so that no page acts with the user's cookies. rim.ts puts the headers on every answer of
+ * allowed, so that no page acts with the user's cookies. http-layer.ts puts the headers on every answer of
  * such a route, whatever its outcome; a preflight needs no token.
  */
 import type { Context } from "hono";
 import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
 import { emptyAnswer } from "../hono/answers.ts";
-import type { Route } from "./rim.ts";
+import type { Route } from "./http-layer.ts";
 
 export interface Cors {
   /** @param origin the Origin header as received */

@@ -2,7 +2,7 @@
 import { type Answer, errorHeaders, pageAnswer } from "../hono/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import { html, type Markup, page, STYLE_HASH } from "./page.ts";
-import type { Trace } from "./rim.ts";
+import type { Trace } from "./http-layer.ts";
 
 export interface BackLink {
   readonly href: string;
@@ -29,7 +29,7 @@ const TITLES_BY_REASON: Record<string, string> = {
 
 const START_AGAIN = "Close this page and start again from the application that sent you here.";
 
-/** A vendor leads here by itself after an install that began in its marketplace: no application sent anybody. */
+/** A vendor leads here by itself after an install that began in its marketplace: no application sent the user. */
 const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };

@@ -4,6 +4,6 @@ export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
 export { html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
-export { mount, type RequestMetrics, type Rim, type Route, type Trace } from "./rim.ts";
+export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";
 export { listen, type Listening, type ListenOptions } from "./serve.ts";

@@ -1,6 +1,6 @@
 /**
  * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain value, is dropped:
- * there is nothing to redact because nothing else gets in. Callers: the rim (one line per request), and what starts and stops a service.
+ * there is nothing to redact because nothing else gets in.
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";

@@ -3,7 +3,7 @@ import { errorFields, type Log } from "./log.ts";
 
 /**
  * @param start listens, or throws: then nothing is left running and the error is the caller's
- * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after a bug that nobody caught
+ * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after an uncaught error
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,
@@ -23,7 +23,7 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
   const running = await start();
   started.resolve(running);
-  // Nothing runs on after a bug nobody caught: what is in flight is finished, then the process ends.
+  // Nothing runs on after an uncaught error: what is in flight is finished, then the process ends.
   process.on("uncaughtException", (error) => {
     log.error("uncaught", errorFields(error));
     stop(1);

@@ -91,7 +91,7 @@ const STATUS_BY_PARSER_ERROR: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** A body nobody will read: an endless one would hold its connection until the request times out (bar HT-1). */
+/** A body that is not read: an endless one would hold its connection until the request times out (bar HT-1). */
 function isGetWithBody({ method, headers }: IncomingMessage): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;

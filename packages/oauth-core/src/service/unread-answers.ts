@@ -1,6 +1,6 @@
 /**
- * What a connection may hold of answers that its other side does not read. Called by serve.ts; the number of connections, and
- * how many requests each may bring, are limited there.
+ * What a connection may hold of answers that its other side does not read. The number of connections, and
+ * how many requests each may bring, are limited in serve.ts.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";

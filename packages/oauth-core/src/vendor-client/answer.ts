@@ -1,6 +1,6 @@
 /**
  * A vendor's answer before anything is believed: status, content type and body, read once and strictly.
- * The first thing that happens to every answer; token-response.ts, discover.ts and jwks.ts go on from here.
+ * The first thing that happens to every answer.
  */
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
@@ -55,6 +55,14 @@ export async function readObject(
 function parseForm(body: string): JsonObject {
   const parameters = parseParameters(body);
   return Object.fromEntries(parameters.names().map((name) => [name, parameters.require(name)]));
+}
+
+/** Node's own: the listener of @hono/node-server puts a lazy one in its place. */
+const NativeResponse = globalThis.Response;
+
+/** An answer that has been read, as a Response again: oauth4webapi takes nothing else. */
+export function jsonResponse(answer: JsonObject, status = 200): Response {
+  return NativeResponse.json(answer, { status });
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

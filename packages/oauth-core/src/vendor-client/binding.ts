@@ -1,26 +1,22 @@
 /**
  * What oauth4webapi wants to know about a vendor and about us at that vendor, made once per object and kept as long as
- * that object lives. Callers: redeem-code.ts, refresh-tokens.ts, revoke-tokens.ts, accept-tokens.ts.
+ * that object lives.
  */
 import {
   allowInsecureRequests,
   type AuthorizationServer,
   type Client,
-  type ClientAuth,
   clockSkew,
   clockTolerance,
   customFetch,
   type HttpRequestOptions,
-  ClientSecretPost,
-  None,
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
-import type { ResolvedVendor, TokenEndpointAuthMethod, VendorCredentials } from "../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
-import { certificateAssertion } from "./token/certificate-assertion.ts";
+import { type Authenticate, clientAuthentication } from "./token/client-authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
-import { signClientSecret } from "./token/signed-secret.ts";
 
 export interface VendorClientDeps {
   readonly fetch: Fetch;
@@ -45,10 +41,8 @@ export interface VendorBinding {
 
 export interface CredentialsBinding {
   readonly client: Client;
-  readonly authenticate: (vendor: AuthenticationOf) => ClientAuth;
+  readonly authenticate: Authenticate;
 }
-
-type AuthenticationOf = Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion">;
 
 export interface Bindings {
   readonly ofVendor: (vendor: ResolvedVendor) => VendorBinding;
@@ -132,55 +126,12 @@ function asJson(init: { body: URLSearchParams; headers: Record<string, string> }
 }
 
 function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDeps): CredentialsBinding {
-  const { clientId, clientSecret, signingKey, certificate } = credentials;
   const client: Client = {
-    client_id: clientId,
+    client_id: credentials.clientId,
     [clockTolerance]: CLOCK_TOLERANCE_SECONDS,
     get [clockSkew]() {
       return clockSkewSeconds(now);
     },
   };
-  const methods = methodsWith(clientId, clientSecret?.reveal());
-  const assertion = certificate === undefined ? undefined : certificateAssertion(certificate);
-  return {
-    client,
-    authenticate: ({ tokenEndpointAuthMethod: method, clientSecret: form, clientAssertion }) => {
-      if (assertion !== undefined && clientAssertion !== undefined) return assertion;
-      if (signingKey === undefined || form === undefined) return methods[method];
-      return async (...request) => {
-        const secret = await signClientSecret(clientId, signingKey, form, now);
-        await methodsWith(clientId, secret)[method](...request);
-      };
-    },
-  };
-}
-
-/** Without a secret, a public client. */
-function methodsWith(clientId: string, secret: string | undefined): Record<TokenEndpointAuthMethod, ClientAuth> {
-  return {
-    none: None(),
-    client_secret_post: secret === undefined ? None() : ClientSecretPost(secret),
-    client_secret_basic: secret === undefined ? None() : basicAuthentication(clientId, secret),
-  };
-}
-
-/**
- * Id and secret are form-encoded, then joined. oauth4webapi's own version also escapes `-`, `_`, `.` and `*`, which the
- * encoding leaves alone; a vendor that skips the decoding would then refuse nearly every client id.
- */
-//= rfc6749#2.3.1
-//= bar#VR-4
-function basicAuthentication(clientId: string, clientSecret: string): ClientAuth {
-  const value = basicCredentials(clientId, clientSecret);
-  return (_server, _client, _body, headers) => {
-    headers.set("authorization", value);
-  };
-}
-
-export function basicCredentials(clientId: string, clientSecret: string): string {
-  return `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`).toString("base64")}`;
-}
-
-function formEncode(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
+  return { client, authenticate: clientAuthentication(credentials, now) };
 }

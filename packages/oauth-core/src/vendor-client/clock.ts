@@ -1,6 +1,6 @@
 /**
- * oauth4webapi reads the system's clock; its `clockSkew` moves that reading. This makes it read ours, so that one clock
- * decides everywhere and tests can hold it still. Used by vendor-binding.ts alone.
+ * oauth4webapi reads the system's clock; its `clockSkew` moves that reading. This makes it read ours,
+ * so that one clock decides everywhere and tests can hold it still.
  */
 import type { Clock } from "../ports.ts";
 

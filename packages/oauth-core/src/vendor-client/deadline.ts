@@ -1,10 +1,10 @@
 /**
- * One deadline for all requests of one operation at a vendor: the token request and whatever its answer makes necessary.
- * Each request has egress's own limit besides. Callers: redeem-code.ts, refresh-tokens.ts, revoke-tokens.ts.
+ * One deadline for all requests of one operation at a vendor: the token request and whatever its
+ * answer makes necessary. Each request has egress's own limit besides.
  */
 import { OAuthError } from "../protocol/errors.ts";
 
-/** No operation at a vendor takes longer: whoever holds a lease on one holds it longer than this. */
+/** No operation at a vendor takes longer: a lease on one lasts longer than this. */
 export const VENDOR_OPERATION_SECONDS = 20;
 
 /** @returns a signal that fires when the operation has to end */

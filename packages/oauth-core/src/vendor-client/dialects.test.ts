@@ -5,7 +5,7 @@ import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
 import { authorizationUrl } from "./authorization/url.ts";
-import { mapCallbackError } from "./authorization/response.ts";
+import { mapCallbackError } from "./authorization/error.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token/response.ts";
 
 const NOW = 1_700_000_000;

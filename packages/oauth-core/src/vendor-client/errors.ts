@@ -1,7 +1,6 @@
 /**
  * What a vendor, the network and oauth4webapi can answer with, as one OAuthError: translated here and nowhere else.
  * Nothing of a vendor's answer reaches a description; of its error codes only the permitted characters travel.
- * Callers: every file in this folder that asks a vendor.
  */
 import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
@@ -58,7 +57,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
 };
 
 /**
- * The vendor said no, in a word.
+ * The vendor refused, with an error code.
  *
  * @param vendorCode its error code as received; cut before it goes anywhere
  */

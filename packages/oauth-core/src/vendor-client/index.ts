@@ -11,25 +11,26 @@ import { createDiscovery } from "./discovery/discover.ts";
 import { egressError, isEgressError } from "../egress/errors.ts";
 import { identify } from "./userinfo/identify.ts";
 import { createSigningKeys } from "./id-token/jwks.ts";
-import { judgeToken } from "./access-token/validate.ts";
+import { validateAccessToken } from "./access-token/validate.ts";
 import { type RedeemRequest, redeemCode } from "./token/redeem.ts";
 import { type RefreshRequest, refreshTokens } from "./token/refresh.ts";
 import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./registration/register.ts";
 import { type Revoked, type RevokeRequest, revokeToken } from "./token/revoke.ts";
-import type { TokenVerdict } from "./access-token/verdict.ts";
+import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization/url.ts";
 export { connectionContext, type ConnectionContextInput } from "./authorization/context.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { canIdentify } from "./userinfo/identify.ts";
-export { canJudge } from "./access-token/validate.ts";
-export { mapCallbackError, requireIssuer } from "./authorization/response.ts";
+export { canValidateAccessToken } from "./access-token/validate.ts";
+export { mapCallbackError } from "./authorization/error.ts";
+export { requireIssuer } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
 export type { RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
 export type { Revoked, RevokeRequest } from "./token/revoke.ts";
-export type { TokenVerdict } from "./access-token/verdict.ts";
+export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
 export interface VendorClient {
@@ -40,22 +41,26 @@ export interface VendorClient {
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
   /**
-   * The vendor's account of the token's person; undefined when the vendor refuses the token.
+   * The vendor's account of the token's user; undefined when the vendor refuses the token.
    *
    * @param subject of the ID token that came with it, where one did: userinfo has to name the same
-   * @throws as account.ts says
+   * @throws as userinfo/userinfo.ts says
    */
   account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
-  /** Whether a token that somebody presents is good, whose it is and for which client. @throws as judge-token.ts says */
-  judgeToken(vendor: ResolvedVendor, accessToken: string, credentials?: VendorCredentials): Promise<TokenVerdict>;
-  /** The person whose tokens have just been issued, for good. @throws as identify.ts says */
+  /** Whether a presented token is good, whose it is and for which client. @throws as access-token/validate.ts says */
+  validateAccessToken(
+    vendor: ResolvedVendor,
+    accessToken: string,
+    credentials?: VendorCredentials,
+  ): Promise<AccessTokenValidation>;
+  /** The user whose tokens have just been issued, for good. @throws as userinfo/identify.ts says */
   identify(vendor: ResolvedVendor, tokens: VendorTokens): Promise<string>;
-  /** A client of the vendor's for somebody else: its answer as it came. */
+  /** A client at the vendor for the caller: the vendor's answer as it came. */
   registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;
 }
 
 /**
- * @param options `fetch` is that of egress.ts; `now` decides every lifetime
+ * @param options `fetch` is that of egress/index.ts; `now` decides every lifetime
  */
 export function createVendorClient(
   options: VendorClientDeps,
@@ -76,13 +81,14 @@ export function createVendorClient(
     refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
     revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
     account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, accept),
-    judgeToken: (vendor, accessToken, credentials) => judgeToken(vendor, accessToken, credentials, accept),
+    validateAccessToken: (vendor, accessToken, credentials) =>
+      validateAccessToken(vendor, accessToken, credentials, accept),
     identify: (vendor, tokens) => identify(vendor, tokens, accept),
     registerClient: (vendor, request) => registerClient(vendor, request, accept),
   };
 }
 
-/** Another Fetch than egress.ts's says nothing about how far it came: then the request counts as sent. */
+/** Another Fetch than egress's says nothing about how far it came: then the request counts as sent. */
 function withEgressErrors(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
   return async (input, init) => {
     try {

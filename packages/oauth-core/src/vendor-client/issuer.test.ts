@@ -1,9 +1,8 @@
-/** Issuers of several names: without a scheme, and one per tenant, on the callback and in ID tokens. */
+/** The issuer of an answer, and issuers of several names: without a scheme, and one per tenant, on the callback and in ID tokens. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
-import { pinTenant } from "./issuer.ts";
-import { requireIssuer } from "./authorization/response.ts";
+import { pinTenant, requireIssuer } from "./issuer.ts";
 
 const vendor = (fields: Partial<Vendor>): ResolvedVendor => ({
   ...defineVendor({ id: "v", name: "V", ...fields }),
@@ -96,5 +95,63 @@ describe("rfc9207#2.4 bar#CB-16 an issuer of several names", () => {
     expect(pinTenant(tenants, { directory: "everybody" })).toBe(tenants);
     expect(pinTenant(tenants, { another: "0a1b" })).toBe(tenants);
     expect(pinTenant(aliased, { directory: "0a1b" })).toBe(aliased);
+  });
+});
+
+const ISSUER = "https://vendor.example/tenant";
+const authorizationEndpoint = "https://vendor.example/authorize";
+const KNOWN = { issuer: ISSUER, issExpected: true, authorizationEndpoint };
+
+describe("requireIssuer", () => {
+  it("rfc9207#2.4 accepts exactly the issuer, advertised or not", () => {
+    expect(() => requireIssuer(KNOWN, ISSUER)).not.toThrow();
+    expect(() => requireIssuer({ ...KNOWN, issExpected: false }, ISSUER)).not.toThrow();
+  });
+
+  it("bar#CB-16 V-45 refuses an answer without iss where one is due", () => {
+    expect(() => requireIssuer(KNOWN, undefined)).toThrow(
+      expect.objectContaining({ code: "invalid_request", extras: { reason: "missing_issuer" } }),
+    );
+    expect(() => requireIssuer({ ...KNOWN, issExpected: false }, undefined)).not.toThrow();
+  });
+
+  it.each([
+    ["another", "https://honest.example/tenant"],
+    ["empty", ""],
+    ["with a slash more", `${ISSUER}/`],
+    ["in another case", ISSUER.toUpperCase()],
+    ["with the port spelled out", "https://vendor.example:443/tenant"],
+    ["with an escape", "https://vendor.example/t%65nant"],
+    ["with white space", ` ${ISSUER}`],
+  ])("bar#CB-16 V-44 refuses an iss that is %s", (_title, iss) => {
+    for (const issExpected of [true, false]) {
+      expect(() => requireIssuer({ issuer: ISSUER, issExpected, authorizationEndpoint }, iss)).toThrow(
+        expect.objectContaining({ code: "invalid_request", extras: { reason: "issuer_mismatch" } }),
+      );
+    }
+  });
+
+  it("rfc9207#2.4 takes an iss of the authorization endpoint's origin where no issuer is known, and no other", () => {
+    const unknown = { issExpected: false, authorizationEndpoint };
+    for (const iss of [undefined, "https://vendor.example", "https://vendor.example/tenant"]) {
+      expect(() => requireIssuer(unknown, iss)).not.toThrow();
+    }
+    for (const iss of [
+      "",
+      "vendor.example",
+      "https://honest.example",
+      "http://vendor.example",
+      "https://vendor.example:8443",
+    ]) {
+      expect(() => requireIssuer(unknown, iss)).toThrow(
+        expect.objectContaining({ extras: { reason: "issuer_mismatch" } }),
+      );
+    }
+  });
+
+  it("does not repeat what it was sent", () => {
+    expect(() => requireIssuer(KNOWN, "https://canary.example")).toThrow(
+      expect.not.objectContaining({ description: expect.stringContaining("canary") }),
+    );
   });
 });

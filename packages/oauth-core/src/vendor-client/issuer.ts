@@ -1,15 +1,76 @@
 /**
- * Vendors whose issuer has one name per tenant (`issuerTemplate`): what a tenant's name is, and which one counts where it was
- * named beforehand. Used where an issuer is compared: id-token.ts, receive-callback.ts; pinned when a flow's vendor is planned.
+ * Which issuer counts as a vendor's: the `iss` of its answer at the callback, an issuer of several spellings, and vendors whose
+ * issuer has one name per tenant (`issuerTemplate`). What an ID token has to name is decided in id-token/verify.ts.
  */
+import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../vendors/dialect.ts";
-import type { Vendor } from "../vendors/vendor.ts";
+import type { ResolvedVendor, Vendor } from "../vendors/vendor.ts";
+
+/**
+ * @param iss as sent, after form decoding; an empty one is a wrong one, only `undefined` is absent
+ * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`
+ */
+//= rfc9207#2.4
+//= bar#CB-16
+export function requireIssuer(
+  vendor: Pick<ResolvedVendor, "issuer" | "issExpected" | "authorizationEndpoint"> & IssuerSpellings,
+  iss: string | undefined,
+): void {
+  if (iss === undefined) {
+    if (!vendor.issExpected) return;
+    throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", {
+      reason: "missing_issuer",
+    });
+  }
+  const isTheirs =
+    vendor.issuer === undefined
+      ? isOfSameOrigin(iss, vendor.authorizationEndpoint)
+      : iss === vendor.issuer || isSpellingOf({ ...vendor, issuer: vendor.issuer }, iss);
+  if (!isTheirs) {
+    throw new OAuthError("invalid_request", "The answer is from another vendor", { reason: "issuer_mismatch" });
+  }
+}
+
+type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerSpelling" | "issuerTemplate">>;
+
+/** Without its scheme, or of one of the tenants behind a template. */
+function isSpellingOf(
+  { issuer, issuerSpelling, issuerTemplate }: IssuerSpellings & { readonly issuer: string },
+  iss: string,
+): boolean {
+  if (issuerSpelling === "bare" && iss === withoutScheme(issuer)) return true;
+  if (issuerTemplate === undefined) return false;
+  const [before = "", after] = issuer.split(`{${issuerTemplate.placeholder}}`);
+  if (after === undefined || !iss.startsWith(before) || !iss.endsWith(after)) return false;
+  const tenant = iss.slice(before.length, iss.length - after.length);
+  return isTenant(tenant, issuerTemplate) && isPinnedTenant(tenant, issuerTemplate);
+}
+
+/**
+ * An entry of endpoints alone names no issuer to compare with. A vendor that says who it is all the same must then say so
+ * under the origin we sent the browser to (docs/decisions/0008).
+ */
+function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
+  return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;
+}
+
+export function withoutScheme(issuer: string): string {
+  return issuer.replace(/^https?:\/\//, "");
+}
+
+/** Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a scheme. */
+export function spelledIssuer(
+  { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
+  claimed: string,
+): string {
+  return issuerSpelling === "bare" ? (issuer ?? claimed) : claimed;
+}
 
 export function isTenant(value: string, { pattern }: IssuerTemplate): boolean {
   return new RegExp(`^(?:${pattern})$`).test(value);
 }
 
-/** Whoever named a tenant wants nobody of another one, and the vendor's keys sign for all of them. */
+/** A tenant that was named beforehand is the only one that counts: the vendor's keys sign for all of them. */
 //= oidc-core#3.1.3.7
 export function isPinnedTenant(value: string, { pinned }: IssuerTemplate): boolean {
   return pinned === undefined || value.toLowerCase() === pinned.toLowerCase();

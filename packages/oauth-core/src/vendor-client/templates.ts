@@ -1,6 +1,6 @@
 /**
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
- * What a value may be is protocol/placeholders.ts. Called where values come from: the broker's requests, a server's variables.
+ * What a value may be is protocol/placeholders.ts.
  */
 import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { Vendor } from "../vendors/vendor.ts";

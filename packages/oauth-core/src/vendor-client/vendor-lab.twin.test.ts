@@ -5,9 +5,8 @@ import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
 import type * as idToken from "./id-token/verify.ts";
-import type * as tenant from "./issuer.ts";
+import type * as issuer from "./issuer.ts";
 import type * as document from "./discovery/document.ts";
-import type * as callback from "./authorization/response.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 const unless = vi.hoisted(
@@ -40,13 +39,13 @@ vi.mock("oauth4webapi", async (original) => {
     ),
   };
 });
-vi.mock("./authorization/response.ts", async (original) => {
-  const known = await original<typeof callback>();
-  return { ...known, requireIssuer: unless("callback issuer", known.requireIssuer, () => undefined) };
-});
 vi.mock("./issuer.ts", async (original) => {
-  const known = await original<typeof tenant>();
-  return { ...known, isPinnedTenant: unless("pinned tenant", known.isPinnedTenant, () => true) };
+  const known = await original<typeof issuer>();
+  return {
+    ...known,
+    requireIssuer: unless("callback issuer", known.requireIssuer, () => undefined),
+    isPinnedTenant: unless("pinned tenant", known.isPinnedTenant, () => true),
+  };
 });
 vi.mock("./discovery/document.ts", async (original) => {
   const known = await original<typeof document>();

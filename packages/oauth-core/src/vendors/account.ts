@@ -1,6 +1,6 @@
 /**
  * How a vendor tells whose a token is and whether it is good, as data: members of `Vendor`. Read by
- * vendor-client/{account,judge-token,identify}.ts. What a vendor's file says nothing of is OpenID Connect's way: the `sub` of
+ * vendor-client/userinfo and access-token. What a vendor's file says nothing of is OpenID Connect's way: the `sub` of
  * the ID token, else of userinfo.
  */
 import type { JsonObject } from "../ports.ts";
@@ -41,7 +41,7 @@ export interface TokenCheck {
   /** `{client_id}` in it stands for ours. */
   readonly endpoint: string;
   readonly method: "GET" | "POST";
-  /** `basic`: our id and secret, so that nothing can be asked without a secret; `bearer`: the token that is judged. */
+  /** `basic`: our id and secret, so that nothing can be asked without a secret; `bearer`: the token that is checked. */
   readonly authentication: "basic" | "bearer";
   /** The token's name in a JSON body. Absent: it is in the header alone. */
   readonly tokenParameter?: string;

@@ -84,7 +84,7 @@ export interface Vendor {
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: AbsoluteExpiry;
   readonly tokenResult?: ResultMember;
-  /** Codes of this vendor alone; the standard's, and spellings many share, are known (vendor-error.ts). */
+  /** Codes of this vendor alone; the standard's, and spellings many share, are known (vendor-client/errors.ts). */
   readonly tokenErrors: TokenErrors;
   readonly callbackErrors: CallbackErrors;
   /**

@@ -4,7 +4,7 @@
  */
 import {
   canIdentify,
-  canJudge,
+  canValidateAccessToken,
   createCodeVerifier,
   createVendorClient,
   defineVendor,
@@ -90,7 +90,7 @@ async function connect(
 
 const KNOWN = ["github", "slack", "atlassian", "google-workspace", "microsoft-agent365"];
 const UNKNOWN = ["linear", "notion"];
-const JUDGED = ["github", "slack", "atlassian", "google-workspace"];
+const VALIDATED = ["github", "slack", "atlassian", "google-workspace"];
 const PINNED = ["github", "google-workspace"];
 /** Whose tokens are to be ours, where the vendor tells; else no client is expected. */
 const expectedAt = (id: string): VendorCredentials | undefined => (PINNED.includes(id) ? OURS : undefined);
@@ -114,14 +114,20 @@ describe.each(KNOWN)("a person at %s", (id) => {
   });
 });
 
-describe.each(JUDGED)("a token of %s", (id) => {
-  it("is judged good, and of the person its connection was for", async () => {
+describe.each(VALIDATED)("a token of %s", (id) => {
+  it("is valid, and of the person its connection was for", async () => {
     const bench = await benchOf(id);
     const { vendor } = bench;
     const tokens = await connect(bench);
     const user = await client.identify(vendor, tokens);
-    expect([canJudge(vendor, expectedAt(id)), canJudge(vendor, OURS)]).toEqual([true, PINNED.includes(id)]);
-    expect(await client.judgeToken(vendor, tokens.accessToken, expectedAt(id))).toMatchObject({ active: true, user });
+    expect([canValidateAccessToken(vendor, expectedAt(id)), canValidateAccessToken(vendor, OURS)]).toEqual([
+      true,
+      PINNED.includes(id),
+    ]);
+    expect(await client.validateAccessToken(vendor, tokens.accessToken, expectedAt(id))).toMatchObject({
+      active: true,
+      user,
+    });
     expect(await client.account(vendor, tokens.accessToken)).toBeDefined();
   });
 
@@ -130,13 +136,13 @@ describe.each(JUDGED)("a token of %s", (id) => {
     const { vendor } = bench;
     const { accessToken, refreshToken } = await connect(bench);
     const expected = expectedAt(id);
-    expect(await client.judgeToken(vendor, "made-up", expected)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, "made-up", expected)).toMatchObject({ active: false });
     expect(await client.account(vendor, "made-up")).toBeUndefined();
     if (refreshToken !== undefined)
-      expect(await client.judgeToken(vendor, refreshToken, expected)).toMatchObject({ active: false });
+      expect(await client.validateAccessToken(vendor, refreshToken, expected)).toMatchObject({ active: false });
     if (id === "atlassian") return;
     await client.revokeToken(vendor, OURS, { token: accessToken, tokenTypeHint: "access_token" });
-    expect(await client.judgeToken(vendor, accessToken, expected)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, accessToken, expected)).toMatchObject({ active: false });
     expect(await client.account(vendor, accessToken)).toBeUndefined();
   });
 });
@@ -146,8 +152,8 @@ describe.each(PINNED)("a token that another app got at %s", (id) => {
     const bench = await benchOf(id);
     const { vendor } = bench;
     const { accessToken } = await connect(bench, { credentials: THEIRS });
-    expect(await client.judgeToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
-    expect(await client.judgeToken(vendor, accessToken, THEIRS)).toMatchObject({
+    expect(await client.validateAccessToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, accessToken, THEIRS)).toMatchObject({
       active: true,
       clientId: "another-app",
     });
@@ -157,27 +163,27 @@ describe.each(PINNED)("a token that another app got at %s", (id) => {
 it("GitHub's account names the person and not the app: it is enough where no client is expected, and there alone", async () => {
   const { vendor, ...bench } = await benchOf("github");
   const { accessToken } = await connect({ vendor, ...bench }, { credentials: THEIRS });
-  expect(await client.judgeToken(vendor, accessToken, undefined)).toEqual({ active: true, user: "1" });
+  expect(await client.validateAccessToken(vendor, accessToken, undefined)).toEqual({ active: true, user: "1" });
   const { clientSecret: _none, ...withoutSecret } = OURS;
-  expect(canJudge(vendor, withoutSecret)).toBe(false);
+  expect(canValidateAccessToken(vendor, withoutSecret)).toBe(false);
   const unknown = { extras: { reason: "client_unknown" } };
-  await expect(client.judgeToken(vendor, accessToken, withoutSecret)).rejects.toMatchObject(unknown);
+  await expect(client.validateAccessToken(vendor, accessToken, withoutSecret)).rejects.toMatchObject(unknown);
 });
 
 describe.each(UNKNOWN)("a person at %s", (id) => {
   it("is nobody: no fact says who", async () => {
     const bench = await benchOf(id);
     const { vendor } = bench;
-    expect([canIdentify(vendor), canJudge(vendor, OURS)]).toEqual([false, false]);
+    expect([canIdentify(vendor), canValidateAccessToken(vendor, OURS)]).toEqual([false, false]);
     await expect(client.identify(vendor, await connect(bench))).rejects.toMatchObject({
       extras: { reason: "identity_missing" },
     });
   });
 });
 
-it("Microsoft's tokens for Agent 365 are judged by nobody but Agent 365", async () => {
+it("Microsoft's tokens for Agent 365 are validated by Agent 365 alone", async () => {
   const { vendor } = await benchOf("microsoft-agent365");
-  expect(canJudge(vendor, OURS)).toBe(false);
+  expect(canValidateAccessToken(vendor, OURS)).toBe(false);
 });
 
 describe("the OpenID provider", () => {
@@ -193,15 +199,15 @@ describe("the OpenID provider", () => {
     const vendor = await client.resolve(defineVendor({ id: "sandbox", name: "S", issuer: provider.issuer, ...scopes }));
     const tokens = await connect({ vendor });
     expect(await client.identify(vendor, tokens)).toBe("user");
-    expect(await client.judgeToken(vendor, tokens.accessToken, OURS)).toMatchObject({
+    expect(await client.validateAccessToken(vendor, tokens.accessToken, OURS)).toMatchObject({
       active: true,
       user: "user",
       clientId: "our-app",
       scope: ["openid", "email"],
     });
-    expect(await client.judgeToken(vendor, tokens.accessToken)).toEqual({ active: true, user: "user" });
-    expect(await client.judgeToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
-    expect(await client.judgeToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
-    expect(await client.judgeToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, tokens.accessToken)).toEqual({ active: true, user: "user" });
+    expect(await client.validateAccessToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
+    expect(await client.validateAccessToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
   });
 });

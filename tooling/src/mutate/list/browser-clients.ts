@@ -128,7 +128,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Errors are for a page on the list to read too",
-    file: "packages/oauth-core/src/service/rim.ts",
+    file: "packages/oauth-core/src/service/http-layer.ts",
     find: '...route.cors?.headersFor(c.req.header("origin")) };',
     replace: '...(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}) };',
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/origins.test.ts"],

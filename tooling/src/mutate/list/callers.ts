@@ -1,4 +1,4 @@
-/** Defences of a server by the address and the token of a caller, and of accounts told by userinfo. Part of list.ts. */
+/** Defences of a server by the address and the token of a caller, and of accounts from userinfo. Part of list.ts. */
 import type { Mutation } from "../mutation.ts";
 
 export const CALLER_DEFENCES: readonly Mutation[] = [
@@ -54,15 +54,15 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Results of refused vendor tokens push out none of good ones",
     file: "packages/mcp-auth/src/pre-registered/gate.ts",
-    find: "const [into, outOf] = verdict.active ? [good, refused] : [refused, good];",
+    find: "const [into, outOf] = validation.active ? [good, refused] : [refused, good];",
     replace: "const [into, outOf] = [good, refused];",
     tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
   },
   {
     defence: "A vendor token that was refused is not asked about again for a minute",
     file: "packages/mcp-auth/src/pre-registered/gate.ts",
-    find: "verdict.active ? VERDICT_SECONDS : REFUSED_SECONDS",
-    replace: "VERDICT_SECONDS",
+    find: "validation.active ? VALIDATION_SECONDS : REFUSED_SECONDS",
+    replace: "VALIDATION_SECONDS",
     tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
   },
   {
@@ -75,8 +75,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "What was said of a vendor token ends with the token's life",
     file: "packages/mcp-auth/src/pre-registered/gate.ts",
-    find: 'return isOver ? { active: false, reason: "expired" } : verdict;',
-    replace: "return isOver ? verdict : verdict;",
+    find: 'return isOver ? { active: false, reason: "expired" } : validation;',
+    replace: "return isOver ? validation : validation;",
     tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
   },
   {
@@ -163,7 +163,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A token of which the vendor names no client is not ours",
-    file: "packages/oauth-core/src/vendor-client/access-token/issued-to.ts",
+    file: "packages/oauth-core/src/vendor-client/access-token/introspect.ts",
     find: "return clients.length > 0 && clients.every(",
     replace: "return clients.every(",
     tests: [
@@ -172,7 +172,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     ],
   },
   {
-    defence: "A vendor that cannot say whose client a token is of judges none where a client is expected",
+    defence: "A vendor that cannot say whose client a token is of validates none where a client is expected",
     file: "packages/oauth-core/src/vendor-client/access-token/validate.ts",
     find: "  if (credentials !== undefined && check === undefined && !introspects) return false;\n",
     replace: "",
@@ -192,8 +192,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "Userinfo names the subject of the ID token",
     rows: ["UI-1"],
     file: "packages/oauth-core/src/vendor-client/userinfo/userinfo.ts",
-    find: "subject ?? skipSubjectCheck, told",
-    replace: 'subject === "" ? subject : skipSubjectCheck, told',
+    find: "subject ?? skipSubjectCheck, reread",
+    replace: 'subject === "" ? subject : skipSubjectCheck, reread',
     tests: [
       "packages/oauth-core/src/vendor-client/userinfo/userinfo.test.ts",
       "packages/oauth-core/src/vendor-client/userinfo/identify.test.ts",
@@ -227,9 +227,9 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "Userinfo that is no JSON object is refused, a JWT included",
     rows: ["UI-2"],
     file: "packages/oauth-core/src/vendor-client/userinfo/userinfo.ts",
-    find: "  const answer = await readObject(response, CALL);\n  const { status }",
+    find: "  const answer = await readObject(response, CALL);\n  const reread",
     replace:
-      '  const text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject;\n  const { status }',
+      '  const text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject;\n  const reread',
     tests: ["packages/oauth-core/src/vendor-client/userinfo/userinfo.test.ts"],
   },
 ];

@@ -156,7 +156,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A HEAD spends nothing that a GET would",
     rows: ["CB-12"],
-    file: `${SERVICE}/rim.ts`,
+    file: `${SERVICE}/http-layer.ts`,
     find: 'if (route.surface === "browser" && c.req.raw.method === "HEAD") throw',
     replace: 'if (route.surface === "browser" && c.req.raw.method === "") throw',
     tests: ["e2e/scenarios/errors-authorize.test.ts"],

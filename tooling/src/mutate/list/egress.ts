@@ -95,7 +95,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "A redirect is followed by nobody",
     rows: ["EG-6"],
-    file: `${EGRESS}/web.ts`,
+    file: `${EGRESS}/messages.ts`,
     find: 'if (redirect !== "manual") throw notSpoken("redirects are never followed");',
     replace: "void redirect;",
     tests: [`${EGRESS}/index.test.ts`],
@@ -111,7 +111,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "A compressed answer grows no further than its limit",
     rows: ["EG-8"],
-    file: `${EGRESS}/body.ts`,
+    file: `${EGRESS}/messages.ts`,
     find: "return decode(data, { maxOutputLength: maxBodyBytes });",
     replace: "return decode(data, { maxOutputLength: maxBodyBytes * 1e3 });",
     tests: [`${EGRESS}/limits.test.ts`],
@@ -127,7 +127,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "A caller sets no header of the connection",
     rows: ["EG-11"],
-    file: `${EGRESS}/web.ts`,
+    file: `${EGRESS}/messages.ts`,
     find: "if (NOT_THE_CALLERS.has(lower)) throw",
     replace: "if (NOT_THE_CALLERS.has(lower) && lower === '') throw",
     tests: [`${EGRESS}/index.test.ts`],

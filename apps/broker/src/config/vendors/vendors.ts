@@ -1,5 +1,5 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
-import { defined, defineVendor, siteOf, type Vendor } from "@oauth-broker/oauth-core";
+import { defined, defineVendor, registrableDomainOf, type Vendor } from "@oauth-broker/oauth-core";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
@@ -173,7 +173,7 @@ export function dropEndpointsOfReplacedHost(
   const isForeign =
     parsed.revocation_endpoint === undefined &&
     revocationEndpoint !== undefined &&
-    siteOf(revocationEndpoint) !== siteOf(moved);
+    registrableDomainOf(revocationEndpoint) !== registrableDomainOf(moved);
   if (isForeign) {
     warnings.push(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's is at another domain and gets none of these tokens, so revocation answers unsupported_token_type`,

@@ -12,9 +12,12 @@ afterEach(() => lab.close());
 
 const publicClient: VendorCredentials = { id: "1", source: "environment", clientId: CLIENT_ID };
 const at = (path: string): string => `${lab.vendor.issuer}${path}`;
-const introspection = (): Partial<Vendor> => ({ introspectionEndpoint: at("/judge"), userinfoEndpoint: at("/me") });
-const judge = async (way: Partial<Vendor>, credentials: VendorCredentials = lab.vendor.credentials) =>
-  lab.client.judgeToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
+const introspection = (): Partial<Vendor> => ({
+  introspectionEndpoint: at("/token-info"),
+  userinfoEndpoint: at("/me"),
+});
+const validate = async (way: Partial<Vendor>, credentials: VendorCredentials = lab.vendor.credentials) =>
+  lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
 const says = (changes: object = {}): void => {
   const sound = {
     active: true,
@@ -24,28 +27,28 @@ const says = (changes: object = {}): void => {
     scope: "read",
     exp: NOW + 60,
   };
-  lab.vendor.answers.set("/judge", { body: { ...sound, ...changes } });
+  lab.vendor.answers.set("/token-info", { body: { ...sound, ...changes } });
 };
 
 describe("introspection", () => {
   it("rfc7662#2.1 shows the token in the body and us by Basic", async () => {
     says();
-    await judge({ ...introspection(), tokenRequestBody: "json", parameterNames: { token: "t" } });
-    const [asked] = lab.vendor.received.filter(({ path }) => path === "/judge");
+    await validate({ ...introspection(), tokenRequestBody: "json", parameterNames: { token: "t" } });
+    const [asked] = lab.vendor.received.filter(({ path }) => path === "/token-info");
     expect(Object.fromEntries(asked?.form ?? [])).toEqual({ token: ACCESS_TOKEN, token_type_hint: "access_token" });
     const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64");
     expect(asked?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  it("rfc7662#2.1 is not asked without a secret: then the account judges, where no client is expected", async () => {
+  it("rfc7662#2.1 is not asked without a secret: then the account decides, where no client is expected", async () => {
     says();
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    await expect(judge(introspection(), publicClient)).rejects.toMatchObject({
+    await expect(validate(introspection(), publicClient)).rejects.toMatchObject({
       extras: { reason: "client_unknown" },
     });
-    const ofAnyClient = await lab.client.judgeToken(await lab.resolve(introspection()), ACCESS_TOKEN);
+    const ofAnyClient = await lab.client.validateAccessToken(await lab.resolve(introspection()), ACCESS_TOKEN);
     expect(ofAnyClient).toEqual({ active: true, user: SUBJECT });
-    expect(lab.vendor.asked()).not.toContain("/judge");
+    expect(lab.vendor.asked()).not.toContain("/token-info");
   });
 
   it.each<[string, object]>([
@@ -56,41 +59,41 @@ describe("introspection", () => {
     ["its time has not come", { nbf: NOW + 60 }],
   ])("rfc7662#2.2 refuses a token where %s", async (_title, members) => {
     says(members);
-    expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
   });
 
   it.each(["unsupported_token_type", "invalid_token"])("refuses what the vendor calls %s", async (error) => {
-    lab.vendor.answers.set("/judge", { status: 400, body: { error } });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "refused" });
+    lab.vendor.answers.set("/token-info", { status: 400, body: { error } });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
   });
 
   it("rfc7662#2.2 wants a true or false", async () => {
     says({ active: "true" });
-    await expect(judge(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    await expect(validate(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it("asks the account too where nobody, or no kind of token, is named", async () => {
+  it("asks the account too where no user, or no kind of token, is named", async () => {
     lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
     says({ sub: undefined });
-    expect(await judge(introspection())).toMatchObject({ active: true, user: "by-userinfo", clientId: CLIENT_ID });
+    expect(await validate(introspection())).toMatchObject({ active: true, user: "by-userinfo", clientId: CLIENT_ID });
     says({ token_type: undefined });
-    expect(await judge(introspection())).toMatchObject({ user: "by-userinfo" });
+    expect(await validate(introspection())).toMatchObject({ user: "by-userinfo" });
     lab.vendor.answers.set("/me", { status: 401 });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "no_account" });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
     lab.vendor.answers.set("/me", { status: 403 });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "no_account" });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
   });
 
-  it("suffices where there is no account to ask, as long as it names somebody", async () => {
-    const alone = { introspectionEndpoint: at("/judge") };
+  it("suffices where there is no account to ask, as long as it names a user", async () => {
+    const alone = { introspectionEndpoint: at("/token-info") };
     says({ token_type: undefined, scope: undefined, exp: undefined });
-    expect(await judge(alone)).toEqual({ active: true, user: SUBJECT, clientId: CLIENT_ID });
+    expect(await validate(alone)).toEqual({ active: true, user: SUBJECT, clientId: CLIENT_ID });
     says({ sub: undefined, username: "ada" });
-    await expect(judge(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
+    await expect(validate(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
   it("that names no client is about a token of some other client (#11)", async () => {
     says({ client_id: undefined });
-    expect(await judge(introspection())).toEqual({ active: false, reason: "other_client" });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "other_client" });
   });
 });

@@ -1,17 +1,44 @@
-/** The standard's way to ask whether a token is good. Called by judge-token.ts. */
+/**
+ * What a vendor says about an access token, and whether the token was issued to our client. RFC 7662
+ * introspection is asked here; a vendor's own check is token-check.ts.
+ */
 import { customFetch, introspectionRequest, processIntrospectionResponse } from "oauth4webapi";
-import type { JsonObject } from "../../ports.ts";
+import type { EpochSeconds, JsonObject } from "../../ports.ts";
 import type { IdentityMembers } from "../../vendors/account.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../../vendors/vendor.ts";
 import type { AccountDeps } from "../userinfo/userinfo.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
-import type { TokenStatement } from "./verdict.ts";
-import { readObject, requireAnswer } from "../answer.ts";
+import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import { translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
+
+/** Of a token that the vendor calls good. */
+export interface TokenInformation {
+  readonly answer: JsonObject;
+  /** Members of `answer` that are the identity; undefined where it never names it. */
+  readonly identity: IdentityMembers | undefined;
+  /** It may be about a token of another kind, so the account has to know this one too. */
+  readonly isOfUnknownType: boolean;
+  /** As the vendor names them, all of them the same if it is for one. */
+  readonly clients: readonly string[];
+  readonly scope: readonly string[] | undefined;
+  readonly expiresAt: EpochSeconds | undefined;
+}
+
+/**
+ * A token that another app got for the same person is no token for us: the owner of that app could act
+ * here as its users. A token of which the vendor names no client may be one of them.
+ *
+ * @param clients as the vendor names them; none where it names none
+ * @param credentials absent: no client is expected
+ */
+export function isIssuedTo(clients: readonly string[], credentials: VendorCredentials | undefined): boolean {
+  if (credentials === undefined) return true;
+  return clients.length > 0 && clients.every((client) => client === credentials.clientId);
+}
 
 export type Introspectable = ResolvedVendor & { readonly introspectionEndpoint: string };
 
-/** An asker has to prove itself, so that nobody tries tokens out there. */
+/** The caller has to authenticate, so that no stranger tries tokens out there. */
 //= rfc7662#2.1
 export function isIntrospectable(
   vendor: ResolvedVendor,
@@ -40,7 +67,7 @@ export async function introspect(
   accessToken: string,
   { bindings, fetch, now }: AccountDeps,
   signal: AbortSignal,
-): Promise<TokenStatement | undefined> {
+): Promise<TokenInformation | undefined> {
   const call: VendorCall = {
     what: "introspection",
     spends: false,
@@ -68,21 +95,13 @@ export async function introspect(
       throw vendorRefusal(answer.error, call);
     }
     if (response.status === 401) throw vendorRefusedClient(call);
-    const { status } = response;
     //= rfc7662#2.2
-    const { active } = await processIntrospectionResponse(
-      introspecting,
-      client,
-      NativeResponse.json(answer, { status }),
-    );
-    return active && isUsable(answer, now) ? statement(answer, vendor) : undefined;
+    const { active } = await processIntrospectionResponse(introspecting, client, jsonResponse(answer, response.status));
+    return active && isUsable(answer, now) ? information(answer, vendor) : undefined;
   } catch (error) {
     throw translateVendorError(error, call);
   }
 }
-
-/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
-const NativeResponse = globalThis.Response;
 
 function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: AccountDeps["now"]): boolean {
   const from = pointInTime(nbf, "seconds");
@@ -90,14 +109,14 @@ function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: AccountDeps["
   return isBearer && (cnf === undefined || cnf === null) && (from === undefined || from <= now());
 }
 
-function statement(answer: JsonObject, vendor: Introspectable): TokenStatement {
+function information(answer: JsonObject, vendor: Introspectable): TokenInformation {
   const { client_id: clientId, exp, scope } = answer;
   const expiresAt = pointInTime(exp, "seconds");
   return {
     answer,
     identity: introspectedIdentity(vendor),
-    // Servers introspect refresh tokens too, and only of access tokens do they tell a type.
-    isDoubtful: typeof answer.token_type !== "string",
+    // Servers introspect refresh tokens too, and only of access tokens do they name a type.
+    isOfUnknownType: typeof answer.token_type !== "string",
     clients: typeof clientId === "string" ? [clientId] : [],
     scope: scopeList(scope, " "),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { VendorCredentials } from "../../vendors/vendor.ts";
-import { isIssuedTo } from "./issued-to.ts";
+import { isIssuedTo } from "./introspect.ts";
 
 const ours: VendorCredentials = { id: "1", source: "environment", clientId: "ours" };
 

@@ -1,15 +1,16 @@
 /**
- * A vendor's own check of an access token, where it has one that is not the standard's (`Vendor.tokenCheck`). Called by
- * judge-token.ts.
+ * A vendor's own check of an access token, where it has one that is not the standard's
+ * (`Vendor.tokenCheck`).
  */
 import type { JsonObject } from "../../ports.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import { memberAt } from "../userinfo/member-path.ts";
+import { basicCredentials } from "../token/client-authentication.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
-import type { TokenStatement } from "./verdict.ts";
+import type { TokenInformation } from "./introspect.ts";
 import { readObject, requireAnswer } from "../answer.ts";
-import { basicCredentials, type VendorClientDeps } from "../binding.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusedClient } from "../errors.ts";
 
 export interface TokenCheckRequest {
@@ -27,7 +28,7 @@ export interface TokenCheckRequest {
 export async function checkToken(
   { check, vendor, accessToken, credentials, signal }: TokenCheckRequest,
   { fetch, now }: Pick<VendorClientDeps, "fetch" | "now">,
-): Promise<TokenStatement | undefined> {
+): Promise<TokenInformation | undefined> {
   const call: VendorCall = {
     what: "token check",
     spends: false,
@@ -39,7 +40,7 @@ export async function checkToken(
     if (check.inactiveStatuses.includes(response.status)) return undefined;
     if (response.status === 401 && check.authentication === "basic") throw vendorRefusedClient(call);
     if (response.status !== 200) throw invalidVendorResponse(`token check: status ${response.status}`);
-    return statement(await readObject(response, call), check, vendor);
+    return information(await readObject(response, call), check, vendor);
   } catch (error) {
     throw translateVendorError(error, call);
   }
@@ -66,11 +67,11 @@ function request(
   return [url, { method, headers, redirect: "manual", signal, ...body }];
 }
 
-function statement(
+function information(
   answer: JsonObject,
   { client, identity, scope, expiry }: TokenCheck,
   { scopeSeparator }: Pick<ResolvedVendor, "scopeSeparator">,
-): TokenStatement {
+): TokenInformation {
   const named = client.map((path) => memberAt(answer, path)).filter((value) => value !== undefined);
   const clients = named.filter((value) => typeof value === "string");
   if (clients.length === 0 || clients.length < named.length) throw invalidVendorResponse("token check: no client");
@@ -78,7 +79,7 @@ function statement(
   return {
     answer,
     identity,
-    isDoubtful: false,
+    isOfUnknownType: false,
     clients,
     scope: scope === undefined ? undefined : scopeList(memberAt(answer, scope), scopeSeparator),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),

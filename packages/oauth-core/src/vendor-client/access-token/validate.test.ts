@@ -1,10 +1,10 @@
-/** Whether the vendor stands by a token that somebody presents, and for which client it was made. */
+/** Whether the vendor stands by a token that is presented, and for which client it was made. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, NOW, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
-import { canJudge } from "./validate.ts";
+import { canValidateAccessToken } from "./validate.ts";
 
 let lab: Lab;
 let publicClient: VendorCredentials;
@@ -16,9 +16,9 @@ afterEach(() => lab.close());
 
 type Way = () => Partial<Vendor>;
 const at = (path: string): string => `${lab.vendor.issuer}${path}`;
-const introspection: Way = () => ({ introspectionEndpoint: at("/judge"), userinfoEndpoint: at("/me") });
+const introspection: Way = () => ({ introspectionEndpoint: at("/token-info"), userinfoEndpoint: at("/me") });
 const tokenCheck = (changes: Partial<TokenCheck> = {}): TokenCheck => ({
-  endpoint: at("/judge"),
+  endpoint: at("/token-info"),
   method: "POST",
   authentication: "basic",
   tokenParameter: "access_token",
@@ -33,9 +33,10 @@ const check = (changes: Partial<TokenCheck> = {}): Partial<Vendor> => ({ tokenCh
 const userinfo: Way = () => ({ userinfoEndpoint: at("/me") });
 
 /** Of whatever client the token is. */
-const judgeOfAny = async (way: Partial<Vendor>) => lab.client.judgeToken(await lab.resolve(way), ACCESS_TOKEN);
-const judge = async (way: Partial<Vendor>, credentials: VendorCredentials | undefined = lab.vendor.credentials) =>
-  lab.client.judgeToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
+const validateForAnyClient = async (way: Partial<Vendor>) =>
+  lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN);
+const validate = async (way: Partial<Vendor>, credentials: VendorCredentials | undefined = lab.vendor.credentials) =>
+  lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
 const sound = (): Record<string, unknown> => ({
   active: true,
   token_type: "Bearer",
@@ -45,7 +46,7 @@ const sound = (): Record<string, unknown> => ({
   exp: NOW + 60,
 });
 const says = (changes: object = {}): void =>
-  void lab.vendor.answers.set("/judge", { body: { ...sound(), ...changes } });
+  void lab.vendor.answers.set("/token-info", { body: { ...sound(), ...changes } });
 
 const TELLING: readonly [string, Way][] = [
   ["introspection", introspection],
@@ -54,36 +55,42 @@ const TELLING: readonly [string, Way][] = [
 
 const CLIENT_UNKNOWN = { code: "server_error", extras: { reason: "client_unknown" } };
 
-describe.each(TELLING)("a token judged by %s", (_title, way) => {
+describe.each(TELLING)("a token validated by %s", (_title, way) => {
   it("is good, and says whose, for which client, for what and until when", async () => {
     says();
-    const verdict = { active: true, user: SUBJECT, clientId: CLIENT_ID, scope: ["read", "write"], expiresAt: NOW + 60 };
-    expect(await judge(way())).toEqual(verdict);
+    const validation = {
+      active: true,
+      user: SUBJECT,
+      clientId: CLIENT_ID,
+      scope: ["read", "write"],
+      expiresAt: NOW + 60,
+    };
+    expect(await validate(way())).toEqual(validation);
     expect(lab.vendor.asked().filter((path) => path === "/me")).toEqual([]);
   });
 
   it("of another client is not good here, by whomever it was made", async () => {
     says({ client_id: "another-app" });
-    expect(await judge(way())).toEqual({ active: false, reason: "other_client" });
+    expect(await validate(way())).toEqual({ active: false, reason: "other_client" });
   });
 
   it("that has run out is not good, whatever the vendor says", async () => {
     says({ exp: NOW });
-    expect(await judge(way())).toEqual({ active: false, reason: "expired" });
+    expect(await validate(way())).toEqual({ active: false, reason: "expired" });
   });
 
-  it("is nobody's where the subject is an e-mail address", async () => {
+  it("is of no user where the subject is an e-mail address", async () => {
     says({ sub: "ada@example.com" });
-    await expect(judge(way())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
+    await expect(validate(way())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     ["500", { status: 500 }],
     ["429", { status: 429 }],
     ["a cut connection", (response) => void response.destroy()],
-  ])("cannot be judged now by a vendor that answers %s", async (_answer, answer) => {
-    lab.vendor.answers.set("/judge", answer);
-    await expect(judge(way())).rejects.toMatchObject({ code: "temporarily_unavailable", status: 503 });
+  ])("cannot be validated now by a vendor that answers %s", async (_answer, answer) => {
+    lab.vendor.answers.set("/token-info", answer);
+    await expect(validate(way())).rejects.toMatchObject({ code: "temporarily_unavailable", status: 503 });
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
@@ -93,20 +100,20 @@ describe.each(TELLING)("a token judged by %s", (_title, way) => {
     ["nothing to say", { body: {} }],
     ["a member twice", { body: '{"active":true,"active":true}' }],
   ])("is not good by an answer that is %s", async (_answer, answer) => {
-    lab.vendor.answers.set("/judge", answer);
-    await expect(judge(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    lab.vendor.answers.set("/token-info", answer);
+    await expect(validate(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
   it("tells that our own credentials are refused", async () => {
-    lab.vendor.answers.set("/judge", { status: 401, body: "" });
-    await expect(judge(way())).rejects.toMatchObject({ code: "vendor_credentials_rejected" });
+    lab.vendor.answers.set("/token-info", { status: 401, body: "" });
+    await expect(validate(way())).rejects.toMatchObject({ code: "vendor_credentials_rejected" });
   });
 });
 
 describe("a vendor's own check", () => {
   it("is asked at our own address, by Basic, with the token in the body", async () => {
     lab.vendor.answers.set(`/applications/${CLIENT_ID}/token`, { body: sound() });
-    expect(await judge(check({ endpoint: at("/applications/{client_id}/token") }))).toMatchObject({ active: true });
+    expect(await validate(check({ endpoint: at("/applications/{client_id}/token") }))).toMatchObject({ active: true });
     const asked = lab.vendor.received.at(-1);
     expect(JSON.parse(asked?.body ?? "")).toEqual({ access_token: ACCESS_TOKEN });
     expect(asked?.headers.authorization).toMatch(/^Basic /);
@@ -115,7 +122,7 @@ describe("a vendor's own check", () => {
   it("shows the token itself where it is asked by it, and no secret is needed", async () => {
     says();
     const { tokenParameter: _none, ...bearer } = tokenCheck({ authentication: "bearer" });
-    expect(await judge({ tokenCheck: bearer }, publicClient)).toMatchObject({ active: true, clientId: CLIENT_ID });
+    expect(await validate({ tokenCheck: bearer }, publicClient)).toMatchObject({ active: true, clientId: CLIENT_ID });
     expect(lab.vendor.received.at(-1)).toMatchObject({
       headers: { authorization: `Bearer ${ACCESS_TOKEN}` },
       body: "",
@@ -124,60 +131,60 @@ describe("a vendor's own check", () => {
 
   it("is passed over without the secret it needs, where no client is expected", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judgeOfAny({ ...check(), ...userinfo() })).toEqual({ active: true, user: SUBJECT });
-    await expect(judge({ ...check(), ...userinfo() }, publicClient)).rejects.toMatchObject(CLIENT_UNKNOWN);
+    expect(await validateForAnyClient({ ...check(), ...userinfo() })).toEqual({ active: true, user: SUBJECT });
+    await expect(validate({ ...check(), ...userinfo() }, publicClient)).rejects.toMatchObject(CLIENT_UNKNOWN);
   });
 
   it("refuses by its statuses", async () => {
-    lab.vendor.answers.set("/judge", { status: 404, body: "" });
-    expect(await judge(check())).toEqual({ active: false, reason: "refused" });
+    lab.vendor.answers.set("/token-info", { status: 404, body: "" });
+    expect(await validate(check())).toEqual({ active: false, reason: "refused" });
   });
 
   it("names a client in each of its members that are there, the same in all, and in one at least", async () => {
     says({ azp: "another-app" });
-    expect(await judge(check())).toEqual({ active: false, reason: "other_client" });
+    expect(await validate(check())).toEqual({ active: false, reason: "other_client" });
     for (const client_id of [undefined, 7]) {
       says({ client_id });
-      await expect(judge(check())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+      await expect(validate(check())).rejects.toMatchObject({ code: "vendor_response_invalid" });
     }
   });
 
-  it("leaves it to the account where it names nobody", async () => {
+  it("leaves it to the account where it names no user", async () => {
     lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
     says({ sub: undefined });
-    expect(await judge({ ...check(), ...userinfo() })).toMatchObject({ user: "by-userinfo" });
-    await expect(judge(check())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
+    expect(await validate({ ...check(), ...userinfo() })).toMatchObject({ user: "by-userinfo" });
+    await expect(validate(check())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 });
 
-describe("a token judged by the account", () => {
-  it("is good where the account is told, and of which client is not known", async () => {
+describe("a token validated by the account", () => {
+  it("is good where the account is given, and of which client is not known", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
-    expect(await judgeOfAny(userinfo())).toEqual({ active: true, user: SUBJECT });
+    expect(await validateForAnyClient(userinfo())).toEqual({ active: true, user: SUBJECT });
     lab.vendor.answers.set("/me", { body: { id: 42 } });
     const account = { endpoint: at("/me"), method: "GET", identity: ["id"] } as const;
-    expect(await judgeOfAny({ account })).toEqual({ active: true, user: "42" });
+    expect(await validateForAnyClient({ account })).toEqual({ active: true, user: "42" });
   });
 
-  it("is good for no client in particular: where one is expected, it is not judged, and nothing is asked (#11)", async () => {
+  it("is good for no client in particular: where one is expected, it is not validated, and nothing is asked (#11)", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
     for (const credentials of [lab.vendor.credentials, publicClient])
-      await expect(judge(userinfo(), credentials)).rejects.toMatchObject(CLIENT_UNKNOWN);
+      await expect(validate(userinfo(), credentials)).rejects.toMatchObject(CLIENT_UNKNOWN);
     expect(lab.vendor.asked()).not.toContain("/me");
   });
 
   it("is not good where it is refused", async () => {
     lab.vendor.answers.set("/me", { status: 401 });
-    expect(await judgeOfAny(userinfo())).toEqual({ active: false, reason: "no_account" });
+    expect(await validateForAnyClient(userinfo())).toEqual({ active: false, reason: "no_account" });
   });
 
-  it("cannot be judged now by a vendor that is down", async () => {
+  it("cannot be validated now by a vendor that is down", async () => {
     lab.vendor.answers.set("/me", { status: 500 });
-    await expect(judgeOfAny(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await expect(validateForAnyClient(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 });
 
-it("a token cannot be judged now by a vendor that is silent, whomever one asks", async () => {
+it("a token cannot be validated now by a vendor that is silent, whichever way is asked", async () => {
   const silent = await openSilentLab();
   const { endpoint } = silent;
   for (const way of [
@@ -186,10 +193,10 @@ it("a token cannot be judged now by a vendor that is silent, whomever one asks",
     { userinfoEndpoint: endpoint },
   ] satisfies Partial<Vendor>[]) {
     const credentials = "userinfoEndpoint" in way ? undefined : lab.vendor.credentials;
-    const judged = silent.lab.client.judgeToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, credentials);
+    const validated = silent.lab.client.validateAccessToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, credentials);
     // One after the other: each waits for its own time to be over.
     // oxlint-disable-next-line no-await-in-loop
-    await expect(judged).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await expect(validated).rejects.toMatchObject({ code: "temporarily_unavailable" });
   }
   await silent.lab.close();
 });
@@ -197,32 +204,32 @@ it("a token cannot be judged now by a vendor that is silent, whomever one asks",
 it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])(
   "rfc6750#2.1 what cannot travel as a Bearer token is never shown to the vendor",
   async (token) => {
-    const verdict = await lab.client.judgeToken(await lab.resolve(userinfo()), token);
-    expect(verdict).toEqual({ active: false, reason: "malformed" });
+    const validation = await lab.client.validateAccessToken(await lab.resolve(userinfo()), token);
+    expect(validation).toEqual({ active: false, reason: "malformed" });
     expect(lab.vendor.asked()).not.toContain("/me");
   },
 );
 
-it("canJudge tells before the first token comes, and without a way no token is judged", async () => {
+it("canValidateAccessToken tells before the first token comes, and without a way no token is validated", async () => {
   const can = async (changes: Partial<Vendor>, credentials: VendorCredentials | undefined): Promise<boolean> =>
-    canJudge(await lab.resolve(changes), credentials);
+    canValidateAccessToken(await lab.resolve(changes), credentials);
   const { credentials } = lab.vendor;
   expect(await can({}, credentials)).toBe(false);
   expect(await can(userinfo(), undefined)).toBe(true);
   expect(await can(userinfo(), credentials)).toBe(false);
   expect(await can({ ...check(), ...userinfo() }, publicClient)).toBe(false);
   expect(await can({ ...introspection() }, publicClient)).toBe(false);
-  expect(await can({ introspectionEndpoint: at("/judge") }, credentials)).toBe(true);
-  expect(await can({ introspectionEndpoint: at("/judge") }, publicClient)).toBe(false);
+  expect(await can({ introspectionEndpoint: at("/token-info") }, credentials)).toBe(true);
+  expect(await can({ introspectionEndpoint: at("/token-info") }, publicClient)).toBe(false);
   expect(await can(check(), credentials)).toBe(true);
   expect(await can(check(), publicClient)).toBe(false);
-  expect(await can({ introspectionEndpoint: at("/judge"), identity: "unknown" }, credentials)).toBe(false);
+  expect(await can({ introspectionEndpoint: at("/token-info"), identity: "unknown" }, credentials)).toBe(false);
   expect(await can({ ...introspection(), identity: "unknown" }, credentials)).toBe(true);
-  await expect(judge({})).rejects.toMatchObject({ code: "server_error", extras: { reason: "account_unknown" } });
+  await expect(validate({})).rejects.toMatchObject({ code: "server_error", extras: { reason: "account_unknown" } });
 });
 
 it("is found by metadata", async () => {
-  lab.vendor.describe({ introspection_endpoint: at("/judge") });
+  lab.vendor.describe({ introspection_endpoint: at("/token-info") });
   says();
-  expect(await judge({})).toMatchObject({ active: true, user: SUBJECT });
+  expect(await validate({})).toMatchObject({ active: true, user: SUBJECT });
 });

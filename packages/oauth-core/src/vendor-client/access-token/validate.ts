@@ -1,7 +1,8 @@
 /**
- * Whether an access token somebody presents is good at the vendor, whose it is, and which client it was issued to. The vendor's
- * own check where its file names one, else introspection, else the account. Caller: pre-registered mode's gate.
+ * Whether a presented access token is good at the vendor, which user it is of, and which client it was
+ * issued to. The vendor's own check where its entry names one, else introspection, else the account.
  */
+import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
@@ -12,13 +13,24 @@ import {
   accountUnknown,
   isForbiddenAccount,
 } from "../userinfo/userinfo.ts";
-import { introspect, introspectedIdentity, isIntrospectable } from "./introspect.ts";
-import { isIssuedTo } from "./issued-to.ts";
+import { introspect, introspectedIdentity, isIntrospectable, isIssuedTo, type TokenInformation } from "./introspect.ts";
 import { identityMissing, identityOf, memberAt } from "../userinfo/member-path.ts";
 import { checkToken } from "./token-check.ts";
-import type { TokenStatement, TokenVerdict } from "./verdict.ts";
 
-/** What can travel in a header; longer is no token of anybody's. */
+export type AccessTokenValidation =
+  /** `reason`: one word for the log. */
+  | { readonly active: false; readonly reason: string }
+  | {
+      readonly active: true;
+      /** Stable and globally unique at the vendor. */
+      readonly user: string;
+      /** The client it was issued to, where the vendor names it. */
+      readonly clientId?: string;
+      readonly scope?: readonly string[];
+      readonly expiresAt?: EpochSeconds;
+    };
+
+/** What can travel in a header; longer is not a token. */
 //= rfc6750#2.1
 const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
@@ -26,23 +38,23 @@ const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
  * @param accessToken as presented, of any shape
  * @param credentials the client that tokens have to be of; with a secret, what the vendor is asked as
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected; server_error,
- *   `account_unknown`, when the vendor has no way, `client_unknown`, when none of its ways tells the client
+ *   `account_unknown`, when the vendor has no way, `client_unknown`, when none of its ways names the client
  */
-export async function judgeToken(
+export async function validateAccessToken(
   vendor: ResolvedVendor,
   accessToken: string,
   credentials: VendorCredentials | undefined,
   deps: AccountDeps,
-): Promise<TokenVerdict> {
-  if (!canJudge(vendor, credentials)) throw cannotJudge(vendor);
+): Promise<AccessTokenValidation> {
+  if (!canValidateAccessToken(vendor, credentials)) throw cannotValidate(vendor);
   if (!BEARER_TOKEN.test(accessToken)) return inactive("malformed");
   const signal = deps.deadline();
-  const statement = await ask(vendor, accessToken, credentials, deps, signal);
-  if (statement === undefined) return inactive("refused");
-  const { clients, scope, expiresAt } = statement;
+  const information = await ask(vendor, accessToken, credentials, deps, signal);
+  if (information === undefined) return inactive("refused");
+  const { clients, scope, expiresAt } = information;
   if (!isIssuedTo(clients, credentials)) return inactive("other_client");
   if (expiresAt !== undefined && expiresAt <= deps.now()) return inactive("expired");
-  const user = await userOf(statement, vendor, accessToken, deps, signal);
+  const user = await userOf(information, vendor, accessToken, deps, signal);
   if (user === undefined) return inactive("no_account");
   const [clientId] = clients;
   return {
@@ -55,49 +67,49 @@ export async function judgeToken(
 }
 
 /**
- * Whether `judgeToken` has a way that ends at a person and, where tokens have to be of one client,
- * tells the client: the account alone does not. For programs that must not start without.
+ * Whether `validateAccessToken` has a way that ends at a person and, where tokens have to be of one client,
+ * names the client: the account alone does not. For programs that must not start without.
  *
  * @param vendor resolved: metadata may name introspection and userinfo
  */
-export function canJudge(vendor: ResolvedVendor, credentials: VendorCredentials | undefined): boolean {
+export function canValidateAccessToken(vendor: ResolvedVendor, credentials: VendorCredentials | undefined): boolean {
   const check = usableCheck(vendor, credentials);
   const introspects = check === undefined && isIntrospectable(vendor, credentials);
   if (credentials !== undefined && check === undefined && !introspects) return false;
-  const told = check?.identity ?? (introspects ? introspectedIdentity(vendor) : undefined);
-  return told !== undefined || accountIdentity(vendor) !== undefined;
+  const identity = check?.identity ?? (introspects ? introspectedIdentity(vendor) : undefined);
+  return identity !== undefined || accountIdentity(vendor) !== undefined;
 }
 
-function cannotJudge(vendor: ResolvedVendor): OAuthError {
-  if (!canJudge(vendor, undefined)) return accountUnknown();
+function cannotValidate(vendor: ResolvedVendor): OAuthError {
+  if (!canValidateAccessToken(vendor, undefined)) return accountUnknown();
   return new OAuthError("server_error", "This vendor does not say which client a token was issued to", {
     reason: "client_unknown",
   });
 }
 
-function inactive(reason: string): TokenVerdict {
+function inactive(reason: string): AccessTokenValidation {
   return { active: false, reason };
 }
 
-/** @returns undefined for a token that is not good; nothing of one that only the account will judge */
+/** @returns undefined for a token that is not good; no information on one that only the account decides */
 async function ask(
   vendor: ResolvedVendor,
   accessToken: string,
   credentials: VendorCredentials | undefined,
   deps: AccountDeps,
   signal: AbortSignal,
-): Promise<TokenStatement | undefined> {
+): Promise<TokenInformation | undefined> {
   const check = usableCheck(vendor, credentials);
   if (check !== undefined) return checkToken({ check, vendor, accessToken, credentials, signal }, deps);
   if (credentials !== undefined && isIntrospectable(vendor, credentials))
     return introspect(vendor, credentials, accessToken, deps, signal);
-  return NOTHING;
+  return NO_INFORMATION;
 }
 
-const NOTHING: TokenStatement = {
+const NO_INFORMATION: TokenInformation = {
   answer: {},
   identity: undefined,
-  isDoubtful: false,
+  isOfUnknownType: false,
   clients: [],
   scope: undefined,
   expiresAt: undefined,
@@ -113,7 +125,7 @@ function usableCheck(
 
 /** @returns undefined where the vendor refuses this token its account */
 async function userOf(
-  { answer, identity, isDoubtful }: TokenStatement,
+  { answer, identity, isOfUnknownType }: TokenInformation,
   vendor: ResolvedVendor,
   accessToken: string,
   deps: AccountDeps,
@@ -121,7 +133,8 @@ async function userOf(
 ): Promise<string | undefined> {
   const members = accountIdentity(vendor);
   const isTold = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
-  if (identity !== undefined && isTold && (!isDoubtful || members === undefined)) return identityOf(answer, identity);
+  if (identity !== undefined && isTold && (!isOfUnknownType || members === undefined))
+    return identityOf(answer, identity);
   if (members === undefined) throw identityMissing("the check of the token names nobody");
   const found = await account(vendor, { accessToken }, deps, signal).catch((error: unknown) => {
     if (isForbiddenAccount(error)) return undefined;

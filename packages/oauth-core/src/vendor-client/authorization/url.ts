@@ -1,6 +1,6 @@
 /**
- * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state come from the caller.
- * After it: receive-callback.ts. Callers: the broker's /v1/authorize, the template's /authorize.
+ * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state come
+ * from the caller.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
@@ -81,9 +81,9 @@ export function askedScope(
 //= rfc8707#2
 export function askedResource(
   { resource, defaultResource }: Pick<ResolvedVendor, "resource" | "defaultResource">,
-  wished: string | undefined,
+  requested: string | undefined,
 ): string | undefined {
-  return resource === "omit" ? undefined : (wished ?? defaultResource);
+  return resource === "omit" ? undefined : (requested ?? defaultResource);
 }
 
 /** @returns what the vendor calls a parameter; empty where it wants none of it */

@@ -1,6 +1,6 @@
 /**
- * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once however many ask,
- * and still usable for an hour when the vendor is down. Callers: discover.ts, jwks.ts.
+ * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once
+ * however many ask, and still usable for an hour when the vendor is down.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../../ports.ts";

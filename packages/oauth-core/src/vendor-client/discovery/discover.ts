@@ -1,16 +1,17 @@
 /**
  * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and kept for a while.
  * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
- * of a vendor whose endpoints it states, metadata is read when it can be had (advertised.ts).
+ * of a vendor whose endpoints it states, metadata is read when it can be had.
  */
 import { defined } from "../../mechanics/defined.ts";
+import { createExpiringMap } from "../../mechanics/expiring-map.ts";
+import type { Clock } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
-import { createAdvertised, hasAdvertised } from "./advertised.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata } from "./load.ts";
 import type { VendorMetadata } from "./document.ts";
-import { createRefreshingCache } from "./cache.ts";
+import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
 
@@ -95,4 +96,54 @@ function authMethod(
 ): TokenEndpointAuthMethod {
   if (method !== "client_secret_basic" || supported === undefined || supported.includes(method)) return method;
   return supported.includes("client_secret_post") ? "client_secret_post" : method;
+}
+
+interface AdvertisedDeps {
+  readonly documents: RefreshingCache<VendorMetadata>;
+  readonly now: Clock;
+}
+
+/** A flow waits for it no longer than this; the endpoints are known without it. */
+const ADVERTISED_TIMEOUT_MILLISECONDS = 2_000;
+/** After a failure the issuer is not asked again, and no flow waits for it, for this long. */
+const NEGATIVE_CACHE_SECONDS = 60;
+const MAX_ISSUERS = 256;
+
+/**
+ * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE counts, and that it is
+ * there is no condition.
+ *
+ * @returns per issuer its metadata cut to what binds a configured vendor, the same object while the document is the same;
+ *   undefined when there is none to be had
+ * @throws OAuthError vendor_response_invalid when the document names another issuer: then the entry is wrong, or the document lies
+ */
+function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
+  const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
+  const cut = new WeakMap<VendorMetadata, VendorMetadata>();
+
+  const cutOf = (document: VendorMetadata): VendorMetadata => {
+    const known = cut.get(document);
+    if (known !== undefined) return known;
+    const { advertisesIss, codeChallengeMethods } = document;
+    const made = { advertisesIss, ...defined({ codeChallengeMethods }) };
+    cut.set(document, made);
+    return made;
+  };
+
+  return async (issuer) => {
+    if (unavailable.get(issuer)) return undefined;
+    try {
+      return cutOf(await documents.get(issuer, () => AbortSignal.timeout(ADVERTISED_TIMEOUT_MILLISECONDS)));
+    } catch (error) {
+      //= bar#DI-1
+      if (!(error instanceof OAuthError) || error.extras.reason === "issuer_mismatch") throw error;
+      unavailable.set(issuer, true, now() + NEGATIVE_CACHE_SECONDS);
+      return undefined;
+    }
+  };
+}
+
+/** Where the entry says itself whether `iss` is required nothing is asked; an issuer with a placeholder has no place to ask. */
+function hasAdvertised(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
+  return vendor.issuer !== undefined && vendor.issRequired === undefined && !vendor.issuer.includes("{");
 }

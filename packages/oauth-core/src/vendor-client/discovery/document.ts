@@ -1,6 +1,6 @@
 /**
- * What a vendor's metadata document says, taken only when it is the document of the issuer it was asked for.
- * Before it: load-metadata.ts. After it: discover.ts.
+ * What a vendor's metadata document says, taken only when it is the document of the issuer it was
+ * asked for.
  */
 import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../../ports.ts";

@@ -1,6 +1,4 @@
-/**
- * Finds a vendor's metadata document at the places the standards name. Called by discover.ts, which keeps what is found.
- */
+/** Finds a vendor's metadata document at the places the standards name. */
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";

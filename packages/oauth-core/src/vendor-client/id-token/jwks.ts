@@ -1,15 +1,15 @@
 /**
  * Key sets by the address they are published at: vendors' signing keys, and what clients publish of their own. A small
  * cache of ours over jose's look-up: an unknown key is asked for at once, because vendors do rotate between two logins, and
- * never more often than twice a minute. Called by id-token.ts; for clients by client-assertion.ts and encrypted-response.ts.
+ * never more often than twice a minute. A bad key is left out as if it were not there; a set out of proportion is refused whole.
  */
-import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from "jose";
-import type { Clock, Fetch, JsonObject } from "../../ports.ts";
+import { createPublicKey } from "node:crypto";
+import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
+import type { Clock, Fetch, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
+import { isObject, readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
-import { usableKeys } from "./jwks-keys.ts";
 import { createRefreshingCache, type RefreshingCache } from "../discovery/cache.ts";
-import { readObject, requireAnswer } from "../answer.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
 export interface SigningKeys {
@@ -29,7 +29,7 @@ interface KeySetDeps {
 
 const CALL: VendorCall = { what: "key set", spends: false };
 
-/** Key sets by their address. @param read what is kept of one; thrown errors go to whoever asks */
+/** Key sets by their address. @param read what is kept of one; thrown errors go to the caller */
 export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): RefreshingCache<T> {
   return createRefreshingCache<T>({
     load: async (jwksUri) => loadKeySet(jwksUri, read, { fetch, now }),
@@ -79,4 +79,68 @@ async function loadKeySet<T>(jwksUri: string, read: (set: JsonObject) => T, { fe
 function noKey(error: unknown): unknown {
   if (!(error instanceof errors.JOSEError)) return error;
   return invalidVendorResponse(`signing keys: ${error.code}`, { reason: "id_token_invalid" });
+}
+
+const MAX_KEYS = 100;
+const MIN_RSA_BITS = 2048;
+/** Members of private and symmetric keys. Who publishes one has lost it. */
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+const KEY_TYPES: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
+
+/** What a public key of another party is for. */
+export type KeyUse = "sig" | "enc";
+
+const KEY_OPERATIONS: Readonly<Record<KeyUse, (operations: readonly JsonValue[]) => boolean>> = {
+  sig: (operations) => operations.length === 1 && operations[0] === "verify",
+  // None at all is how WebCrypto exports a public key for ECDH.
+  enc: (operations) =>
+    operations.every((operation) => typeof operation === "string" && ENCRYPTING_OPERATIONS.has(operation)),
+};
+const ENCRYPTING_OPERATIONS: ReadonlySet<string> = new Set(["encrypt", "wrapKey", "deriveKey", "deriveBits"]);
+
+/**
+ * @param set the parsed document at `jwks_uri`
+ * @param use a key that says it is for something else is left out
+ * @returns the keys left, public and of their declared shape
+ * @throws OAuthError vendor_response_invalid when it is no key set or has more than 100 keys
+ */
+//= bar#JW-3
+export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
+  const { keys } = set;
+  if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
+  if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
+  const usable = keys.filter((key: JsonValue): key is JsonObject => isObject(key) && isUsable(key, use));
+  return usable.filter((key) => !isDuplicate(key, usable));
+}
+
+function isUsable(key: JsonObject, purpose: KeyUse): boolean {
+  const { kty, use, key_ops: keyOps, kid, alg } = key;
+  if (!KEY_TYPES.has(kty) || SECRET_MEMBERS.some((member) => key[member] !== undefined)) return false;
+  if (use !== undefined && use !== purpose) return false;
+  if (keyOps !== undefined && !(Array.isArray(keyOps) && KEY_OPERATIONS[purpose](keyOps))) return false;
+  if ((kid !== undefined && typeof kid !== "string") || (alg !== undefined && typeof alg !== "string")) return false;
+  return isSoundKey(key);
+}
+
+/** A point off its curve, a modulus that is short, an exponent that does nothing. */
+function isSoundKey(jwk: JsonObject): boolean {
+  try {
+    const key = createPublicKey({ key: jwk, format: "jwk" });
+    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
+    return key.asymmetricKeyType !== "rsa" || ((modulusLength ?? 0) >= MIN_RSA_BITS && (publicExponent ?? 0n) >= 3n);
+  } catch {
+    return false;
+  }
+}
+
+/** Two keys under one name: which one is meant is not known, so neither counts. */
+function isDuplicate(key: JsonObject, keys: readonly JsonObject[]): boolean {
+  return (
+    key.kid !== undefined &&
+    keys.some((other) => other !== key && other.kid === key.kid && other.kty === key.kty && sameAlg(other, key))
+  );
+}
+
+function sameAlg(one: JsonObject, other: JsonObject): boolean {
+  return one.alg === undefined || other.alg === undefined || one.alg === other.alg;
 }

@@ -1,6 +1,6 @@
 /**
  * The ID token of a token answer: always checked whole, signature included, although it came over TLS.
- * oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks (accept-tokens.ts); here is the
+ * oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks (token/validate.ts); here is the
  * signature, by jose over the vendor's published keys, and what we ask beyond the standard.
  */
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { parseJsonStrict } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
-import { isPinnedTenant, isTenant } from "../issuer.ts";
+import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { isObject } from "../answer.ts";
 import { invalidVendorResponse } from "../errors.ts";
@@ -36,7 +36,7 @@ function parsePart(part = ""): JsonObject {
     const value = parseJsonStrict(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")));
     if (isObject(value)) return value;
   } catch {
-    // Falls through: what is wrong with it is of no use to anybody.
+    // Falls through: what is wrong with it is of no use.
   }
   throw refused("not JSON objects, each member once");
 }
@@ -96,14 +96,6 @@ export function expectedIssuer(
   return issuer.replace(`{${placeholder}}`, value);
 }
 
-/** Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a scheme. */
-export function spelledIssuer(
-  { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
-  claimed: string,
-): string {
-  return issuerSpelling === "bare" ? (issuer ?? claimed) : claimed;
-}
-
 /**
  * Whose an ID token is that passed every check when it came, in the words of `VendorTokens.idToken`.
  *
@@ -116,10 +108,6 @@ export function idTokenSubject(
   const { claims } = parseIdToken(idToken);
   if (typeof claims.iss !== "string") throw refused("iss is not a text");
   return { issuer: spelledIssuer(vendor, claims.iss), subject: requireSubject(claims) };
-}
-
-export function withoutScheme(issuer: string): string {
-  return issuer.replace(/^https?:\/\//, "");
 }
 
 /** @throws OAuthError vendor_response_invalid unless `iss` is the expected one, byte for byte */

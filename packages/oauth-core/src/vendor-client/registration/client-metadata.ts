@@ -1,6 +1,6 @@
 /**
- * What we say about ourselves when we register at a vendor. Made of our own configuration and the vendor's entry alone:
- * nothing of whoever asked for the registration can get in. Sent by register-client.ts.
+ * What we say about ourselves when we register at a vendor. Made of our own configuration and the
+ * vendor's entry alone: nothing of the caller's request can get in.
  */
 import type { JsonObject } from "../../ports.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";

@@ -1,13 +1,12 @@
 /**
  * Where a vendor registers clients, and what its metadata says about how they may authenticate.
- * Before register-client.ts, which makes the one request there.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
-import { siteOf } from "../../egress/site.ts";
+import { registrableDomainOf } from "../../egress/url.ts";
 
 export interface RegistrationPlace {
   readonly endpoint: string;
@@ -21,7 +20,7 @@ export interface RegistrationPlaceDeps {
 }
 
 /** Where the endpoint is known, metadata is worth no longer a wait. */
-const PATIENCE_MILLISECONDS = 2_000;
+const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 
 /**
  * The entry's own endpoint, else the one its issuer's metadata names.
@@ -32,7 +31,7 @@ const PATIENCE_MILLISECONDS = 2_000;
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
   const metadata = await metadataOf(vendor, deps);
   const endpoint = vendor.registrationEndpoint ?? metadata?.registrationEndpoint;
-  // A template is not an address: nobody has said yet which tenant is meant.
+  // A template is not an address: which tenant is meant is not known yet.
   if (endpoint === undefined || isTemplate(endpoint)) throw noRegistration(vendor);
   const authMethods = metadata?.tokenEndpointAuthMethods;
   return { endpoint, ...(authMethods === undefined ? {} : { authMethods }) };
@@ -44,9 +43,10 @@ async function metadataOf(
 ): Promise<VendorMetadata | undefined> {
   const { issuer, registrationEndpoint } = vendor;
   if (issuer === undefined || isTemplate(issuer)) return undefined;
-  const patience = registrationEndpoint === undefined ? deadline : () => AbortSignal.timeout(PATIENCE_MILLISECONDS);
+  const timeout =
+    registrationEndpoint === undefined ? deadline : () => AbortSignal.timeout(METADATA_TIMEOUT_MILLISECONDS);
   try {
-    return await discovery.metadata(issuer, patience);
+    return await discovery.metadata(issuer, timeout);
   } catch (error) {
     if (error instanceof OAuthError && isDispensable(error, vendor)) return undefined;
     throw error;
@@ -64,7 +64,7 @@ function isTemplate(url: string): boolean {
   return url.includes("{");
 }
 
-/** The answer of vendors that register nobody, or not as far as anybody here knows. */
+/** For a vendor without dynamic registration, or of which no endpoint is known. */
 export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
   return new OAuthError(
     "invalid_request",
@@ -83,9 +83,9 @@ export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
 export function requireHostOfVendor(vendor: Vendor, endpoint: string): void {
   if (vendor.registrationEndpoint === endpoint) return;
   const own = [vendor.issuer, vendor.authorizationEndpoint, vendor.tokenEndpoint].flatMap((url) =>
-    url === undefined ? [] : [siteOf(url)],
+    url === undefined ? [] : [registrableDomainOf(url)],
   );
-  if (own.includes(siteOf(endpoint))) return;
+  if (own.includes(registrableDomainOf(endpoint))) return;
   throw new OAuthError(
     "vendor_response_invalid",
     "The vendor's metadata names a registration endpoint outside the vendor's own domain: no initial access token is sent there",

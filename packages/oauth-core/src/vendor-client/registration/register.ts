@@ -1,6 +1,6 @@
 /**
- * Dynamic client registration at a vendor: one request, and its answer as it came. Nothing of it is read, kept or logged here;
- * what the vendor issues belongs to whoever asked. Callers: the broker's /register.
+ * Dynamic client registration at a vendor: one request, and its answer as it came. Nothing of it is
+ * read, kept or logged here; what the vendor issues belongs to the caller.
  */
 import type { Secret } from "../../protocol/secret.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
@@ -14,7 +14,7 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 export interface RegistrationRequest {
   /** Ours at every vendor; the only one of the registration. */
   readonly redirectUri: string;
-  /** For this vendor: nobody else may see it. */
+  /** For this vendor alone. */
   readonly initialAccessToken?: Secret;
 }
 
@@ -34,7 +34,7 @@ export interface RegisterDeps extends Pick<VendorClientDeps, "fetch"> {
 const CALL: VendorCall = { what: "registration", spends: false };
 
 /**
- * Asks once, never again: where the answer is lost the vendor may know a client that nobody has.
+ * Asks once, never again: where the answer is lost the vendor may know a client that no caller has.
  *
  * @throws OAuthError invalid_request where the vendor has no registration endpoint; vendor_response_invalid for a redirect, an
  *   answer beyond the limits, or metadata that is wrong; temporarily_unavailable when the vendor cannot be reached

@@ -1,12 +1,12 @@
 /**
- * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing handed on unverified.
- * Before it: receive-callback.ts. Callers: the broker's /v1/token, the template's /token.
+ * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing handed
+ * on unverified.
  */
 import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
-import { type AcceptDeps, acceptTokens } from "./validate.ts";
+import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
-import { requireIssuer } from "../authorization/response.ts";
+import { requireIssuer } from "../issuer.ts";
 import { discardTokens } from "./revoke.ts";
 import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
@@ -36,7 +36,7 @@ export async function redeemCode(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   request: RedeemRequest,
-  deps: AcceptDeps,
+  deps: TokenDeps,
 ): Promise<VendorTokens> {
   const call: VendorCall = {
     what: "code redemption",
@@ -50,7 +50,11 @@ export async function redeemCode(
   const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
   try {
     requireIdTokenWhereGranted(answer, vendor, request);
-    return await acceptTokens(answer, { vendor, credentials, call, signal, nonce: { sent: request.nonce } }, deps);
+    return await validateTokenResponse(
+      answer,
+      { vendor, credentials, call, signal, nonce: { sent: request.nonce } },
+      deps,
+    );
   } catch (error) {
     discardTokens(vendor, credentials, answer, deps);
     throw error;
@@ -62,7 +66,7 @@ async function requestTokens(
   credentials: VendorCredentials,
   { code, redirectUri, codeVerifier, resource }: RedeemRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
-  { bindings, now }: AcceptDeps,
+  { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);

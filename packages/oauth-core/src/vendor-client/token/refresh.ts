@@ -1,12 +1,12 @@
 /**
- * A vendor's refresh token becomes fresh tokens. Who keeps tokens calls this under a lease: one request, never a second.
- * Callers: the broker's /v1/token, the template's token store.
+ * A vendor's refresh token becomes fresh tokens. A caller that keeps tokens holds a lease meanwhile:
+ * one request, never a second.
  */
 import { refreshTokenGrantRequest } from "oauth4webapi";
 import { OAuthError } from "../../protocol/errors.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
-import { type AcceptDeps, acceptTokens } from "./validate.ts";
+import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { requireSameSubject } from "../id-token/verify.ts";
 import { discardTokens } from "./revoke.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
@@ -31,7 +31,7 @@ export async function refreshTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   request: RefreshRequest,
-  deps: AcceptDeps,
+  deps: TokenDeps,
 ): Promise<VendorTokens> {
   const rotates = vendor.rotatesRefreshTokens === true;
   const asked: VendorCall = {
@@ -47,19 +47,19 @@ export async function refreshTokens(
   const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
   const call: VendorCall = { ...asked, spends };
   try {
-    const tokens = await acceptTokens(answer, { vendor, credentials, call, signal }, deps);
+    const tokens = await validateTokenResponse(answer, { vendor, credentials, call, signal }, deps);
     requireSameSubject(tokens.idToken, request.expected);
     return tokens;
   } catch (error) {
     // Where the old refresh token lives on, ending the new tokens could end the grant with them.
     if (!spends) throw error;
     discardTokens(vendor, credentials, answer, deps);
-    throw startOver(error);
+    throw withRestartHint(error);
   }
 }
 
 /** The old refresh token is spent and the new one does not leave this process. */
-function startOver(error: unknown): unknown {
+function withRestartHint(error: unknown): unknown {
   if (!(error instanceof OAuthError)) return error;
   const { code, description, extras, detail, retryAfterSeconds } = error;
   return new OAuthError(code, description, {
@@ -76,7 +76,7 @@ async function requestTokens(
   credentials: VendorCredentials,
   { refreshToken, scope = [] }: RefreshRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
-  { bindings, now }: AcceptDeps,
+  { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
   const { refreshServer, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);

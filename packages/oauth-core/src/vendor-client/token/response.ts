@@ -1,6 +1,6 @@
 /**
- * A vendor's token answer in the standard's words, before oauth4webapi sees it: that library is strict, vendors are not,
- * and loosening it would loosen it for all. Before it: redeem-code.ts, refresh-tokens.ts. After it: accept-tokens.ts.
+ * A vendor's token answer in the standard's members, before oauth4webapi sees it: that library is
+ * strict, vendors are not, and loosening it would loosen it for all. validate.ts checks the result.
  */
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
@@ -94,7 +94,7 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
   const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
-  // Without an issuer there is nobody whose signature could be checked, and nothing unverified is passed on (quirk 29).
+  // Without an issuer there is no signature that could be checked, and nothing unverified is passed on (quirk 29).
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),

@@ -1,13 +1,13 @@
 /**
- * A token ends at the vendor. Callers: the broker's /v1/revoke, the template's /revoke, and redeem-code.ts for tokens
- * that did not pass.
+ * A token ends at the vendor, by the standard's request or by the vendor's own. Also ends tokens that were issued and did not pass.
  */
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
+import type { RevocationDialect } from "../../vendors/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
-import { requestByDialect } from "./revocation-dialect.ts";
+import { basicCredentials } from "./client-authentication.ts";
 import type { TokenAnswer } from "./response.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
@@ -90,6 +90,67 @@ async function requestRevocation(
   });
 }
 
+/** Vendors that revoke their own way: another method, another place for the token, as data of the entry (`revocation`). */
+interface DialectRequest {
+  readonly dialect: RevocationDialect;
+  readonly endpoint: string;
+  readonly credentials: VendorCredentials;
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+/** @returns the vendor's answer, unread */
+async function requestByDialect(
+  { dialect, endpoint, credentials, token, signal }: DialectRequest,
+  { fetch }: Pick<VendorClientDeps, "fetch">,
+): Promise<Response> {
+  const content = body(dialect, token);
+  return fetch(address(dialect, endpoint.replace("{client_id}", encodeURIComponent(credentials.clientId)), token), {
+    method: dialect.method,
+    headers: {
+      accept: "application/json",
+      "user-agent": "oauth-broker",
+      ...content.headers,
+      ...authorization(dialect, credentials, token),
+    },
+    redirect: "manual",
+    signal,
+    ...(content.body === undefined ? {} : { body: content.body }),
+  });
+}
+
+function address({ body: kind, tokenParameter }: RevocationDialect, endpoint: string, token: string): string {
+  if (kind !== "query") return endpoint;
+  const separator = endpoint.includes("?") ? "&" : "?";
+  return `${endpoint}${separator}${new URLSearchParams({ [tokenParameter]: token }).toString()}`;
+}
+
+function body(
+  { body: kind, tokenParameter }: RevocationDialect,
+  token: string,
+): { headers: Record<string, string>; body?: string } {
+  if (kind === "none" || kind === "query") return { headers: {} };
+  if (kind === "json")
+    return { headers: { "content-type": "application/json" }, body: JSON.stringify({ [tokenParameter]: token }) };
+  return {
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ [tokenParameter]: token }).toString(),
+  };
+}
+
+function authorization(
+  { authentication }: RevocationDialect,
+  credentials: VendorCredentials,
+  token: string,
+): Record<string, string> {
+  if (authentication === "none") return {};
+  const { clientId, clientSecret } = credentials;
+  return {
+    authorization:
+      authentication === "bearer" ? `Bearer ${token}` : basicCredentials(clientId, clientSecret?.reveal() ?? ""),
+  };
+}
+
 /** Vendors that answer an unknown token with an error, where the standard wants a 200. */
 //= rfc7009#2.2
 const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
@@ -126,7 +187,7 @@ async function readRevocation(
     : invalidVendorResponse(`revocation: status ${response.status}`);
 }
 
-/** The body of a success is of no interest, unless it says that it is none. */
+/** The body of a success is of no interest, unless it says that nothing was revoked. */
 async function readRefusal(
   response: Response,
   call: VendorCall,
@@ -168,7 +229,7 @@ export function grantRevocation(
 const DISCARD_MILLISECONDS = 5_000;
 
 /**
- * Tokens nobody will get should not live on. One try, nobody waits for it, and its failure changes nothing.
+ * Ends tokens that are handed to no caller. One try; no request waits for it, and its failure changes nothing.
  */
 export function discardTokens(
   vendor: ResolvedVendor,

@@ -1,6 +1,6 @@
 /**
- * A normalised token answer becomes VendorTokens when every check has passed: the standard's by oauth4webapi, the ID
- * token's by id-token.ts. Before it: token-response.ts. Callers: redeem-code.ts, refresh-tokens.ts.
+ * A normalised token answer becomes VendorTokens when every check has passed: the standard's by
+ * oauth4webapi, the ID token's by id-token/verify.ts.
  */
 import {
   type AuthorizationServer,
@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import { jsonResponse } from "../answer.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import {
@@ -23,22 +24,22 @@ import {
   requireIssuerClaim,
   requireSubject,
   requireTimes,
-  spelledIssuer,
   verifySignature,
 } from "../id-token/verify.ts";
+import { spelledIssuer } from "../issuer.ts";
 import type { SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { type VendorCall, translateVendorError } from "../errors.ts";
 
-export interface AcceptDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+export interface TokenDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
   readonly deadline: Deadline;
 }
 
-export interface Acceptance {
+export interface TokenExchange {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
   readonly call: VendorCall;
@@ -52,15 +53,15 @@ export interface Acceptance {
  * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something was spent, when the
  *   vendor's keys cannot be had
  */
-export async function acceptTokens(
+export async function validateTokenResponse(
   answer: TokenAnswer,
-  acceptance: Acceptance,
-  deps: AcceptDeps,
+  acceptance: TokenExchange,
+  deps: TokenDeps,
 ): Promise<VendorTokens> {
   const { call } = acceptance;
   try {
     const idToken =
-      answer.idToken === undefined ? undefined : await acceptIdToken(answer.idToken, answer, acceptance, deps);
+      answer.idToken === undefined ? undefined : await validateIdToken(answer.idToken, answer, acceptance, deps);
     if (idToken === undefined) await requireConforming(answer, {}, acceptance, deps);
     const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData } = answer;
     return {
@@ -77,11 +78,11 @@ export async function acceptTokens(
   }
 }
 
-async function acceptIdToken(
+async function validateIdToken(
   raw: string,
   answer: TokenAnswer,
-  acceptance: Acceptance,
-  deps: AcceptDeps,
+  acceptance: TokenExchange,
+  deps: TokenDeps,
 ): Promise<NonNullable<VendorTokens["idToken"]>> {
   const { vendor, credentials, signal } = acceptance;
   const { header, claims } = parseIdToken(raw);
@@ -102,7 +103,7 @@ async function acceptIdToken(
 async function jwksUriOf(
   { issuer, jwksUri }: ResolvedVendor,
   signal: AbortSignal,
-  { discovery }: AcceptDeps,
+  { discovery }: TokenDeps,
 ): Promise<string> {
   const known =
     jwksUri ?? (issuer === undefined ? undefined : (await discovery.metadata(issuer, () => signal)).jwksUri);
@@ -110,17 +111,17 @@ async function jwksUriOf(
   return known;
 }
 
-/** The library's own reading of the answer, in the words it wants. */
+/** The library's own reading of the answer, in the standard's members. */
 async function requireConforming(
   answer: TokenAnswer,
   { issuer }: { readonly issuer?: string },
-  { vendor, credentials, nonce }: Acceptance,
-  { bindings }: AcceptDeps,
+  { vendor, credentials, nonce }: TokenExchange,
+  { bindings }: TokenDeps,
 ): Promise<void> {
   const known = bindings.ofVendor(vendor).server;
   const server: AuthorizationServer = issuer === undefined || issuer === known.issuer ? known : { ...known, issuer };
   const { client } = bindings.ofCredentials(credentials);
-  const response = inTheirWords(answer);
+  const response = toTokenResponse(answer);
   if (nonce === undefined) await processRefreshTokenResponse(server, client, response);
   else if (answer.idToken === undefined) await processAuthorizationCodeResponse(server, client, response);
   else {
@@ -131,7 +132,7 @@ async function requireConforming(
   }
 }
 
-function inTheirWords({ accessToken, expiresInSeconds, refreshToken, scope, idToken }: TokenAnswer): Response {
+function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, idToken }: TokenAnswer): Response {
   const members: JsonObject = {
     access_token: accessToken,
     token_type: "bearer",
@@ -140,11 +141,8 @@ function inTheirWords({ accessToken, expiresInSeconds, refreshToken, scope, idTo
     ...(scope === undefined ? {} : { scope: scope.join(" ") }),
     ...(idToken === undefined ? {} : { id_token: idToken }),
   };
-  return NativeResponse.json(members);
+  return jsonResponse(members);
 }
-
-/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
-const NativeResponse = globalThis.Response;
 
 /** The vendor has answered: what was sent is spent, and when we cannot read the answer the caller has to start again. */
 function spent(error: unknown, { spends }: VendorCall): unknown {

@@ -1,5 +1,5 @@
 /**
- * Who the person is whose tokens have just been issued: the name everything of theirs is kept by. Caller: hosted mode's /token.
+ * Which user the tokens are of that have just been issued: the key all records of that user are kept by.
  */
 import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
@@ -8,9 +8,9 @@ import { identityMissing, identityOf } from "./member-path.ts";
 import { hasIdTokens } from "../token/response.ts";
 
 /**
- * Asks the vendor only where the tokens do not tell.
+ * Asks the vendor only where the tokens do not name the user.
  *
- * @returns stable, and unique among all of the vendor's people; never an e-mail address
+ * @returns stable, and unique among all of the vendor's users; never an e-mail address
  * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
  */
 export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {
@@ -19,7 +19,7 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
   if (identity?.from === "token_response") return identityOf(tokens.vendorData, identity.members);
   if (identity?.from === "id_token") {
     if (tokens.idToken === undefined) throw identityMissing("no ID token");
-    // Its signature and claims were checked when it came (accept-tokens.ts).
+    // Its signature and claims were checked when it came (token/validate.ts).
     return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
   }
   if (tokens.idToken !== undefined && tellsSubject(vendor)) return identityOf({ sub: tokens.idToken.subject }, ["sub"]);

@@ -1,6 +1,5 @@
 /**
- * What a vendor's answer says under a path, and the identity that is joined from such parts. Callers: account.ts,
- * judge-token.ts, identify.ts.
+ * What a vendor's answer says under a path, and the identity that is joined from such parts.
  */
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import type { IdentityMembers, MemberPath } from "../../vendors/account.ts";

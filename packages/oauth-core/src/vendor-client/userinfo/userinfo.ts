@@ -1,6 +1,6 @@
 /**
- * The vendor's account of the person an access token is of: the entry's own endpoint, else OpenID Connect's userinfo.
- * Callers: tools (`whoami`), judge-token.ts, identify.ts.
+ * The vendor's account of the user an access token is of: the entry's own endpoint, else OpenID
+ * Connect's userinfo.
  */
 import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
@@ -9,7 +9,7 @@ import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts"
 import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { memberAt } from "./member-path.ts";
-import { isObject, readObject, requireAnswer } from "../answer.ts";
+import { isObject, jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
 
@@ -22,7 +22,7 @@ interface AccountRequest {
   readonly accessToken: string;
   /**
    * The subject of the ID token that came with the access token, where one did: userinfo has to name
-   * the same. An endpoint of the entry's own has other names for people, and is not compared.
+   * the same. An endpoint of the entry's own has other names for users, and is not compared.
    */
   readonly subject?: string | undefined;
 }
@@ -57,7 +57,7 @@ export function accountUnknown(): OAuthError {
   });
 }
 
-/** @returns the members that are the identity in what `account` answers; undefined where it tells none */
+/** @returns the members that are the identity in what `account` answers; undefined where it has none */
 export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): IdentityMembers | undefined {
   if (own !== undefined) return own.identity;
   return userinfoEndpoint === undefined ? undefined : ["sub"];
@@ -72,7 +72,7 @@ async function askUserinfo(
 ): Promise<JsonObject | undefined> {
   const { server, options } = bindings.ofVendor(vendor);
   const userinfo = { ...server, userinfo_endpoint: vendor.userinfoEndpoint };
-  const response = await userInfoRequest(userinfo, NOBODY, accessToken, {
+  const response = await userInfoRequest(userinfo, ANY_CLIENT, accessToken, {
     ...options(vendor.userinfoEndpoint),
     [customFetch]: (url, { body: _none, ...init }) => fetch(url, init),
     signal,
@@ -81,19 +81,15 @@ async function askUserinfo(
   // A signed answer is no JSON object. None is asked for, so none is taken, whatever it says.
   //= bar#UI-2
   const answer = await readObject(response, CALL);
-  const { status } = response;
-  const told = NativeResponse.json(answer, { status });
+  const reread = jsonResponse(answer, response.status);
   // Userinfo is asked by the access token alone, which may be another person's.
   //= bar#UI-1
-  await processUserInfoResponse(userinfo, NOBODY, subject ?? skipSubjectCheck, told);
+  await processUserInfoResponse(userinfo, ANY_CLIENT, subject ?? skipSubjectCheck, reread);
   return answer;
 }
 
 /** Of the client the library wants to know nothing but whether its answers are signed. */
-const NOBODY = { client_id: "none" };
-
-/** As in egress-web.ts: Node's own, not the lazy one of the listener. */
-const NativeResponse = globalThis.Response;
+const ANY_CLIENT = { client_id: "none" };
 
 async function askOwn(
   { endpoint, method, headers, body, member, refusal }: AccountEndpoint,

@@ -6,10 +6,9 @@ import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
 import { type Answer, errorAnswer } from "../hono/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
-import type { Cors } from "./cors.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 
-/** What one request turned out to be about, filled in as it becomes known; the rim logs and counts it. */
+/** What one request turned out to be about, filled in as it becomes known; logged and counted here. */
 export interface Trace {
   flowId?: string;
   clientId?: string;
@@ -17,11 +16,11 @@ export interface Trace {
   credentialsId?: string;
   /** Names a bug of ours in the answer and in the log. */
   referenceId?: string;
-  /** An error that left as a redirect: told to the client, and logged like one that left as JSON. */
+  /** An error that left as a redirect: reported to the client, and logged like one that left as JSON. */
   failure?: OAuthError;
   /** What went wrong on the side, though the request did not fail. */
   warning?: string;
-  /** Why a browser saw the 400 page, in a word: `state_replayed`, `browser_mismatch`, … */
+  /** Why a browser saw the 400 page, in one word: `state_replayed`, `browser_mismatch`, … */
   reason?: string;
 }
 
@@ -35,13 +34,13 @@ export interface Route {
   readonly quiet?: boolean;
   /** @returns a Response only where a library made it, whole */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
-  /** Looks at a request by a method that the path does not serve. @returns what it is told instead of 405, if anything */
+  /** Looks at a request by a method that the path does not serve. @returns its answer in place of the 405, if any */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
   /** Set by `withCors`: pages of other origins may read every answer. Absent: none. */
-  readonly cors?: Cors;
+  readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
 }
 
-/** Counts what the rim sees. */
+/** Counts every request of the HTTP layer. */
 export interface RequestMetrics {
   /** @param route the pattern, never the path. @param seconds from first to last byte of ours */
   countRequest(route: string, method: string, status: number, seconds: number): void;
@@ -49,7 +48,7 @@ export interface RequestMetrics {
   countRefusal(leg: string, reason: string): void;
 }
 
-export interface Rim {
+export interface HttpLayer {
   readonly log: Log;
   readonly metrics?: RequestMetrics;
   /** What a browser sees where no redirect is allowed. */
@@ -62,35 +61,35 @@ export interface Rim {
 
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
-export function mount(app: Hono, routes: readonly Route[], rim: Rim): void {
+export function mount(app: Hono, routes: readonly Route[], layer: HttpLayer): void {
   const paths = Map.groupBy(routes, ({ path }) => path);
   const allowOf = (path: string): string => (paths.get(path) ?? []).map(({ method }) => method).join(", ");
   for (const route of routes) {
     const allow = allowOf(route.path);
-    app.on(route.method, route.path, (c) => run(c, route, allow, rim));
+    app.on(route.method, route.path, (c) => run(c, route, allow, layer));
   }
   for (const [path, [first]] of paths) {
     if (first === undefined) continue;
     const allow = allowOf(path);
     const route = forOtherMethods(first, allow);
-    app.all(path, (c) => run(c, route, allow, rim));
+    app.all(path, (c) => run(c, route, allow, layer));
   }
   app.notFound((c) => {
     const isBrowser =
-      rim.browserPaths?.test(c.req.path) === true || (c.req.header("accept") ?? "").includes("text/html");
-    return run(c, nowhere(isBrowser ? "browser" : "api"), "", rim);
+      layer.browserPaths?.test(c.req.path) === true || (c.req.header("accept") ?? "").includes("text/html");
+    return run(c, nowhere(isBrowser ? "browser" : "api"), "", layer);
   });
 }
 
-async function run(c: Context, route: Route, allow: string, rim: Rim): Promise<Response> {
+async function run(c: Context, route: Route, allow: string, layer: HttpLayer): Promise<Response> {
   const startedAt = performance.now();
   const trace: Trace = {};
-  const answer = await answerOf(c, route, allow, trace, rim);
+  const answer = await answerOf(c, route, allow, trace, layer);
   const durationMs = performance.now() - startedAt;
   const { method } = c.req;
-  rim.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
-  report(method, route, answer.status, durationMs, trace, rim);
-  const added = { ...(rim.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
+  layer.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
+  report(method, route, answer.status, durationMs, trace, layer);
+  const added = { ...(layer.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
   if (answer instanceof Response) return withHeaders(answer, added);
   return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
 }
@@ -104,13 +103,20 @@ function withHeaders(response: Response, added: Readonly<Record<string, string>>
 }
 
 /** One line and one count per request, whether a failure left as JSON, as a page or as a redirect (bar OB-1). */
-function report(method: string, route: Route, status: number, durationMs: number, trace: Trace, rim: Rim): void {
+function report(
+  method: string,
+  route: Route,
+  status: number,
+  durationMs: number,
+  trace: Trace,
+  layer: HttpLayer,
+): void {
   const { failure, ...known } = trace;
   const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
-  if (reason !== undefined) rim.metrics?.countRefusal(legOf(route.path), reason);
+  if (reason !== undefined) layer.metrics?.countRefusal(legOf(route.path), reason);
   if (route.quiet === true && failure === undefined) return;
   const level = failure !== undefined && isOurs(failure) ? "error" : "info";
-  rim.log[level]("request", {
+  layer.log[level]("request", {
     method,
     route: route.path,
     status,
@@ -121,7 +127,7 @@ function report(method: string, route: Route, status: number, durationMs: number
   });
 }
 
-/** Our bug, store or keys wake somebody; a vendor's outage and a refusal are counted, and told like any other request. */
+/** Our bug, store or keys are the operator's to repair; a vendor's outage and a refusal are counted and logged like any other request. */
 function isOurs({ code, extras }: OAuthError): boolean {
   const isBug = code === "server_error" && extras.vendorError === undefined;
   return isBug || OUR_OUTAGES.has(extras.reason ?? "");
@@ -138,21 +144,27 @@ function failureFields(failure: OAuthError): LogFields {
   };
 }
 
-async function answerOf(c: Context, route: Route, allow: string, trace: Trace, rim: Rim): Promise<Answer | Response> {
+async function answerOf(
+  c: Context,
+  route: Route,
+  allow: string,
+  trace: Trace,
+  layer: HttpLayer,
+): Promise<Answer | Response> {
   try {
     // A HEAD of a link preview must not spend what a GET would.
     if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
     return await route.handle(c, trace);
   } catch (thrown) {
-    return renderError(toOAuthError(thrown), route, trace, rim);
+    return renderError(toOAuthError(thrown), route, trace, layer);
   }
 }
 
-async function renderError(error: OAuthError, route: Route, trace: Trace, rim: Rim): Promise<Answer> {
+async function renderError(error: OAuthError, route: Route, trace: Trace, layer: HttpLayer): Promise<Answer> {
   trace.failure = error;
   const referenceId = error.code === "server_error" ? randomUUID() : undefined;
   if (referenceId !== undefined) trace.referenceId = referenceId;
-  return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : rim.errorPage(error, trace);
+  return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : layer.errorPage(error, trace);
 }
 
 /**

@@ -1,8 +1,11 @@
 /**
- * The web's shapes at the edge of egress: `RequestInit` to what the pool takes, a whole answer to a `Response`.
+ * HTTP messages in the web's types: a `RequestInit` becomes what the pool takes, a whole answer
+ * becomes a `Response`. Its content coding is undone here and never grows beyond the limit: we ask
+ * for `identity`, and some vendors compress all the same.
  */
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from "node:zlib";
+import { type EgressError, egressError } from "./errors.ts";
 import type { Answer, ExchangeRequest } from "./exchange.ts";
-import { egressError } from "./errors.ts";
 
 /** Set by the connection, or none of a caller's business: another `host` would also change the name TLS checks. */
 const NOT_THE_CALLERS = new Set([
@@ -18,7 +21,7 @@ const NOT_THE_CALLERS = new Set([
   "upgrade",
 ]);
 
-/** What the body no longer is after decoding, and cookies, which nobody here keeps. */
+/** What the body no longer is after decoding, and cookies, which are not kept. */
 const NOT_HANDED_ON = new Set([
   "connection",
   "content-encoding",
@@ -96,4 +99,45 @@ export function toResponse({ status, headers }: Answer, body: Buffer<ArrayBuffer
     else for (const one of value) handedOn.append(name, one);
   }
   return new NativeResponse(NULL_BODY_STATUS.has(status) ? null : body, { status, headers: handedOn });
+}
+
+type Bytes = Buffer<ArrayBuffer>;
+type Decoder = (data: Bytes, options: ZlibOptions) => Bytes;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: gunzipSync,
+  "x-gzip": gunzipSync,
+  // rfc9110#8.4.1.2 means the zlib format; some servers send raw deflate, which never starts with its 4-bit method 8.
+  deflate: (data, options) =>
+    ((data[0] ?? 0) & 0x0f) === 8 ? inflateSync(data, options) : inflateRawSync(data, options),
+  br: brotliDecompressSync,
+};
+
+/**
+ * @param origin for `detail`
+ * @throws EgressError too_large, or broken for damaged data, and for codings we do not know or several at once
+ */
+//= bar#EG-8
+export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
+  const data = Buffer.concat(chunks);
+  const name = String(headers["content-encoding"] ?? "")
+    .trim()
+    .toLowerCase();
+  if (data.length === 0 || name === "" || name === "identity") return data;
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (decode === undefined) throw egressError("broken", true, `${origin}: unknown content coding`);
+  try {
+    return decode(data, { maxOutputLength: maxBodyBytes });
+  } catch (error) {
+    throw decodingError(error, origin);
+  }
+}
+
+function decodingError(error: unknown, origin: string): EgressError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  return egressError(
+    code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "broken",
+    true,
+    `${origin}: decoding failed, ${code}`,
+  );
 }

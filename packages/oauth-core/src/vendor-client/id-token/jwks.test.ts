@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../ports.ts";
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
-import { usableKeys } from "./jwks-keys.ts";
+import { usableKeys } from "./jwks.ts";
 
 const RSA = newIdTokenKey("RS256", "rsa").publicJwk as unknown as JsonObject;
 const EC = newIdTokenKey("ES256", "ec").publicJwk as unknown as JsonObject;

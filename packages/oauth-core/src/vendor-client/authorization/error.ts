@@ -1,0 +1,83 @@
+/**
+ * The vendor answers the authorization request with an error. What it means here, and what the client reads of it; nothing is
+ * asked for that. The `iss` of the same answer is checked in issuer.ts.
+ */
+import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
+import type { Parameters } from "../../protocol/parameters.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import { ownMeaning, safeVendorCode } from "../errors.ts";
+
+const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
+  ["temporarily_unavailable", "temporarily_unavailable"],
+  ["invalid_scope", "invalid_scope"],
+  ["invalid_client", "vendor_credentials_rejected"],
+  ["unauthorized_client", "vendor_credentials_rejected"],
+  ["consent_required", "access_denied"],
+]);
+
+/** These words say it whatever the subject is, also joined to one: `access_denied`, `user_cancelled_login`, `UserCancel`, `accessdenied`. */
+const CANCELLED =
+  /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ation|deny|denied|declines?|declined)(_|$)/;
+/** Of these, machines are subjects too: the subject has to be the person or the consent, or missing. */
+const ABORTED =
+  /^abort(ed)?$|(^|_)(user|consent)_?(aborts?|rejects?|refuses?|(abort|reject|refus)ed)(_|$)|(^|_)(abort|reject|refus)ed_by_(the_)?(user|end_?user|resource_owner)(_|$)/;
+
+/** A person said no. */
+function isCancelled(folded: string): boolean {
+  return CANCELLED.test(folded) || ABORTED.test(folded);
+}
+
+/** What a vendor's error on the callback is here. */
+export interface CallbackError {
+  readonly code: OAuthErrorCode;
+  /** The vendor's own code, cut to the characters it may have. */
+  readonly vendorError: string;
+  /** Where the vendor's file says more than a code. */
+  readonly reason?: string;
+  readonly description?: string;
+}
+
+/**
+ * @param parameters of the callback as received; `error` is there
+ * @param vendor its own codes and its own reading of them, which win
+ */
+export function mapCallbackError(
+  parameters: Readonly<Record<string, string>> & { readonly error: string },
+  vendor: Partial<Pick<ResolvedVendor, "callbackErrors" | "classifyError">> = {},
+): CallbackError {
+  const error = vendor.classifyError?.(parameters) ?? parameters.error;
+  const folded = error
+    .slice(0, 64)
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[\s.-]+/g, "_");
+  const usual = CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
+  return { code: usual, vendorError: safeVendorCode(error), ...ownMeaning(vendor.callbackErrors, error) };
+}
+
+/**
+ * A vendor's error on the callback, as the client reads it in its redirect.
+ *
+ * @param vendorError the `error` parameter as received
+ */
+export function relayedError(
+  vendorError: string,
+  parameters: Parameters,
+  vendor: ResolvedVendor,
+  credentialsSource: VendorCredentials["source"],
+): OAuthError {
+  const sent = Object.fromEntries(parameters.names().map((name) => [name, parameters.get(name) ?? ""]));
+  const mapped = mapCallbackError({ ...sent, error: vendorError }, vendor);
+  const { code, description = describe(code), reason } = mapped;
+  return new OAuthError(code, description, {
+    vendorError: mapped.vendorError,
+    ...(reason === undefined ? {} : { reason }),
+    ...(code === "vendor_credentials_rejected" ? { credentialsSource } : {}),
+  });
+}
+
+function describe(code: string): string {
+  if (code === "access_denied") return "The user cancelled at the vendor";
+  if (code === "vendor_credentials_rejected") return "The vendor refused the client credentials: update them";
+  return "The vendor answered with an error";
+}
