@@ -15,7 +15,7 @@ import type { Clock, Fetch } from "../ports.ts";
 import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
-import { type Authenticate, clientAuthentication } from "./token/client-authentication.ts";
+import { type Authenticate, clientAuthentication } from "./authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
 
 export interface VendorClientDeps {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../ports.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import { memberAt } from "../userinfo/member-path.ts";
-import { basicCredentials } from "../token/client-authentication.ts";
+import { basicCredentials } from "../authentication.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
 import type { TokenInformation } from "./introspect.ts";
 import { readObject, requireAnswer } from "../answer.ts";

@@ -7,7 +7,7 @@ import { OAuthError } from "../../protocol/errors.ts";
 import type { RevocationDialect } from "../../vendors/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
-import { basicCredentials } from "./client-authentication.ts";
+import { basicCredentials } from "../authentication.ts";
 import type { TokenAnswer } from "./response.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";

@@ -2,11 +2,11 @@
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { type JWTPayload, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Secret } from "../../protocol/secret.ts";
-import { createTestAuthority } from "../../testing/certificates.ts";
-import { REFRESH_TOKEN } from "../../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../../testing/vendor-lab.ts";
-import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
+import { Secret } from "../protocol/secret.ts";
+import { createTestAuthority } from "../testing/certificates.ts";
+import { REFRESH_TOKEN } from "../testing/faulty-vendor.ts";
+import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
+import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const { cert } = createTestAuthority().issue(["app.example"], undefined, keys);
