@@ -1,6 +1,6 @@
 /**
- * The composition root: settings and a definition in, a Hono app out. Everything a server is made of is bound here, once; the
- * one place that knows both modes.
+ * The composition root: settings and a definition in, a Hono app out. Everything a server is made
+ * of is bound here, once; the one place that knows both modes.
  */
 import {
   type Clock,
@@ -45,7 +45,10 @@ const API_ANSWER_BYTES = 8 * 1024 * 1024;
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
 
-/** Opens no port and asks nobody: a vendor, store or key service that is down shows at the first use. */
+/**
+ * Opens no port and sends nothing: a vendor, store or key service that is down shows at the first
+ * use.
+ */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   const { now, log, storage } = options;
   const { vendor: entry, scopes, apiHosts } = settings.vendor;

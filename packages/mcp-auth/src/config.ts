@@ -1,6 +1,6 @@
 /**
- * The settings of a server from its environment variables, read once at start. The only reader of process.env; the rest is in
- * config/, where variables.ts says what each variable means.
+ * The settings of a server from its environment variables, read once at start. The only reader of
+ * process.env; the rest is in config/, where variables.ts says what each variable means.
  */
 import { configError, type Environment } from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";

@@ -17,8 +17,8 @@ export interface ServerDefinition {
    */
   readonly configure?: (server: McpServer) => void;
   /**
-   * For what `configure` registers that asks the client in several rounds: judges the state that comes back with its answers,
-   * which anybody may have changed on the way. The SDK's `createRequestStateCodec` makes one.
+   * For what `configure` registers that asks the client in several rounds: verifies the state that comes back with its answers,
+   * which the client may have changed. The SDK's `createRequestStateCodec` makes one.
    */
   readonly requestState?: NonNullable<ServerOptions["requestState"]>;
 }

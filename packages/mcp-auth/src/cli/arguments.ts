@@ -15,8 +15,8 @@ export const HELP = `Usage: node main.js [COMMAND]
 Without a command the server runs.
 
 Commands
-  links list [USER]      who has connected an account at the vendor, and whether the connection works
-  links revoke USER      end a user's connection: their sessions here, their tokens at the vendor, the record
+  links list [USER]      whose accounts at the vendor are linked, and whether each link works
+  links revoke USER      end a user's link: their sessions here, their tokens at the vendor, the record
   token-store audit|migrate|strip [OPTIONS]
                          take the table of tokens from plaintext to ciphertext; token-store --help has the options,
                          of which --issuer is filled in for this server's vendor

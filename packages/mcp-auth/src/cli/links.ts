@@ -1,6 +1,6 @@
 /** `links list` and `links revoke`: who has connected an account, and how the operator ends that. Text for people. */
 import type { Link } from "@oauth-broker/token-store";
-import type { ToldVendor } from "../hosted/vendor-links/link.ts";
+import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
 
 /** What a server keeps, as these commands see it. */
 export interface OperatorLinks {
@@ -15,7 +15,7 @@ export interface OperatorLinks {
   /** @returns how many sessions were live */
   endSessions(user: string): Promise<number>;
   /** Ends the link here, tells the vendor, removes the record. @returns what the vendor made of it, where it was told */
-  endLink(user: string): Promise<{ readonly vendor?: ToldVendor }>;
+  endLink(user: string): Promise<{ readonly vendor?: VendorRevocation }>;
   close(): Promise<void>;
 }
 
@@ -57,20 +57,24 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
       say(`${shown(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
     return sessions === 0 ? 1 : 0;
   }
-  const { vendor: told } = await links.endLink(user);
+  const { vendor: revocation } = await links.endLink(user);
   print(`The link to ${vendor.name} is removed here.`);
-  return tellOutcome(told, vendor, output);
+  return printRevocation(revocation, vendor, output);
 }
 
-function tellOutcome(told: ToldVendor | undefined, vendor: OperatorLinks["vendor"], { print, say }: Output): number {
+function printRevocation(
+  revocation: VendorRevocation | undefined,
+  vendor: OperatorLinks["vendor"],
+  { print, say }: Output,
+): number {
   const byHand = vendor.revocationHelp ?? "The user can remove this app in the account settings there";
-  if (told === "token" || told === "grant")
-    print(`${vendor.name} has revoked the ${told === "grant" ? "grant" : "token"}.`);
-  if (told === "already") print(`${vendor.name} did not know the token any more.`);
-  if (told === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
-  if (told === undefined) say(`The tokens could not be read, so ${vendor.name} was not told. ${byHand}.`);
-  if (told === "failed") say(`${vendor.name} could not be told, and may still accept the token. ${byHand}.`);
-  return told === undefined || told === "failed" ? 1 : 0;
+  if (revocation === "token" || revocation === "grant")
+    print(`${vendor.name} has revoked the ${revocation === "grant" ? "grant" : "token"}.`);
+  if (revocation === "already") print(`${vendor.name} did not know the token any more.`);
+  if (revocation === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
+  if (revocation === undefined) say(`The tokens could not be read, so ${vendor.name} was not told. ${byHand}.`);
+  if (revocation === "failed") say(`${vendor.name} could not be told, and may still accept the token. ${byHand}.`);
+  return revocation === undefined || revocation === "failed" ? 1 : 0;
 }
 
 async function hasLink(user: string, links: OperatorLinks): Promise<boolean> {

@@ -35,7 +35,7 @@ describe("the operator's commands on a server's own storage", () => {
     const { records: table, keys, context } = storage;
     const parts = createServerRecords({ records: table, keys, context });
     const source = { vendor: KEY.vendor, issuer: KEY.issuer };
-    await createUserSessions({ ...parts, now: systemClock, audience, source }).enter("U1", "s1");
+    await createUserSessions({ ...parts, now: systemClock, audience, source }).add("U1", "s1");
     await storage.close();
   }
 

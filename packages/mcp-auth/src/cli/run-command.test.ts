@@ -1,7 +1,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Link } from "@oauth-broker/token-store";
 import { describe, expect, it, vi } from "vitest";
-import type { ToldVendor } from "../hosted/vendor-links/link.ts";
+import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
 import { runCommand } from "./run-command.ts";
 
 const LINKS: readonly Link[] = [
@@ -12,7 +12,7 @@ const LINKS: readonly Link[] = [
 
 interface Given {
   readonly sessions?: number;
-  readonly told?: ToldVendor | undefined;
+  readonly told?: VendorRevocation | undefined;
   readonly links?: readonly Link[];
   readonly fails?: Error;
 }
@@ -81,7 +81,7 @@ describe("links revoke", () => {
     expect(err).toEqual([]);
   });
 
-  it.each<[ToldVendor | undefined, number, string]>([
+  it.each<[VendorRevocation | undefined, number, string]>([
     ["token", 0, "Slack has revoked the token."],
     ["already", 0, "Slack did not know the token any more."],
     [

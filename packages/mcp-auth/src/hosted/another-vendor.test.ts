@@ -1,6 +1,7 @@
 /**
- * The operator sets another vendor, or another issuer of the same id, over the same table: user `user` of the vendor of before is
- * not user `user` of the present one. The twins are in table-writer.twin.test.ts.
+ * The operator sets another vendor, or another issuer of the same id, over the same table: user
+ * `user` of the vendor of before is not user `user` of the present one. The twins are in
+ * table-writer.twin.test.ts.
  */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -69,7 +70,8 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
       body: new URLSearchParams({ token: old.refresh, client_id: "desk" }),
     });
     expect(await after.gate.identify(present.access)).toBeDefined();
-    // The last session of the present vendor's user: the link ends with it, although one of before is live.
+    // The last session of the present vendor's user: the link ends with it, although one of before
+    // is live.
     await after.request("/revoke", {
       method: "POST",
       body: new URLSearchParams({ token: present.access, client_id: "desk" }),
@@ -83,7 +85,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
 
   it("finishes no sign-in that began at the vendor of before, on any leg", async () => {
     const browser = before.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const cookie = browser.jar.header(callback) ?? "";
     const answer = await after.request(callback.pathname + callback.search, { headers: { cookie } });
     expect(await expectPage(answer)).toContain("state_unknown");

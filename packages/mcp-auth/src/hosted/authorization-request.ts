@@ -1,6 +1,7 @@
 /**
- * What a client asks for at `/authorize`, read and checked the same way for both callbacks: first who asks and where the answer
- * may go, which decides whether an error is a page or a redirect; then the rest. Shared by platform-callback/ and server-callback/.
+ * What a client asks for at `/authorize`, read and checked the same way for both callbacks: first
+ * who asks and where the answer may go, which decides whether an error is a page or a redirect;
+ * then the rest. Shared by platform-callback/ and server-callback/.
  */
 import {
   hasIdTokens,
@@ -18,7 +19,11 @@ import { requireOwnResource } from "./paths.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
-  /** Exact, or with the freedom native clients have in their port. @throws OAuthError invalid_redirect_uri */
+  /**
+   * Exact, or with the freedom native clients have in their port.
+   *
+   * @throws OAuthError invalid_redirect_uri
+   */
   readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
 }
 

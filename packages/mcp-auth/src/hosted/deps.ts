@@ -1,4 +1,6 @@
-/** What hosted mode is made of, bound once in app.ts. Functions take the part they use with `Pick`. */
+/**
+ * What hosted mode is made of, bound once in app.ts. Functions take the part they use with `Pick`.
+ */
 import type { Clock, Fetch, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
@@ -8,12 +10,17 @@ import type { Sessions } from "./sessions/session.ts";
 export interface HostedDeps {
   readonly settings: HostedSettings;
   readonly now: Clock;
-  /** On the same table, or in the same folder, as the tokens; each under a MAC of the server key. */
+  /**
+   * On the same table, or in the same folder, as the tokens; each under a MAC of the server key.
+   */
   readonly records: RecordStore;
   readonly tokens: TokenStore;
   readonly serverKey: ServerKey;
   readonly sessions: Sessions;
   readonly vendorClient: VendorClient;
-  /** For Client ID Metadata Documents: that of egress.ts which reaches public addresses alone, and reads little. */
+  /**
+   * For Client ID Metadata Documents: that of egress.ts which reaches public addresses alone, and
+   * reads little.
+   */
   readonly fetchDocument: Fetch;
 }

@@ -1,6 +1,7 @@
 /**
- * Hosted mode's gate to `/mcp`: a token of ours becomes the user it was issued for, with that user's vendor token. The link is
- * looked at before any tool runs, so that a dead grant is a 401 the client can act on and not an error inside a tool.
+ * Hosted mode's gate to `/mcp`: a token of ours becomes the user it was issued for, with that
+ * user's vendor token. The link is looked at before any tool runs, so that a dead grant is a 401
+ * the client can act on and not an error inside a tool.
  */
 import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
@@ -38,7 +39,10 @@ async function linkOf(
   }
 }
 
-/** What the vendor says of our client, or says wrongly, is no fault of the caller's, and the link lives. */
+/**
+ * What the vendor says of our client, or says wrongly, is no fault of the caller's, and the link
+ * lives.
+ */
 function asOutage(error: OAuthError): OAuthError {
   if (error.code !== "vendor_credentials_rejected" && error.code !== "vendor_response_invalid") return error;
   return new OAuthError("temporarily_unavailable", "The vendor token cannot be renewed now", {
@@ -48,7 +52,10 @@ function asOutage(error: OAuthError): OAuthError {
   });
 }
 
-/** What was read for the request serves its first call at the vendor; a call that comes later reads again. */
+/**
+ * What was read for the request serves its first call at the vendor; a call that comes later reads
+ * again.
+ */
 const FIRST_SECONDS = 5;
 
 function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
@@ -74,7 +81,10 @@ function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Cal
   };
 }
 
-/** A call has what both the session and the link have. A link that does not say what it permits may permit all that is asked for. */
+/**
+ * A call has what both the session and the link have. A link that does not say what it permits may
+ * permit all that is asked for.
+ */
 export function scopesOf(
   { scope }: Pick<LiveSession, "scope">,
   link: Pick<StoredTokens, "tokens">,
@@ -85,7 +95,10 @@ export function scopesOf(
   return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };
 }
 
-/** Another sign-in may have widened the link while the call ran: the call was admitted for what the link permitted then. */
+/**
+ * Another sign-in may have widened the link while the call ran: the call was admitted for what the
+ * link permitted then.
+ */
 function asChecked(tokens: StoredTokens, { vendorScope = [] }: Pick<Caller, "vendorScope">): StoredTokens {
   if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;
   throw new OAuthError("temporarily_unavailable", "The user's link permits more by now: call again");

@@ -1,4 +1,7 @@
-/** Hosted mode, put together: this server is an OAuth authorization server and keeps its users' vendor tokens. For app.ts. */
+/**
+ * Hosted mode, put together: this server is an OAuth authorization server and keeps its users'
+ * vendor tokens. For app.ts.
+ */
 import type { Clock, Fetch, VendorClient } from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Mode } from "../mode.ts";

@@ -1,7 +1,7 @@
 /**
- * What clients read before anything else: this authorization server (RFC 8414) and the resource it is
- * for (RFC 9728). Every URL is made from `DEPLOYMENT_URL`, never from a request. All of it is public,
- * so pages of every origin may read it.
+ * What clients read before anything else: this authorization server (RFC 8414) and the resource it
+ * is for (RFC 9728). Every URL is made from `DEPLOYMENT_URL`, never from a request. All of it is
+ * public, so pages of every origin may read it.
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
@@ -11,7 +11,10 @@ import { PATHS, resourceOf } from "./paths.ts";
 
 const READABLE = { "access-control-allow-origin": "*" };
 
-/** @throws OAuthError as VendorClient.resolve: metadata that lacks `vendor_issuer` would make the platform refuse the vendor */
+/**
+ * @throws OAuthError as VendorClient.resolve: metadata that lacks `vendor_issuer` would make the
+ *   platform refuse the vendor
+ */
 export async function authorizationServerMetadata({
   settings,
   vendorClient,
@@ -50,13 +53,19 @@ function hasRegistration(callback: HostedSettings["callback"]): boolean {
   return callback.kind === "platform" ? callback.registers : callback.registration !== undefined;
 }
 
-/** The authorization response is the vendor's own: where it brings an `iss`, that is the vendor's, and the platform must know whose. */
+/**
+ * The authorization response is the vendor's own: where it brings an `iss`, that is the vendor's,
+ * and the platform must know whose.
+ */
 //= rfc9207#2.4
 function vendorIssuer({ issExpected, issuer, issuerTemplate }: ResolvedVendor): { vendor_issuer?: string } {
   return issExpected && issuer !== undefined && issuerTemplate === undefined ? { vendor_issuer: issuer } : {};
 }
 
-/** @returns for the log at start: what standard clients will refuse here. Undefined also while the vendor cannot be asked */
+/**
+ * @returns for the log at start: what standard clients will refuse here. Undefined also while the
+ *   vendor cannot be asked
+ */
 export async function vendorIssuerWarning({
   settings,
   vendorClient,
@@ -72,7 +81,8 @@ export function protectedResourceMetadata({ deploymentUrl, vendor }: HostedSetti
   const described = {
     resource: resourceOf(deploymentUrl),
     authorization_servers: [deploymentUrl],
-    // A refresh token is between the client and the authorization server: the resource needs no scope for it.
+    // A refresh token is between the client and the authorization server: the resource needs no
+    // scope for it.
     scopes_supported: vendor.scopes.filter((scope) => scope !== "offline_access"),
     bearer_methods_supported: ["header"],
   };

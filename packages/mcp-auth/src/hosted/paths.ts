@@ -1,6 +1,6 @@
 /**
- * Where things are below `DEPLOYMENT_URL`: every URL that leaves this server is made here, and the resource that clients may name
- * is compared here.
+ * Where things are below `DEPLOYMENT_URL`: every URL that leaves this server is made here, and the
+ * resource that clients may name is compared here.
  */
 import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 import type { HostedSettings } from "../settings.ts";

@@ -1,4 +1,7 @@
-/** The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and Origin. */
+/**
+ * The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and
+ * Origin.
+ */
 import { type Parameters, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/hono";
 import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
@@ -18,7 +21,7 @@ import { createClientDocuments } from "./clients/metadata-document.ts";
 import { createServerClients } from "./clients/find-client.ts";
 import { createFlows } from "./server-callback/policy.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
-import { noteUse, registerClient, type RegistrationRules } from "./clients/registration.ts";
+import { markUsed, registerClient, type RegistrationRules } from "./clients/registration.ts";
 import { createUnusedClients } from "./clients/unused-clients.ts";
 import { answerToken, type TokenDeps } from "./token.ts";
 
@@ -95,7 +98,7 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
       ...deps,
       findClient: clients.findHolder,
       redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
-      noteUse: (client) => noteUse(client, hosted),
+      markUsed: (client) => markUsed(client, hosted),
     }),
     ...(registration === undefined ? [] : [registrationRoute(registration, hosted, addressOf)]),
   ];
@@ -114,13 +117,13 @@ function registrationRoute(
     path: PATHS.register,
     surface: "api",
     handle: async (c) => {
-      const admit = async (clientId: string): Promise<void> => {
+      const makeRoom = async (clientId: string): Promise<void> => {
         const address = addressOf(c);
         registrations.requireLeft(address);
         registrations.add(address);
-        await unusedClients.admit(clientId);
+        await unusedClients.makeRoom(clientId);
       };
-      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, admit });
+      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, makeRoom });
     },
   };
 }
@@ -146,7 +149,10 @@ function tokenRoutes(deps: TokenDeps): Route[] {
   ];
 }
 
-/** Where every request counts, and where only refused ones do: a platform's backend refreshes for all its users. */
+/**
+ * Where every request counts, and where only refused ones do: a platform's backend refreshes for
+ * all its users.
+ */
 const EVERY_REQUEST: ReadonlySet<string> = new Set([PATHS.authorize, PATHS.callback]);
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
 

@@ -1,10 +1,12 @@
 /**
- * The key that PKCE #2, nonces and the genuineness of our tokens are derived from, and the records that lie under it: random,
- * made once for a table or folder by whichever process comes first, and read by all the others.
+ * The key that PKCE #2, nonces and the genuineness of our tokens are derived from, and the records
+ * that lie under it: random, made once for a table or folder by whichever process comes first, and
+ * read by all the others.
  *
- * It lies in one record, sealed under a data key of the store's KeyWrapper. Without one, which is mode `bridge` without a KMS
- * key, it lies there as it is, like the tokens do. A process that has a wrapper does not take such a key: a reader of the table
- * knows it, and a writer of the table may have put it there. Where the operator says so, a new key takes its place.
+ * It lies in one record, sealed under a data key of the store's KeyWrapper. Without one, which is
+ * mode `bridge` without a KMS key, it lies there as it is, like the tokens do. A process that has a
+ * wrapper does not take such a key: a reader of the table knows it, and a writer of the table may
+ * have put it there. Where the operator says so, a new key takes its place.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -31,7 +33,11 @@ export type ServerKeyPurpose =
   | "parked-tokens";
 
 export interface ServerKey {
-  /** 32 bytes, the same in every process. @throws OAuthError temporarily_unavailable when it cannot be read now */
+  /**
+   * 32 bytes, the same in every process.
+   *
+   * @throws OAuthError temporarily_unavailable when it cannot be read now
+   */
   derive(purpose: ServerKeyPurpose): Promise<Buffer>;
 }
 
@@ -40,7 +46,10 @@ const SERVER_KEY_BYTES = 32;
 const PLACE = ["server-key"];
 /** The key outlives every clock a process may have; 2255-03-14. */
 const NEVER = 9_000_000_000;
-/** Another process may make or seal the record at the same moment; a third change of it is not to be expected. */
+/**
+ * Another process may make or seal the record at the same moment; a third change of it is not to be
+ * expected.
+ */
 const TRIES = 3;
 
 export interface ServerKeyOptions {
@@ -49,13 +58,16 @@ export interface ServerKeyOptions {
   readonly keys: KeyWrapper | undefined;
   /** Environment and table, so that the record opens nowhere else. */
   readonly context: KeyContext;
-  /** `ADOPT_UNSEALED_SERVER_KEY`: a key that lies unsealed although there are `keys` gives way to a new one, under seal. */
+  /**
+   * `ADOPT_UNSEALED_SERVER_KEY`: a key that lies unsealed although there are `keys` gives way to a
+   * new one, under seal.
+   */
   readonly adoptUnsealed?: boolean;
 }
 
 /**
- * Reads nothing yet: the first `derive` does, and the key is kept for the life of the process. A failure is not kept: the
- * next call tries again.
+ * Reads nothing yet: the first `derive` does, and the key is kept for the life of the process. A
+ * failure is not kept: the next call tries again.
  *
  * @param replaceUnsealed a twin passes a weaker one: docs/decisions/0006
  */
@@ -82,7 +94,9 @@ export function createServerKey(options: ServerKeyOptions, replaceUnsealed = key
 }
 
 export interface ServerRecordsOptions extends ServerKeyOptions {
-  /** Told of the kind of every row that was not written under the server key, or was changed since. */
+  /**
+   * Told of the kind of every row that was not written under the server key, or was changed since.
+   */
   readonly onRefused?: (kind: string) => void;
 }
 
@@ -93,7 +107,8 @@ export interface ServerRecords {
 }
 
 /**
- * Every record but the server key's lies under a MAC of that key: write access to the table alone makes no user another.
+ * Every record but the server key's lies under a MAC of that key: write access to the table alone
+ * makes no user another.
  *
  * @param options.records the table or file as it is
  * @param replaceUnsealed as for createServerKey
@@ -153,11 +168,12 @@ async function read(
 }
 
 /**
- * For a key that lies unsealed although there is one to seal it: every reader of the table knows it, and a writer of the table
- * may have put it there.
+ * For a key that lies unsealed although there is one to seal it: every reader of the table knows
+ * it, and a writer of the table may have put it there.
  *
  * @param adoptUnsealed the word of the operator, `ADOPT_UNSEALED_SERVER_KEY`
- * @returns the key that takes its place: a new one, so that what was made or forged under the open one ends with it
+ * @returns the key that takes its place: a new one, so that what was made or forged under the open
+ *   one ends with it
  * @throws OAuthError temporarily_unavailable without that word
  */
 function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {

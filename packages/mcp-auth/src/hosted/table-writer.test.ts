@@ -1,6 +1,7 @@
 /**
- * What a writer of the table cannot do who lacks the server key: be another user. The twins are in table-writer.twin.test.ts.
- * That rows can be taken away, or an older copy put back, is in docs/exceptions.md.
+ * What a writer of the table cannot do who lacks the server key: be another user. The twins are in
+ * table-writer.twin.test.ts. That rows can be taken away, or an older copy put back, is in
+ * docs/exceptions.md.
  */
 import { randomBytes } from "node:crypto";
 import type { JsonObject, KeyWrapper, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
@@ -12,7 +13,10 @@ import { createServerRecords } from "./server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 
-/** Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless it is named. */
+/**
+ * Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless
+ * it is named.
+ */
 async function overwrite(
   table: RecordStore,
   key: RecordKey,
@@ -103,7 +107,8 @@ describe("a session whose row was written by another", () => {
     const place = { audience: AUDIENCE, source: SOURCE, serverKey: test.serverKey };
     const [from, at] = [await indexKey(WHO.user, place), await indexKey("T1:VICTIM", place)];
     await overwrite(records, from, (data) => data, { key: at });
-    // The victim's sessions cannot be told any more; those of the writer are not ended in their place.
+    // The victim's sessions cannot be told any more; those of the writer are not ended in their
+    // place.
     expect(await sessions.endAll("T1:VICTIM")).toBe(0);
     for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeDefined();
   });
@@ -124,7 +129,7 @@ describe("a flow whose row was written by another", () => {
     ["browser", { cookieHash: "A".repeat(43) }],
   ])("bar#TS-3 with another %s ends at the callback and at /token", async (_what, change) => {
     const [early, late] = [fixture.browser(), fixture.browser()];
-    const vendor = await early.leave();
+    const vendor = await early.approve();
     const keyOf = (handle: string | null): RecordKey => ({ kind: "authorization", id: handle?.split(".")[0] ?? "" });
     await overwrite(fixture.table, keyOf(vendor.searchParams.get("state")), (data) => ({ ...data, ...change }));
     const callback = await early.consent(vendor);
@@ -171,7 +176,8 @@ describe("a server key that a writer of the table put there", () => {
     const table = memoryRecordStore({ now: clock });
     const key = randomBytes(32).toString("base64url");
     await table.create({ key: PLANTED, stage: "plain", data: { v: 1, key }, expiresAt: 9_000_000_000 });
-    // With the key at hand the writer makes a session as the server would, for a user of the writer's choice.
+    // With the key at hand the writer makes a session as the server would, for a user of the
+    // writer's choice.
     const forged = createServerRecords({ records: table, keys: undefined, context });
     const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
     const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });

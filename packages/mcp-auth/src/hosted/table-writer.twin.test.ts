@@ -1,4 +1,7 @@
-/** The twins of table-writer.test.ts and another-vendor.test.ts: one defence taken out each, and the attack works. */
+/**
+ * The twins of table-writer.test.ts and another-vendor.test.ts: one defence taken out each, and the
+ * attack works.
+ */
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

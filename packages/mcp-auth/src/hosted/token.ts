@@ -15,7 +15,7 @@ export interface TokenDeps extends HostedDeps {
   readonly findClient: FindClient;
   readonly redeemCode: RedeemCode;
   /** Told of every client that got tokens. */
-  readonly noteUse?: (client: HostedClient) => Promise<void>;
+  readonly markUsed?: (client: HostedClient) => Promise<void>;
 }
 
 export interface TokenRequest {
@@ -33,7 +33,7 @@ export async function answerToken(
   const client = await requireClient(authorization, parameters, deps.findClient);
   trace.clientId = client.clientId;
   const tokens = await grant(parameters, client, deps, trace);
-  await deps.noteUse?.(client);
+  await deps.markUsed?.(client);
   return jsonAnswer(200, asResponse(tokens));
 }
 
@@ -50,10 +50,11 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
 }
 
 /**
- * New tokens of ours, as long as the user's link to the vendor lives. A dead link is told here too, so that clients stop and send
- * the user through a new authorization.
+ * New tokens of ours, as long as the user's link to the vendor lives. A dead link is told here too,
+ * so that clients stop and send the user through a new authorization.
  *
- * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the session lives
+ * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the
+ *   session lives
  */
 //= rfc6749#6
 async function redeemRefreshToken(

@@ -1,4 +1,6 @@
-/** Environments of servers that start, for tests to change. The vendor is one of the operator's own. */
+/**
+ * Environments of servers that start, for tests to change. The vendor is one of the operator's own.
+ */
 const OWN = {
   VENDOR: "my-vendor",
   VENDOR_AUTHORIZATION_URL: "https://vendor.example.com/authorize",

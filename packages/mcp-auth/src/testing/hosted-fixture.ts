@@ -1,6 +1,7 @@
 /**
- * Hosted mode with the platform's callback: our routes, the sandbox's OpenID provider as the vendor, stores in
- * memory that can be made to fail, and the platform with its user's browser. The vendor may be any other.
+ * Hosted mode with the platform's callback: our routes, the sandbox's OpenID provider as the
+ * vendor, stores in memory that can be made to fail, and the platform with its user's browser. The
+ * vendor may be any other.
  */
 import {
   type Clock,
@@ -79,7 +80,9 @@ export interface FixtureOptions {
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
-  /** Time passes by `clock.advance` alone, so that a test may stand one second before a deadline. */
+  /**
+   * Time passes by `clock.advance` alone, so that a test may stand one second before a deadline.
+   */
   readonly frozen?: boolean;
   /** Given the fixture's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
@@ -206,7 +209,11 @@ function failing<Store extends object>(store: Store, name: "records" | "tokens",
 
 export interface OpenIdFixture extends HostedFixture {
   readonly provider: OpenIdProvider;
-  /** The user goes to the vendor and says yes. @returns the parameters of the platform's callback */
+  /**
+   * The user goes to the vendor and says yes.
+   *
+   * @returns the parameters of the platform's callback
+   */
   consent(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
   /** All of it. @returns our token answer */
   connect(parameters?: Record<string, string | undefined>): Promise<TokenAnswer>;

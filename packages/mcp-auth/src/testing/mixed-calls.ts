@@ -1,6 +1,7 @@
 /**
- * Calls of many users at once at one server, each with a canary: the vendor says whose token it was sent, the tool says for
- * whom it ran. The whole app in hosted mode on an SQLite file; only the socket in front of it is left out.
+ * Calls of many users at once at one server, each with a canary: the vendor says whose token it was
+ * sent, the tool says for whom it ran. The whole app in hosted mode on an SQLite file; only the
+ * socket in front of it is left out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +33,9 @@ const account = defineTool({
 });
 
 export interface MixedCalls {
-  /** Answers of this server as they came, of `calls` calls, as many at a time as there are users. */
+  /**
+   * Answers of this server as they came, of `calls` calls, as many at a time as there are users.
+   */
   run(calls: number): Promise<readonly MixedAnswer[]>;
   /** At the vendor so far. */
   refreshes(): number;

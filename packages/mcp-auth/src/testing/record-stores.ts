@@ -1,4 +1,7 @@
-/** Every kind of record store a server may stand on, so that what is kept in records is tested on all of them. */
+/**
+ * Every kind of record store a server may stand on, so that what is kept in records is tested on
+ * all of them.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Hosted mode with the server's own callback: hosted-fixture.ts with three kinds of clients, and browsers that keep
- * cookies between our pages and the vendor's.
+ * Hosted mode with the server's own callback: hosted-fixture.ts with three kinds of clients, and
+ * browsers that keep cookies between our pages and the vendor's.
  */
 import { defined, defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
 import {
@@ -65,7 +65,7 @@ export interface TestBrowser {
   /** @returns what the decision answers */
   decide(page: ShownPage, decision?: string): Promise<Response>;
   /** Asked and approved. @returns where the vendor is */
-  leave(parameters?: RequestParameters): Promise<URL>;
+  approve(parameters?: RequestParameters): Promise<URL>;
   /** At the vendor. @returns our callback with its answer, not requested */
   consent(vendor: URL, options?: Partial<DriveConsentOptions>): Promise<URL>;
   /** Our callback. @returns where it leads */
@@ -151,7 +151,7 @@ function browserOf(fixture: HostedFixture): TestBrowser {
       return { html, fields: Object.fromEntries(parseForms(html)[0]?.fields ?? []) };
     },
     decide: ({ fields }, decision = "approve") => browser.post("/authorize", { ...fields, decision }),
-    leave: async (parameters) => {
+    approve: async (parameters) => {
       const answer = await browser.decide(await browser.ask(parameters));
       expect(answer.status).toBe(303);
       return location(answer);
@@ -159,7 +159,7 @@ function browserOf(fixture: HostedFixture): TestBrowser {
     consent: (vendor, given = {}) =>
       driveConsent(vendor, { cookieJar: jar, stopAt: (url) => url.href.startsWith(SERVER), ...given }),
     finish: async (callback) => location(await send(callback.pathname + callback.search)),
-    connect: async (parameters) => browser.finish(await browser.consent(await browser.leave(parameters))),
+    connect: async (parameters) => browser.finish(await browser.consent(await browser.approve(parameters))),
   };
   return browser;
 }
@@ -196,7 +196,9 @@ export interface StubServerFixture extends ServerFixture {
   readonly stub: StubVendor;
 }
 
-/** A vendor that asks nobody, takes every code as often as it comes, and whose one user is `user`. */
+/**
+ * A vendor that asks nobody, takes every code as often as it comes, and whose one user is `user`.
+ */
 export async function openStubServerFixture(
   options: Partial<Parameters<typeof openServerFixture>[0]> = {},
 ): Promise<StubServerFixture> {

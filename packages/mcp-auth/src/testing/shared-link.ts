@@ -1,4 +1,7 @@
-/** One user at a vendor that grants what a test says, the sessions of that user, and tools that hand out the vendor token they got. */
+/**
+ * One user at a vendor that grants what a test says, the sessions of that user, and tools that hand
+ * out the vendor token they got.
+ */
 import { defined, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
@@ -10,7 +13,12 @@ import { type FixtureOptions, SERVER } from "./hosted-fixture.ts";
 import { openStubServerFixture, type StubServerFixture } from "./server-fixture.ts";
 
 export interface SharedLink extends StubServerFixture {
-  /** Signs in once more. @param granted as the vendor says it; undefined: it says nothing. @param end of tokens that cannot be renewed */
+  /**
+   * Signs in once more.
+   *
+   * @param granted as the vendor says it; undefined: it says nothing.
+   * @param end of tokens that cannot be renewed
+   */
   signIn(asked: string, granted?: string, end?: { readonly lifetimeSeconds?: number }): Promise<SignedIn>;
   /** @returns the vendor token the tool had, or the answer's status and challenge */
   callTool(name: string, accessToken: string): Promise<string>;

@@ -1,4 +1,7 @@
-/** A gate whose bearer tokens are made of words, for tests of what lies behind it: `alice` calls with the token of Alice. */
+/**
+ * A gate whose bearer tokens are made of words, for tests of what lies behind it: `alice` calls
+ * with the token of Alice.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Caller, Gate } from "../mode.ts";
 

@@ -1,4 +1,7 @@
-/** Sessions as tests have them: over any records, with a key in memory, and what went to the store counted. */
+/**
+ * Sessions as tests have them: over any records, with a key in memory, and what went to the store
+ * counted.
+ */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords } from "@oauth-broker/token-store";
@@ -38,7 +41,10 @@ export interface TestSessions {
   }): Sessions;
 }
 
-/** @param options.records default: in memory @param options.checks replace the real ones, in twins */
+/**
+ * @param options.records default: in memory
+ * @param options.checks replace the real ones, in twins
+ */
 export function testSessions(
   options: {
     readonly records?: RecordStore;

@@ -79,8 +79,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A refresh asks for no more than was granted",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
-    find: "if (!asked.every((token) => session.scope.includes(token))) {",
-    replace: "if (!asked.some((token) => session.scope.includes(token))) {",
+    find: "if (!requested.every((token) => session.scope.includes(token))) {",
+    replace: "if (!requested.some((token) => session.scope.includes(token))) {",
     tests: [SESSIONS],
   },
   {

@@ -1,7 +1,8 @@
 /**
- * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what this server needs of it.
- * Everything else is ignored: no logo is loaded, no policy linked. A registration is for this server alone and refused
- * whole; a document is for every server there is, so what of it is of no use here is left out.
+ * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what
+ * this server needs of it. Everything else is ignored: no logo is loaded, no policy linked. A
+ * registration is for this server alone and refused whole; a document is for every server there is,
+ * so what of it is of no use here is left out.
  */
 import {
   type JsonObject,
@@ -19,7 +20,10 @@ export interface ClientMetadata {
 const MOST_REDIRECT_URIS = 10;
 const LONGEST_NAME = 200;
 
-/** @param text the body of a registration request, as received @throws OAuthError invalid_client_metadata */
+/**
+ * @param text the body of a registration request, as received
+ * @throws OAuthError invalid_client_metadata
+ */
 export function readJsonObject(text: string): JsonObject {
   let value: JsonValue;
   try {

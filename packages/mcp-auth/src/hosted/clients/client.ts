@@ -1,6 +1,6 @@
 /**
- * Who may ask at the authorization server, and where their users may be sent back to. Every client of ours is public and proves
- * a code with PKCE alone.
+ * Who may ask at the authorization server, and where their users may be sent back to. Every client
+ * of ours is public and proves a code with PKCE alone.
  */
 import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 
@@ -17,17 +17,21 @@ export type FindClient = (clientId: string) => Promise<HostedClient | undefined>
 export interface ServerClient extends HostedClient {
   /** As the client calls itself: from outside, to be shown as text and cut. */
   readonly clientName: string;
-  /** Who vouches for it: the operator's list, the host of its metadata document, or none of them. */
+  /**
+   * Who vouches for it: the operator's list, the host of its metadata document, or none of them.
+   */
   readonly knownBy: "configuration" | "metadata_document" | "registration";
 }
 
 export type FindServerClient = (clientId: string) => Promise<ServerClient | undefined>;
 
 /**
- * The client of a token or revocation request. A secret that is presented is refused, not ignored: no client has one.
+ * The client of a token or revocation request. A secret that is presented is refused, not ignored:
+ * no client has one.
  *
  * @param authorization the header as received
- * @throws OAuthError invalid_request for credentials in two places or no `client_id`; invalid_client
+ * @throws OAuthError invalid_request for credentials in two places or no `client_id`;
+ *   invalid_client
  */
 //= rfc6749#3.2.1
 //= bar#AS-20

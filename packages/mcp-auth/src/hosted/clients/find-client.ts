@@ -1,4 +1,7 @@
-/** Where clients are looked for, in the order of trust: the operator's list, their own document, their registration. */
+/**
+ * Where clients are looked for, in the order of trust: the operator's list, their own document,
+ * their registration.
+ */
 import type { ServerCallback } from "../../settings.ts";
 import type { FindClient, FindServerClient } from "./client.ts";
 import type { ClientDocuments } from "./metadata-document.ts";
@@ -9,11 +12,15 @@ export interface FindClientDeps extends Pick<RegistrationDeps, "records"> {
 }
 
 export interface ServerClients {
-  /** Before a user is asked or sent back: all that is known of the client, read anew where it may have changed. */
+  /**
+   * Before a user is asked or sent back: all that is known of the client, read anew where it may
+   * have changed.
+   */
   readonly find: FindServerClient;
   /**
-   * At `/token` and `/revoke`, where all is bound to the id of the client it was issued to. Nothing is fetched: a client's web site
-   * that is down must not end its sessions, and nobody can make this server knock at doors there.
+   * At `/token` and `/revoke`, where all is bound to the id of the client it was issued to. Nothing
+   * is fetched: a client's web site that is down must not end its sessions, and no caller can make
+   * this server send requests there.
    */
   readonly findHolder: FindClient;
 }

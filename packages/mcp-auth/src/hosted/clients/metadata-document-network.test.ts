@@ -1,4 +1,7 @@
-/** Documents of clients over the network of this server: where it does not go, and how much it reads. */
+/**
+ * Documents of clients over the network of this server: where it does not go, and how much it
+ * reads.
+ */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EGRESS_CORPUS } from "../../../../oauth-core/src/testing/egress-corpus.ts";

@@ -1,4 +1,7 @@
-/** Clients that describe themselves at a URL: what is fetched, what is believed, how long it is kept. */
+/**
+ * Clients that describe themselves at a URL: what is fetched, what is believed, how long it is
+ * kept.
+ */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -241,7 +244,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
     const browser = fixture.browser();
     const page = await browser.ask(ASK);
-    const callback = await browser.consent(await browser.leave(ASK));
+    const callback = await browser.consent(await browser.approve(ASK));
     host.answer = () => json({ ...DOCUMENT, redirect_uris: ["https://client.example/new"] });
     await expectPage(await browser.decide(page));
     await expectPage(await browser.get(callback.pathname + callback.search));
@@ -250,7 +253,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
   it("its host is down at the callback: a page to reload, and nothing is spent", async () => {
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave(ASK));
+    const callback = await browser.consent(await browser.approve(ASK));
     host.answer = () => Promise.reject(new Error("down"));
     await expectPage(await browser.get(callback.pathname + callback.search));
     host.answer = () => json(DOCUMENT);

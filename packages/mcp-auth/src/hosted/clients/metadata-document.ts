@@ -1,7 +1,8 @@
 /**
- * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is the https URL of its own
- * description. Fetched from hosts of the operator's list only, over the guarded egress that reaches public addresses alone,
- * follows no redirect and reads five kilobytes. What is wrong is refused and never kept.
+ * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is
+ * the https URL of its own description. Fetched from hosts of the operator's list only, over the
+ * guarded egress that reaches public addresses alone, follows no redirect and reads five kilobytes.
+ * What is wrong is refused and never kept.
  */
 import {
   type Clock,
@@ -35,7 +36,10 @@ const LONGEST_CACHE_SECONDS = 86_400;
 const DEFAULT_CACHE_SECONDS = 300;
 const MOST_DOCUMENTS = 1_000;
 
-/** Documents are anybody's: networks that the operator opened for the vendor are closed to them, and so is our own name. */
+/**
+ * Any caller may name a document: networks that the operator opened for the vendor are closed to
+ * them, and so is our own name.
+ */
 //= bar#AS-13
 export function documentEgress({
   egress: { allowLoopback },
@@ -52,9 +56,15 @@ export function documentEgress({
 }
 
 export interface ClientDocuments {
-  /** Whether a document of this id would be looked at: what was issued to the id is bound to it, and needs no document. */
+  /**
+   * Whether a document of this id would be looked at: what was issued to the id is bound to it, and
+   * needs no document.
+   */
   has(clientId: string): boolean;
-  /** @returns undefined for an id that is no URL a document may be at. @throws OAuthError invalid_client */
+  /**
+   * @returns undefined for an id that is no URL a document may be at.
+   * @throws OAuthError invalid_client
+   */
   find(clientId: string): Promise<ServerClient | undefined>;
 }
 
@@ -75,7 +85,10 @@ export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
   };
 }
 
-/** As it stands, so that two spellings of one URL are not two clients: https, a path, nothing hidden. */
+/**
+ * As it stands, so that two spellings of one URL are not two clients: https, a path, nothing
+ * hidden.
+ */
 //= bar#AS-13
 function isDocumentUrl(clientId: string, { hosts, allowLoopback }: DocumentDeps): boolean {
   const url = clientId.length > 2000 ? null : URL.parse(clientId);
@@ -130,7 +143,11 @@ function cacheSeconds(cacheControl: string | null): number {
   return Math.min(maxAge === undefined ? DEFAULT_CACHE_SECONDS : Number(maxAge), LONGEST_CACHE_SECONDS);
 }
 
-/** One sentence for every cause, so that nobody maps a network by it. @param detail for the log */
+/**
+ * One sentence for every cause, so that no caller maps a network by it.
+ *
+ * @param detail for the log
+ */
 function refused(detail: string, cause?: unknown): OAuthError {
   return new OAuthError(
     "invalid_client",

@@ -1,6 +1,7 @@
 /**
- * The one public client of the platform's callback, and its POST /register (RFC 7591): a caller that registers the platform's
- * redirect URI gets that client. Nothing is stored, and nothing of what the caller says comes back.
+ * The one public client of the platform's callback, and its POST /register (RFC 7591): a caller
+ * that registers the platform's redirect URI gets that client. Nothing is stored, and nothing of
+ * what the caller says comes back.
  */
 import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
@@ -17,7 +18,8 @@ export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirect
 
 /**
  * @param text the body as received
- * @throws OAuthError invalid_client_metadata; invalid_redirect_uri for any other than the platform's, byte for byte
+ * @throws OAuthError invalid_client_metadata; invalid_redirect_uri for any other than the
+ *   platform's, byte for byte
  */
 //= rfc7591#3.2.1
 export function register(text: string, { clientId, redirectUris }: HostedClient): Answer {

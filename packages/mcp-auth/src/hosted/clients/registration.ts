@@ -1,8 +1,9 @@
 /**
- * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator opens it. What registers is
- * a public client with redirect URIs and a name, nothing else. It is forgotten after a day unless a user's consent makes tokens
- * for it, and otherwise ninety days after it last got any; of those without tokens the oldest goes sooner where there are too
- * many (unused-clients.ts).
+ * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator
+ * opens it. What registers is a public client with redirect URIs and a name, nothing else. It is
+ * forgotten after a day unless a user's consent makes tokens for it, and otherwise ninety days
+ * after it last got any; of those without tokens the oldest goes sooner where there are too many
+ * (unused-clients.ts).
  */
 import {
   type Clock,
@@ -21,7 +22,7 @@ export interface RegistrationDeps {
   readonly records: RecordStore;
   readonly now: Clock;
   /** Makes room for the client that is about to be stored. @throws OAuthError slow_down */
-  readonly admit: (clientId: string) => Promise<void>;
+  readonly makeRoom: (clientId: string) => Promise<void>;
 }
 
 export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
@@ -44,14 +45,14 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "loca
 export async function registerClient(
   text: string,
   rules: RegistrationRules,
-  { records, now, admit }: RegistrationDeps,
+  { records, now, makeRoom }: RegistrationDeps,
 ): Promise<Answer> {
   const { clientName, redirectUris } = readRegistration(readJsonObject(text));
   if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
   }
   const clientId = `dcr_${randomToken(16)}`;
-  await admit(clientId);
+  await makeRoom(clientId);
   const issuedAt = now();
   const data: Registered = { v: 1, clientName, redirectUris };
   await records.create({
@@ -77,7 +78,10 @@ function isPermitted(uri: string, { hosts }: RegistrationRules): boolean {
   return hosts.length === 0 || isNative || hosts.includes(host);
 }
 
-/** By the rules of today: what was registered before they were narrowed may not lead anywhere any more. */
+/**
+ * By the rules of today: what was registered before they were narrowed may not lead anywhere any
+ * more.
+ */
 export async function findRegistered(
   clientId: string,
   rules: RegistrationRules,
@@ -91,9 +95,12 @@ export async function findRegistered(
   return { clientId, clientName, redirectUris: permitted, knownBy: "registration" };
 }
 
-/** It got tokens: it must not be forgotten while it is in use. Best effort, and once a day is enough. */
+/**
+ * It got tokens: it must not be forgotten while it is in use. Best effort, and once a day is
+ * enough.
+ */
 //= bar#AS-12
-export async function noteUse(
+export async function markUsed(
   { clientId }: Pick<HostedClient, "clientId">,
   { records, now }: Pick<RegistrationDeps, "records" | "now">,
 ): Promise<void> {
@@ -107,7 +114,10 @@ export async function noteUse(
   await records.advance(key, from, patch).catch(() => undefined);
 }
 
-/** Forgets a client that never got tokens, and no other: a conditional write decides, which a first use makes fail. */
+/**
+ * Forgets a client that never got tokens, and no other: a conditional write decides, which a first
+ * use makes fail.
+ */
 //= bar#AS-12
 export async function forgetUnused(
   clientId: string,

@@ -9,7 +9,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { testServerKey } from "../../testing/test-sessions.ts";
-import { findRegistered, noteUse, registerClient } from "./registration.ts";
+import { findRegistered, markUsed, registerClient } from "./registration.ts";
 import { createUnusedClients } from "./unused-clients.ts";
 
 const NOW = 1_700_000_000;
@@ -26,9 +26,9 @@ let register: () => Promise<string>;
 
 /** One process of the server. */
 function processOn(store: RecordStore, serverKey = KEY): () => Promise<string> {
-  const { admit } = createUnusedClients({ records: store, serverKey, now }, MOST);
+  const { makeRoom } = createUnusedClients({ records: store, serverKey, now }, MOST);
   return async () => {
-    const { body } = await registerClient(METADATA, RULES, { records: store, now, admit });
+    const { body } = await registerClient(METADATA, RULES, { records: store, now, makeRoom });
     return String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
   };
 }
@@ -42,7 +42,7 @@ async function registerAll(count: number): Promise<string[]> {
 const isKnown = async (clientId: string): Promise<boolean> =>
   (await findRegistered(clientId, RULES, { records })) !== undefined;
 const known = async (ids: readonly string[]): Promise<boolean[]> => Promise.all(ids.map(isKnown));
-const use = (clientId: string): Promise<void> => noteUse({ clientId }, { records, now });
+const use = (clientId: string): Promise<void> => markUsed({ clientId }, { records, now });
 
 describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unused clients, in %s", (_, open) => {
   beforeAll(async () => {

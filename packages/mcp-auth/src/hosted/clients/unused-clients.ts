@@ -1,7 +1,7 @@
 /**
  * How many clients may be registered without ever having got tokens: open registration takes in
  * every caller, and what is stored stays bounded all the same. Clients that are used do not count.
- * Beyond the bound the oldest unused client is forgotten, and the newcomer is taken in.
+ * Beyond the bound the oldest unused client is forgotten, and the new one is stored.
  *
  * A ring of slots, so that nothing is searched: the n-th registration takes slot n modulo their
  * number, and the client that stood there, the oldest, goes if it is still unused. The record
@@ -19,7 +19,7 @@ import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
 export interface UnusedClients {
   /** @throws OAuthError temporarily_unavailable */
-  admit(clientId: string): Promise<void>;
+  makeRoom(clientId: string): Promise<void>;
 }
 
 export interface UnusedClientsDeps {
@@ -54,7 +54,7 @@ export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_U
   };
   return {
     //= bar#AS-12
-    admit: async (clientId) => {
+    makeRoom: async (clientId) => {
       const number = await nextNumber();
       await takeSlot(String(number % mostUnused), clientId, deps);
     },

@@ -30,15 +30,15 @@ async function flood(forgetUnused: (clientId: string, records: RecordStore) => P
     ...(await original<typeof Registration>()),
     forgetUnused: (clientId: string) => forgetUnused(clientId, records),
   }));
-  const { findRegistered, noteUse, registerClient } = await import("./registration.ts");
+  const { findRegistered, markUsed, registerClient } = await import("./registration.ts");
   const { createUnusedClients } = await import("./unused-clients.ts");
-  const { admit } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
+  const { makeRoom } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
   const ids: string[] = [];
   for (let index = 0; index < 2 * MOST; index += 1) {
-    const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, admit });
+    const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, makeRoom });
     const clientId = String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
     ids.push(clientId);
-    if (index === 0) await noteUse({ clientId }, { records, now });
+    if (index === 0) await markUsed({ clientId }, { records, now });
   }
   const found = ids.map(async (id) => (await findRegistered(id, { hosts: [] }, { records })) !== undefined);
   return Promise.all(found);

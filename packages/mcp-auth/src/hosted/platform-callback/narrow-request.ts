@@ -1,12 +1,15 @@
 /**
- * What a narrower request asked for. With the platform's callback `/token` does not hear the `scope` of `/authorize`, and a vendor
- * that grants what it was asked for may leave `scope` out of its answer (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES`
- * leave a record; it is no secret and permits nothing. Why: docs/decisions/0033.
+ * What a narrower request asked for. With the platform's callback `/token` does not hear the
+ * `scope` of `/authorize`, and a vendor that grants what it was asked for may leave `scope` out of
+ * its answer (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES` leave a record; it is no
+ * secret and permits nothing. Why: docs/decisions/0033.
  */
 import { hashOf, isSubset, parseScope, type RecordKey } from "@oauth-broker/oauth-core";
 import type { HostedDeps } from "../deps.ts";
 
-/** A user may take their time at the vendor: logging in, waiting for an administrator's approval. */
+/**
+ * A user may take their time at the vendor: logging in, waiting for an administrator's approval.
+ */
 const REMEMBERED_SECONDS = 3_600;
 
 type NarrowDeps = Pick<HostedDeps, "records" | "now" | "settings">;
@@ -16,7 +19,7 @@ type NarrowDeps = Pick<HostedDeps, "records" | "now" | "settings">;
  * @param scope what the vendor is asked for
  * @throws OAuthError temporarily_unavailable where the records are out of reach
  */
-export async function noteNarrowRequest(
+export async function recordNarrowRequest(
   codeChallenge: string,
   scope: readonly string[],
   { records, now, settings }: NarrowDeps,
@@ -31,8 +34,11 @@ export async function noteNarrowRequest(
   });
 }
 
-/** @returns what the flow of this challenge asked the vendor for: `VENDOR_SCOPES` unless it was noted to be less */
-export async function askedScope(
+/**
+ * @returns what the flow of this challenge asked the vendor for: `VENDOR_SCOPES` unless it was
+ *   noted to be less
+ */
+export async function requestedScope(
   codeChallenge: string,
   { records, settings }: Pick<NarrowDeps, "records" | "settings">,
 ): Promise<readonly string[]> {

@@ -1,4 +1,7 @@
-/** The twins of authorize.test.ts, token.test.ts and vendor-code.test.ts: one defence taken out each, and the attack works. */
+/**
+ * The twins of authorize.test.ts, token.test.ts and vendor-code.test.ts: one defence taken out
+ * each, and the attack works.
+ */
 import type * as Core from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core";
 import { startStubVendor } from "@oauth-broker/simulators";

@@ -1,7 +1,8 @@
 /**
- * POST /token with grant_type=authorization_code and the platform's callback: the platform posts the vendor's own code with the
- * verifier of PKCE #1; the vendor's tokens are kept for the user, and the platform gets tokens of ours.
- * Before it: authorize.ts, and the vendor's answer to the platform. The client is known.
+ * POST /token with grant_type=authorization_code and the platform's callback: the platform posts
+ * the vendor's own code with the verifier of PKCE #1; the vendor's tokens are kept for the user,
+ * and the platform gets tokens of ours. Before it: authorize.ts, and the vendor's answer to the
+ * platform. The client is known.
  */
 import {
   deriveCodeChallenge,
@@ -17,13 +18,16 @@ import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { openSession } from "../vendor-links/open-session.ts";
-import { askedScope } from "./narrow-request.ts";
+import { requestedScope } from "./narrow-request.ts";
 import { requireOwnResource } from "../paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
-import { claimCode, noteSession, releaseCode, type VendorCode } from "./vendor-code.ts";
+import { claimCode, recordSession, releaseCode, type VendorCode } from "./vendor-code.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 
-/** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */
+/**
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is
+ *   translated to
+ */
 export async function redeemVendorCode(
   parameters: Parameters,
   client: HostedClient,
@@ -35,12 +39,12 @@ export async function redeemVendorCode(
   const code = readCode(parameters); //                                         3  malformed verifier: stays usable
   const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
   const secrets = await vendorSecrets(code.codeChallenge, vendor, deps); //     5  PKCE #2 of this very verifier
-  const asked = await askedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
+  const scope = await requestedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
   await claimCode(code, deps); //                                               7  of any number of tries one goes on
-  const tokens = await redeem({ code, redirectUri, vendor, secrets, asked }, deps); // 8  the vendor checks PKCE #2
-  const redeemed = { tokens, vendor, asked };
+  const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps); // 8  the vendor checks PKCE #2
+  const redeemed = { tokens, vendor, requestedScope: scope };
   const started = await openSession(redeemed, client, deps); //                 9  who it is; tokens kept, sealed; a session
-  await noteSession(code, started.session.id, deps); //                        10  a second use of the code ends it
+  await recordSession(code, started.session.id, deps); //                        10  a second use of the code ends it
   return started.tokens;
 }
 
@@ -64,23 +68,23 @@ interface Redemption {
   readonly redirectUri: string;
   readonly vendor: ResolvedVendor;
   readonly secrets: FlowSecrets;
-  readonly asked: readonly string[];
+  readonly scope: readonly string[];
 }
 
 /**
- * Where no tokens came of it the claim is given back: it is the vendor who says whether the code still lives. A lost answer
- * gave nobody a session, so that a second try can do no harm.
+ * Where no tokens came of it the claim is given back: it is the vendor who says whether the code
+ * still lives. A lost answer gave no session to anyone, so that a second try can do no harm.
  */
 //= bar#VR-5
 async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorTokens> {
-  const { code, redirectUri, vendor, secrets, asked } = redemption;
+  const { code, redirectUri, vendor, secrets, scope } = redemption;
   const { vendorClient, settings } = deps;
   const { codeVerifier, nonce } = secrets;
   try {
     return await vendorClient.redeemCode(vendor, settings.vendor.credentials, {
       code: code.code,
       redirectUri,
-      scope: asked,
+      scope,
       ...(codeVerifier === undefined ? {} : { codeVerifier }),
       ...(nonce === undefined ? {} : { nonce }),
     });
@@ -91,7 +95,10 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
   }
 }
 
-/** Without PKCE the nonce is all that ties the code to its verifier: an ID token of another flow is a wrong verifier. */
+/**
+ * Without PKCE the nonce is all that ties the code to its verifier: an ID token of another flow is
+ * a wrong verifier.
+ */
 function asRefusal(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
   const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;
   if (!isTiedByNonce || error.code !== "vendor_response_invalid") return error;

@@ -78,7 +78,8 @@ describe("bar#AS-4 a code is good once", () => {
   it("but a replay without the verifier, of another client or with another redirect URI ends nothing", async () => {
     const code = "replayed";
     const { body } = await fixture.token({ code });
-    // The stub does not look at verifiers, so this one is even a code of its own; a real vendor refuses it.
+    // The stub does not look at verifiers, so this one is even a code of its own; a real vendor
+    // refuses it.
     await fixture.token({ code, code_verifier: "w".repeat(43) });
     await fixture.token({ code, client_id: "another" });
     await fixture.token({ code, redirect_uri: "https://platform.example/other" });

@@ -1,7 +1,8 @@
 /**
- * The vendor's code is good once. Who posts it claims it first, by one conditional write that all processes see; what became
- * of it is written behind. The record's name is a hash over code and PKCE challenge: who knows the code but not the verifier
- * names another record, and can neither take the claim from its owner nor end the owner's session (bar AS-4).
+ * The vendor's code is good once. Who posts it claims it first, by one conditional write that all
+ * processes see; what became of it is written behind. The record's name is a hash over code and
+ * PKCE challenge: who knows the code but not the verifier names another record, and can neither
+ * take the claim from its owner nor end the owner's session (bar AS-4).
  */
 import { hashOf, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import type { HostedDeps } from "../deps.ts";
@@ -17,7 +18,9 @@ export interface VendorCode {
 
 type CodeDeps = Pick<HostedDeps, "records" | "now" | "sessions" | "settings">;
 
-/** @throws OAuthError invalid_grant where the code was used before: the session it gave then ends */
+/**
+ * @throws OAuthError invalid_grant where the code was used before: the session it gave then ends
+ */
 //= rfc6749#4.1.2
 //= bar#AS-4
 export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void> {
@@ -40,7 +43,11 @@ export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void>
   });
 }
 
-/** No tokens came of it: who holds code and verifier may try again. @returns whether the claim is gone */
+/**
+ * No tokens came of it: who holds code and verifier may try again.
+ *
+ * @returns whether the claim is gone
+ */
 export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, "records">): Promise<boolean> {
   return records.delete(keyOf(code)).then(
     () => true,
@@ -48,8 +55,11 @@ export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, 
   );
 }
 
-/** So that a second use can end it. Best effort: without this the second use is refused all the same. */
-export async function noteSession(
+/**
+ * So that a second use can end it. Best effort: without this the second use is refused all the
+ * same.
+ */
+export async function recordSession(
   code: VendorCode,
   sessionId: string,
   { records }: Pick<CodeDeps, "records">,

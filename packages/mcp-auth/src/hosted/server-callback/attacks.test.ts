@@ -1,4 +1,6 @@
-/** What strangers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts. */
+/**
+ * What strangers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import {
@@ -144,11 +146,11 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
 describe("bar#AS-8 an answer of the vendor in another browser", () => {
   it("is a page, without code and without harm to the flow", async () => {
     const attacker = fixture.browser();
-    const callback = await attacker.consent(await attacker.leave());
+    const callback = await attacker.consent(await attacker.approve());
     const path = callback.pathname + callback.search;
     const victim = fixture.browser();
     // The victim has been here before, and is on the way somewhere as well.
-    await victim.leave();
+    await victim.approve();
     const answer = await victim.get(path);
     expect(await expectPage(answer)).toContain("browser_mismatch");
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -157,10 +159,10 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
 
   it("nor does the cookie of another flow, or of the page, help", async () => {
     const browser = fixture.browser();
-    const one = await browser.leave();
+    const one = await browser.approve();
     const callback = await browser.consent(one);
     const flowId = one.searchParams.get("state")?.split(".")[0] ?? "";
-    await browser.leave();
+    await browser.approve();
     const others = (browser.jar.header(new URL(SERVER)) ?? "").split("; ").filter((pair) => !pair.includes(flowId));
     expect(others).toHaveLength(2);
     const forged = others.map((pair) => `__Host-flow-${flowId}=${pair.split("=")[1]}`);
@@ -176,7 +178,7 @@ describe("bar#AS-8 an answer of the vendor in another browser", () => {
 
   it("a state of ours with another secret", async () => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const [flowId = ""] = (callback.searchParams.get("state") ?? "").split(".");
     callback.searchParams.set("state", `${flowId}.${"A".repeat(43)}`);
     expect(await expectPage(await browser.get(callback.pathname + callback.search))).toContain("state_unknown");
@@ -193,7 +195,7 @@ it("bar#AS-1 a client the operator took away in the middle gets neither code nor
   });
   try {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const path = callback.pathname + callback.search;
     const cookie = browser.jar.header(callback) ?? "";
     for (const later of [narrow, moved]) await expectPage(await later.request(path, { headers: { cookie } }));
@@ -225,7 +227,7 @@ it("what waits in the records opens nothing: neither state, cookie, code nor the
   });
   try {
     const browser = watched.browser();
-    const vendor = await browser.leave();
+    const vendor = await browser.approve();
     const callback = await browser.consent(vendor);
     const cookies = browser.jar.header(new URL(SERVER)) ?? "";
     const back = await browser.finish(callback);

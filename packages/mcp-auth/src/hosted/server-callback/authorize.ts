@@ -1,7 +1,8 @@
 /**
- * Legs 1 and 2, GET and POST /authorize. GET checks the client's request and asks the user: nothing is stored, nothing leaves for
- * the vendor, and a second GET shows the same page. POST brings the user's decision: only now a record begins, and the browser
- * gets the cookie that ties it to the flow and leaves for the vendor. After it: the vendor, and the callback.
+ * Legs 1 and 2, GET and POST /authorize. GET checks the client's request and asks the user: nothing
+ * is stored, nothing leaves for the vendor, and a second GET shows the same page. POST brings the
+ * user's decision: only now a record begins, and the browser gets the cookie that ties it to the
+ * flow and leaves for the vendor. After it: the vendor, and the callback.
  */
 import {
   createBindingCookie,
@@ -41,7 +42,10 @@ interface ReceivedRequest {
   readonly request: AuthorizationRequest | OAuthError;
 }
 
-/** @throws OAuthError for the 400 page until client and redirect URI are known; afterwards failures are redirects */
+/**
+ * @throws OAuthError for the 400 page until client and redirect URI are known; afterwards failures
+ *   are redirects
+ */
 export async function askConsent(
   parameters: Parameters,
   cookieHeader: string | undefined,
@@ -64,7 +68,10 @@ export async function askConsent(
   return consentPage(page, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
 }
 
-/** @throws OAuthError for the 400 page until the request is known to be the one that was shown to this browser */
+/**
+ * @throws OAuthError for the 400 page until the request is known to be the one that was shown to
+ *   this browser
+ */
 export async function takeDecision(
   parameters: Parameters,
   cookieHeader: string | undefined,
@@ -131,7 +138,10 @@ async function startFlow(
   return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);
 }
 
-/** @throws OAuthError for the 400 page until client and redirect URI are known; what else is wrong is in `request` */
+/**
+ * @throws OAuthError for the 400 page until client and redirect URI are known; what else is wrong
+ *   is in `request`
+ */
 async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<ReceivedRequest> {
   const { client, redirect } = await requireClientRedirect(
     parameters,
@@ -150,7 +160,10 @@ async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, tra
   return { client, redirect, to, request };
 }
 
-/** All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the page. */
+/**
+ * All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the
+ * page.
+ */
 const FIELDS = [
   "client_id",
   "redirect_uri",
@@ -171,8 +184,9 @@ function fieldsOf(parameters: Parameters): (readonly [name: string, value: strin
 }
 
 /**
- * The form is about this very request and about what the page said: what was approved for one client is of no use to another, nor
- * to the same one under another name, with another way back or with more permissions.
+ * The form is about this very request and about what the page said: what was approved for one
+ * client is of no use to another, nor to the same one under another name, with another way back or
+ * with more permissions.
  *
  * @param scope as shown: where the client names none it is the deployment's, which may change
  */

@@ -40,7 +40,7 @@ describe("people and their browsers", () => {
 
   it("a second GET of the callback is a page, and takes nothing from the client", async () => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const back = await browser.finish(callback);
     await expectPage(await browser.get(callback.pathname + callback.search));
     expect((await fixture.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
@@ -48,7 +48,7 @@ describe("people and their browsers", () => {
 
   it("HEAD, as of a link preview, is 405 and spends nothing", async () => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     for (const path of [callback.pathname + callback.search, "/authorize"]) {
       const answer = await fixture.request(path, {
         method: "HEAD",
@@ -62,7 +62,7 @@ describe("people and their browsers", () => {
 
   it("of 20 answers to one state at the same time one leads on", async () => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const path = callback.pathname + callback.search;
     const cookie = browser.jar.header(callback) ?? "";
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.request(path, { headers: { cookie } })));
@@ -72,14 +72,14 @@ describe("people and their browsers", () => {
 
   it("an answer after ten minutes comes too late", async () => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     fixture.clock.advance(601);
     await expectPage(await browser.get(callback.pathname + callback.search));
   });
 });
 
 it("a user without our browser cookie, driven as a person would be, is stopped at the page", async () => {
-  const vendor = await fixture.browser().leave();
+  const vendor = await fixture.browser().approve();
   const callback = await driveConsent(vendor, { stopAt: (url) => url.href.startsWith(SERVER) });
   expect(await expectPage(await fixture.browser().get(callback.pathname + callback.search))).toContain(
     "browser_mismatch",

@@ -59,7 +59,7 @@ describe("a user connects", () => {
 
   it("with a PKCE #2 and a nonce of its own in every flow, neither of them the client's", async () => {
     const browser = fixture.browser();
-    const [first, second] = [await browser.leave(), await browser.leave()];
+    const [first, second] = [await browser.approve(), await browser.approve()];
     const names = ["code_challenge", "nonce", "state"];
     const ours = [first, second].flatMap(({ searchParams }) => names.map((name) => searchParams.get(name) ?? ""));
     expect(new Set(ours).size).toBe(6);
@@ -143,7 +143,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
 describe("bar#AS-22 the vendor's no", () => {
   it.each(["cancel", "cancel-sign-in"] as const)("on its page: %s", async (decision) => {
     const browser = fixture.browser();
-    const callback = await browser.consent(await browser.leave(), { decision });
+    const callback = await browser.consent(await browser.approve(), { decision });
     const back = await browser.finish(callback);
     expect(back.href.startsWith(`${BACK}?`)).toBe(true);
     expect(Object.fromEntries(back.searchParams)).toMatchObject({
@@ -163,7 +163,7 @@ describe("bar#AS-22 the vendor's no", () => {
     ["<script>", "server_error"],
   ])("%s is %s, in our words", async (error, told) => {
     const browser = fixture.browser();
-    const state = (await browser.leave()).searchParams.get("state") ?? "";
+    const state = (await browser.approve()).searchParams.get("state") ?? "";
     const query = new URLSearchParams({ error, error_description: "canary<b>", state, iss: fixture.provider.issuer });
     const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
     expect(back.searchParams.get("error")).toBe(told);
@@ -180,7 +180,7 @@ describe("bar#AS-22 the vendor's no", () => {
     ["an empty iss", { code: "c", iss: "" }],
   ])("bar#CB-11 but %s is a page, and the flow ends", async (_what, sent) => {
     const browser = fixture.browser();
-    const vendor = await browser.leave();
+    const vendor = await browser.approve();
     const state = vendor.searchParams.get("state") ?? "";
     const query = new URLSearchParams({ iss: fixture.provider.issuer, ...sent, state });
     await expectPage(await browser.get(`/callback?${query.toString()}`));

@@ -12,7 +12,9 @@ export interface ServerCallbackDeps extends HostedDeps {
   readonly findClient: FindServerClient;
 }
 
-/** An error that leaves as a redirect: told to the client, and logged like one that left as a page. */
+/**
+ * An error that leaves as a redirect: told to the client, and logged like one that left as a page.
+ */
 //= bar#AS-18
 export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
   trace.failure = error;

@@ -12,7 +12,7 @@ describeBrokeredCode("a deployed server", async () => {
   return {
     start: async () => {
       const browser = fixture.browser();
-      const vendor = await browser.leave();
+      const vendor = await browser.approve();
       return { vendor, cookie: browser.jar.header(new URL(`${SERVER}/callback`)) ?? "" };
     },
     callback: async (parameters, cookie) => {

@@ -1,6 +1,6 @@
 /**
- * What a server with its own callback decides for its flows, and the record of one. Its clients are public, its vendor is one, and the vendor's tokens
- * stay here: the client gets tokens of ours.
+ * What a server with its own callback decides for its flows, and the record of one. Its clients are
+ * public, its vendor is one, and the vendor's tokens stay here: the client gets tokens of ours.
  */
 import { type StoredRecord, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
 import {
@@ -57,7 +57,8 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
   const { settings, findClient, sessions } = deps;
   return {
     kind: "authorization",
-    // The operator may have changed the vendor: a flow of before is unknown here, and its codes are another's.
+    // The operator may have changed the vendor: a flow of before is unknown here, and its codes are
+    // another's.
     parse: (record) => {
       const authorization = asAuthorization(record);
       return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;

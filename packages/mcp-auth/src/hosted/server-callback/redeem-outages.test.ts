@@ -88,7 +88,7 @@ describe("outages around a code", () => {
 
   it("without records the page is shown, the decision told as a redirect, and the callback a page to reload", async () => {
     const browser = real.browser();
-    const callback = await browser.consent(await browser.leave());
+    const callback = await browser.consent(await browser.approve());
     const path = callback.pathname + callback.search;
     real.down.add("records");
     const page = await browser.ask();
@@ -141,7 +141,7 @@ describe("restarts and sister containers", () => {
       const page = await one.browser().ask();
       expect(page.fields["csrf"]).toMatch(/^[\w-]{43}$/);
       const browser = one.browser();
-      const callback = await browser.consent(await browser.leave());
+      const callback = await browser.consent(await browser.approve());
       const cookie = browser.jar.header(callback) ?? "";
       const answer = await two.request(callback.pathname + callback.search, { headers: { cookie } });
       const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
@@ -160,12 +160,12 @@ describe("a vendor without PKCE", () => {
     const plain = await openOpenIdServerFixture({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
     try {
       const browser = plain.browser();
-      const vendor = await browser.leave();
+      const vendor = await browser.approve();
       expect([vendor.searchParams.has("nonce"), vendor.searchParams.has("code_challenge")]).toEqual([true, false]);
       const callback = await browser.consent(vendor);
       // The code of another flow, brought into this one: its nonce is another.
       const other = plain.browser();
-      const stolen = await other.consent(await other.leave());
+      const stolen = await other.consent(await other.approve());
       const code = callback.searchParams.get("code") ?? "";
       callback.searchParams.set("code", stolen.searchParams.get("code") ?? "");
       const back = await browser.finish(callback);
@@ -180,8 +180,8 @@ describe("a vendor without PKCE", () => {
 
   it("bar#VR-3 with PKCE #2 the vendor itself refuses a code of another flow", async () => {
     const [one, other] = [real.browser(), real.browser()];
-    const callback = await one.consent(await one.leave());
-    const stolen = await other.consent(await other.leave());
+    const callback = await one.consent(await one.approve());
+    const stolen = await other.consent(await other.approve());
     callback.searchParams.set("code", stolen.searchParams.get("code") ?? "");
     const back = await one.finish(callback);
     expect(await real.redeem(back.searchParams.get("code") ?? "")).toMatchObject(REFUSED);

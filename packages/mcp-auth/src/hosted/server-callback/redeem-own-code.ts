@@ -1,6 +1,7 @@
 /**
- * Leg 4, POST /token with grant_type=authorization_code: our own code, from the client it was given to, opens the parked vendor
- * code; the vendor's tokens are kept for the user and the client gets tokens of ours. The client is known.
+ * Leg 4, POST /token with grant_type=authorization_code: our own code, from the client it was given
+ * to, opens the parked vendor code; the vendor's tokens are kept for the user and the client gets
+ * tokens of ours. The client is known.
  */
 import type { Parameters } from "@oauth-broker/oauth-core";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -10,7 +11,10 @@ import { requireOwnResource } from "../paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
 import type { LegDeps } from "./policy.ts";
 
-/** @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is translated to */
+/**
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is
+ *   translated to
+ */
 export async function redeemOwnCode(
   parameters: Parameters,
   client: HostedClient,
@@ -20,7 +24,7 @@ export async function redeemOwnCode(
   requireOwnResource(parameters, deps.settings); //                                1  wrong: nothing is spent
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); // 2  the vendor's tokens, once
   const { tokens, vendor, flow } = redeemed;
-  const granted = { tokens, vendor: vendor.vendor, asked: flow.scope };
+  const granted = { tokens, vendor: vendor.vendor, requestedScope: flow.scope };
   const started = await openSession(granted, client, deps); //                     3  who it is; tokens kept, sealed; a session
   await deps.flows.remember(redeemed, { sessionId: started.session.id }); //       4  a second use ends it
   return started.tokens;

@@ -1,4 +1,7 @@
-/** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
+/**
+ * docs/storage-schema.md against what is really stored: no field without a line, no line without a
+ * field.
+ */
 import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";

@@ -1,4 +1,7 @@
-/** What a vendor says of itself may change while its user is away; the flow keeps to what it began with. */
+/**
+ * What a vendor says of itself may change while its user is away; the flow keeps to what it began
+ * with.
+ */
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
 import { deriveKey, seal } from "@oauth-broker/token-store";
 import { describe, expect, it } from "vitest";
@@ -23,7 +26,7 @@ describe("rfc9207#2.4 a vendor that said it sends iss", () => {
       }),
     });
     const browser = fixture.browser();
-    const vendor = await browser.leave();
+    const vendor = await browser.approve();
     issExpected = afterwards;
     expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not say which vendor");
     await fixture.close();
@@ -35,7 +38,7 @@ describe("bar#AS-5 a code of ours", () => {
     const fixture = await openStubServerFixture();
     Object.assign(fixture.settings.vendor.vendor, { authorizationCodeLifetimeSeconds: seconds });
     const browser = fixture.browser();
-    const answer = await browser.get(callbackOf(await browser.leave()));
+    const answer = await browser.get(callbackOf(await browser.approve()));
     const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
     expect((await fixture.redeem(code)).status).toBe(200);
     await fixture.close();
@@ -55,7 +58,7 @@ describe("an authorization of the release before (format 2)", () => {
   it("that waits for the vendor's answer is finished", async () => {
     const fixture = await openStubServerFixture();
     const browser = fixture.browser();
-    const vendor = await browser.leave();
+    const vendor = await browser.approve();
     const [flowId = ""] = (vendor.searchParams.get("state") ?? "").split(".");
     const { record, ...then } = await asFormat2(fixture, flowId);
     await fixture.records.create({ ...then, stage: record.stage, expiresAt: record.expiresAt });

@@ -26,7 +26,7 @@ it("bar#AS-22 GitHub: a user connects and is its account's number; one who cance
     expect(github.isLive((await caller?.vendorToken())?.accessToken.reveal() ?? "")).toBe(true);
 
     const browser = fixture.browser();
-    const refused = await browser.finish(await browser.consent(await browser.leave(), { decision: "cancel" }));
+    const refused = await browser.finish(await browser.consent(await browser.approve(), { decision: "cancel" }));
     expect(Object.fromEntries(refused.searchParams)).toMatchObject({
       error: "access_denied",
       state: STATE,

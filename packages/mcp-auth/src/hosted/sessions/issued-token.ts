@@ -1,13 +1,14 @@
 /**
- * The tokens this server issues: opaque to everybody else, typed by their prefix, and made so that junk is told from ours
- * without a look at the store.
+ * The tokens this server issues: opaque to all others, typed by their prefix, and made so that junk
+ * is told from ours without a look at the store.
  *
  * `mcp_at_` (access) or `mcp_rt_` (refresh), then 88 characters, base64url of 66 bytes:
  *   session id (16) | generation (4, how often the session had been refreshed) | secret (32, random) | tag (14).
- * The tag is an HMAC under a key of the server's over prefix, audience and all before it. It proves that a token was once
- * issued by this server, for this server, as what it says it is, and no more: whether it is good now is for the session's
- * record to say, which holds the SHA-256 of those that are. The secret is in the token alone, so whoever has both the store
- * and the key still cannot make a token that works.
+ * The tag is an HMAC under a key of the server's over prefix, audience and all before it. It proves
+ * that a token was once issued by this server, for this server, as what it says it is, and no more:
+ * whether it is good now is for the session's record to say, which holds the SHA-256 of those that
+ * are. The secret is in the token alone, so the store and the key together still cannot make a
+ * token that works.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { hashOf } from "@oauth-broker/oauth-core";
@@ -18,7 +19,10 @@ export type TokenType = keyof typeof PREFIX;
 const ID_BYTES = 16;
 const GENERATION_BYTES = 4;
 const SECRET_BYTES = 32;
-/** With the 52 bytes before it 66, which are whole base64url characters: there is one spelling of every token. */
+/**
+ * With the 52 bytes before it 66, which are whole base64url characters: there is one spelling of
+ * every token.
+ */
 const TAG_BYTES = 14;
 const HEAD_BYTES = ID_BYTES + GENERATION_BYTES + SECRET_BYTES;
 const BODY = /^[A-Za-z0-9_-]{88}$/;
@@ -34,7 +38,10 @@ export interface IssuedToken {
 export interface TokenTagging {
   /** 32 bytes, `derive("token-tag")`. */
   readonly key: Buffer;
-  /** What the tokens are good for: the URL of `/mcp`. A server beside this one, on the same table, has another. */
+  /**
+   * What the tokens are good for: the URL of `/mcp`. A server beside this one, on the same table,
+   * has another.
+   */
   readonly audience: string;
 }
 
@@ -60,7 +67,10 @@ export function issueToken(
   return { token, hash: hashOf(token) };
 }
 
-/** Whether a text has the looks of such a token. It needs no key, so what is not ours is refused without one, too. */
+/**
+ * Whether a text has the looks of such a token. It needs no key, so what is not ours is refused
+ * without one, too.
+ */
 export function looksIssued(type: TokenType, token: string): boolean {
   return token.startsWith(PREFIX[type]) && BODY.test(token.slice(PREFIX[type].length));
 }

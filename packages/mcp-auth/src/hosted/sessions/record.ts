@@ -1,6 +1,7 @@
 /**
- * A session as it lies in the store: one record, kind `session`, stages `live` and `ended`, changed by one conditional write
- * at a time. Its id is in the tokens and proves nothing; of the tokens themselves only hashes are here.
+ * A session as it lies in the store: one record, kind `session`, stages `live` and `ended`, changed
+ * by one conditional write at a time. Its id is in the tokens and proves nothing; of the tokens
+ * themselves only hashes are here.
  */
 import {
   type Clock,
@@ -21,7 +22,10 @@ export const REFRESH_TOKEN_LIFETIME_SECONDS = 30 * 24 * 3600;
 export const REFRESH_REPLAY_SECONDS = 30;
 /** Live at a time; a client that refreshes more often than this within an hour loses the oldest. */
 export const MAX_ACCESS_TOKENS = 8;
-/** How long an ended session can still be told from one that never was, so that a revocation whose answer was lost works again. */
+/**
+ * How long an ended session can still be told from one that never was, so that a revocation whose
+ * answer was lost works again.
+ */
 export const ENDED_SESSION_SECONDS = 600;
 
 export const SESSION_FORMAT = 2;
@@ -78,7 +82,10 @@ export interface SessionReading {
   readonly source: IdentitySource;
 }
 
-/** @returns undefined where there is none, or none any more, or it was opened at another vendor or issuer */
+/**
+ * @returns undefined where there is none, or none any more, or it was opened at another vendor or
+ *   issuer
+ */
 export async function readSession(id: string, { records, source }: SessionReading): Promise<StoredSession | undefined> {
   const record = await records.get(sessionKey(id));
   const session = record === undefined ? undefined : toSession(record);
@@ -110,7 +117,8 @@ export async function endStored(
  * - `current`: to be spent.
  * - `previous`: spent by the last refresh.
  * - `ancestor`: spent by an earlier one.
- * - `unknown`: never handed out by a session with this history, such as after the store was put back to an older copy.
+ * - `unknown`: never handed out by a session with this history, such as after the store was put
+ *   back to an older copy.
  */
 export type Standing = "current" | "previous" | "ancestor" | "unknown";
 

@@ -1,11 +1,13 @@
 /**
- * A refresh: the refresh token is spent and another given for it, by one conditional write on the token that was read. Of any
- * number of callers with one token one writes; the others find theirs to be the previous one and get the same answer.
+ * A refresh: the refresh token is spent and another given for it, by one conditional write on the
+ * token that was read. Of any number of callers with one token one writes; the others find theirs
+ * to be the previous one and get the same answer.
  *
- * A client may lose an answer, and several processes of one client may refresh at once; a thief may come later with what he
- * copied. So the previous token gets its answer again for a while, until the one it was given is spent; after that, and at
- * once for older ones, somebody has a token that he should not have, and the session ends. What counts as spending the next one is a
- * refresh, not a call with its access token: a second process of the client, late by a moment, would end the session for both.
+ * A client may lose an answer, and several processes of one client may refresh at once; a thief may
+ * come later with a copy. So the previous token gets its answer again for a while, until the one it
+ * was given is spent; after that, and at once for older ones, the token is in wrong hands, and the
+ * session ends. What counts as spending the next one is a refresh, not a call with its access
+ * token: a second process of the client, late by a moment, would end the session for both.
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { IssuedToken } from "./issued-token.ts";
@@ -35,11 +37,18 @@ export interface RefreshDeps extends SessionReading {
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
-  /** Sees to it that the index names the session as long as it may live. @returns until when it does */
+  /**
+   * Sees to it that the index names the session as long as it may live.
+   *
+   * @returns until when it does
+   */
   index(session: StoredSession): Promise<number>;
 }
 
-/** Each time round another caller has changed the record; a session is not refreshed this often within one call. */
+/**
+ * Each time round another caller has changed the record; a session is not refreshed this often
+ * within one call.
+ */
 const TRIES = 5;
 
 /**
@@ -64,7 +73,7 @@ export async function refreshSession(
       await deps.end(session);
       throw refused("the refresh token was spent before: the session has ended");
     }
-    const scope = askedScope(request.scope, session);
+    const scope = requestedScope(request.scope, session);
     if (standing === "previous" && session.previous !== undefined) {
       return toIssuedTokens(openAnswer(session.previous.sealed, token, session.id), deps.now());
     }
@@ -80,13 +89,13 @@ function isReuse(standing: Standing, { previous }: StoredSession, now: number): 
 }
 
 /** @throws OAuthError invalid_scope for more than was granted; nothing has been spent then */
-function askedScope(asked: readonly string[] | undefined, session: StoredSession): readonly string[] {
-  if (asked === undefined || asked.length === 0) return session.scope;
+function requestedScope(requested: readonly string[] | undefined, session: StoredSession): readonly string[] {
+  if (requested === undefined || requested.length === 0) return session.scope;
   //= rfc6749#6
-  if (!asked.every((token) => session.scope.includes(token))) {
+  if (!requested.every((token) => session.scope.includes(token))) {
     throw new OAuthError("invalid_scope", "scope has more than was granted");
   }
-  return asked;
+  return requested;
 }
 
 /** @returns undefined when the record is not what it was read as: nothing was written */

@@ -194,7 +194,10 @@ describe("an access token", () => {
   });
 });
 
-/** A refresh token of generation 0 for a session, as somebody would make it who lacks the server's key. */
+/**
+ * A refresh token of generation 0 for a session, as somebody would make it who lacks the server's
+ * key.
+ */
 function forgedFor(sessionId: string): string {
   const id = Buffer.from(sessionId, "base64url");
   return `mcp_rt_${Buffer.concat([id, Buffer.alloc(66 - id.length)]).toString("base64url")}`;

@@ -1,4 +1,7 @@
-/** What the sessions promise, over every kind of store, with two processes on it. Attacks are in session-attacks.test.ts. */
+/**
+ * What the sessions promise, over every kind of store, with two processes on it. Attacks are in
+ * session-attacks.test.ts.
+ */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";

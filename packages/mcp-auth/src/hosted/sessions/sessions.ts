@@ -1,7 +1,7 @@
 /**
- * The sessions of hosted mode on a RecordStore: what session.ts promises, put together. A session is one record
- * (record.ts), found by the id in its tokens (issued-token.ts), entered in its user's index (user-sessions.ts).
- * Nothing is cached: a session that was ended anywhere has ended here.
+ * The sessions of hosted mode on a RecordStore: what session.ts promises, put together. A session
+ * is one record (record.ts), found by the id in its tokens (issued-token.ts), entered in its user's
+ * index (user-sessions.ts). Nothing is cached: a session that was ended anywhere has ended here.
  */
 import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import type { IdentitySource } from "../vendor-links/identity-source.ts";
@@ -34,14 +34,19 @@ export interface SessionsDeps {
   /** Those of server-key.ts: what a session says of its user is believed. */
   readonly records: RecordStore;
   readonly serverKey: ServerKey;
-  /** What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before worthless. */
+  /**
+   * What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before
+   * worthless.
+   */
   readonly audience: string;
   /** Who says who a user is. Another one makes every session of before worthless. */
   readonly source: IdentitySource;
   readonly now: Clock;
 }
 
-/** What decides whether a presented token is good. The twins pass weaker ones: docs/decisions/0006. */
+/**
+ * What decides whether a presented token is good. The twins pass weaker ones: docs/decisions/0006.
+ */
 export interface SessionChecks {
   readonly isTokenTag: typeof isTokenTag;
   readonly standingOf: typeof standingOf;
@@ -61,7 +66,7 @@ export function createSessions(
   const userSessions = createUserSessions({ ...reading, now, audience, serverKey });
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
-    await userSessions.leave(user, id);
+    await userSessions.remove(user, id);
   };
 
   return {
@@ -69,7 +74,7 @@ export function createSessions(
       const id = createSessionId();
       const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope });
       // First: a session that the index does not name would outlive the end of all.
-      const indexedUntil = await userSessions.enter(user, id);
+      const indexedUntil = await userSessions.add(user, id);
       const data: SessionData = {
         v: 2,
         ...source,
@@ -114,7 +119,7 @@ export function createSessions(
       if (presented === undefined) {
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
-      const index = (session: StoredSession): Promise<number> => userSessions.enter(session.user, session.id);
+      const index = (session: StoredSession): Promise<number> => userSessions.add(session.user, session.id);
       return refreshSession(refreshToken, presented, request, { ...reading, ...checks, now, issue, end, index });
     },
 
@@ -131,7 +136,7 @@ export function createSessions(
           : checks.standingOf(presented, session) !== "unknown";
       if (!isOurs) return undefined;
       await endStored(session.id, { records, now });
-      return { user: session.user, wasLast: await userSessions.leave(session.user, session.id) };
+      return { user: session.user, wasLast: await userSessions.remove(session.user, session.id) };
     },
 
     end: async (sessionId) => {

@@ -1,7 +1,8 @@
 /**
- * The pair of tokens a session gets when it starts and at each refresh: what the client is answered, and what the session's
- * record keeps of it. The answer to a refresh is kept for a client that lost it, sealed under a key derived from the refresh
- * token that was spent for it. That token is stored nowhere: neither the store nor the server's keys open the answer.
+ * The pair of tokens a session gets when it starts and at each refresh: what the client is
+ * answered, and what the session's record keeps of it. The answer to a refresh is kept for a client
+ * that lost it, sealed under a key derived from the refresh token that was spent for it. That token
+ * is stored nowhere: neither the store nor the server's keys open the answer.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";

@@ -1,7 +1,8 @@
 /**
- * Which sessions a user has: one record per user, kind `user-sessions`, changed by compare-and-set. A session is entered here
- * before it is made, so that whatever process dies when, ending all of a user's sessions misses none; an entry without a
- * session is harmless, and goes with time. Used by sessions.ts.
+ * Which sessions a user has: one record per user, kind `user-sessions`, changed by compare-and-set.
+ * A session is entered here before it is made, so that whatever process dies when, ending all of a
+ * user's sessions misses none; an entry without a session is harmless, and goes with time. Used by
+ * sessions.ts.
  */
 import { createHmac } from "node:crypto";
 import {
@@ -25,7 +26,10 @@ import {
 
 /** Of one user at a time: one more ends the oldest. */
 export const MAX_SESSIONS_OF_USER = 64;
-/** Twice as long as a session lives unused, so that its entry is written again once a month and not at every refresh. */
+/**
+ * Twice as long as a session lives unused, so that its entry is written again once a month and not
+ * at every refresh.
+ */
 const ENTRY_SECONDS = 2 * REFRESH_TOKEN_LIFETIME_SECONDS;
 /** A session that was entered and is not there yet may be about to be made. */
 const BEGINNING_SECONDS = 60;
@@ -47,11 +51,15 @@ interface Index {
 }
 
 export interface UserSessions {
-  /** Enters a session, or keeps it entered. @returns until when it is */
-  enter(user: string, id: string): Promise<EpochSeconds>;
+  /** Adds a session, or keeps it longer. @returns until when it is in the index */
+  add(user: string, id: string): Promise<EpochSeconds>;
   /** @returns whether the user now has no session left */
-  leave(user: string, id: string): Promise<boolean>;
-  /** Ends all sessions of the user, those included that are about to be made. @returns how many were live */
+  remove(user: string, id: string): Promise<boolean>;
+  /**
+   * Ends all sessions of the user, those included that are about to be made.
+   *
+   * @returns how many were live
+   */
   endAll(user: string): Promise<number>;
 }
 
@@ -66,8 +74,8 @@ export interface UserSessionsDeps extends IndexDeps {
 }
 
 /**
- * Where the index of a user's sessions lies. Under a key, so that its name tells no user, and so that another server key, which
- * makes an index unreadable, finds its place free.
+ * Where the index of a user's sessions lies. Under a key, so that its name tells no user, and so
+ * that another server key, which makes an index unreadable, finds its place free.
  */
 export async function indexKey(
   user: string,
@@ -98,7 +106,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   };
 
   return {
-    enter: (user, id) =>
+    add: (user, id) =>
       change(user, async ({ entries }) => {
         const until = now() + ENTRY_SECONDS;
         const startedAt = entries.find((entry) => entry.id === id)?.startedAt ?? now();
@@ -108,7 +116,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
         await Promise.all(tooMany.map((entry) => endOrForestall(entry.id, deps)));
         return { entries: [...kept, { id, startedAt, until }], result: until };
       }),
-    leave: async (user, id) => {
+    remove: async (user, id) => {
       const others = await change(user, async ({ entries }) => {
         const kept = entries.filter((entry) => entry.id !== id);
         return { entries: kept, result: kept };
@@ -166,7 +174,8 @@ async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<bo
 }
 
 /**
- * Where there is no session yet, its place is taken: who was about to make it finds that it has ended.
+ * Where there is no session yet, its place is taken: who was about to make it finds that it has
+ * ended.
  *
  * @returns whether it was live
  */

@@ -1,6 +1,7 @@
 /**
- * Who says who a user is: user `123` of one vendor is not user `123` of the next. Everything that stands for a user, and
- * everything under way to become that, names its source and is worth nothing at another.
+ * Who says who a user is: user `123` of one vendor is not user `123` of the next. Everything that
+ * stands for a user, and everything under way to become that, names its source and is worth nothing
+ * at another.
  */
 import type { TokenKey } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";

@@ -1,6 +1,7 @@
 /**
- * A user's link to the vendor: the tokens the store keeps for them, what they permit, how they are renewed, and how the link
- * ends. Apart from sessions: many clients may act for one user, over one link.
+ * A user's link to the vendor: the tokens the store keeps for them, what they permit, how they are
+ * renewed, and how the link ends. Apart from sessions: many clients may act for one user, over one
+ * link.
  */
 import {
   type EpochSeconds,
@@ -25,7 +26,11 @@ export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">):
   return { user, ...identitySource(settings) };
 }
 
-/** What a link permits, as the vendor said or as it was asked. @returns undefined where a release of before did not keep it */
+/**
+ * What a link permits, as the vendor said or as it was asked.
+ *
+ * @returns undefined where a release of before did not keep it
+ */
 export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): readonly string[] | undefined {
   return scope?.split(" ").filter((token) => token !== "");
 }
@@ -46,11 +51,13 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
 }
 
 /**
- * The user's tokens, fit for use: renewed first where their end is near, by one caller over all processes.
+ * The user's tokens, fit for use: renewed first where their end is near, by one caller over all
+ * processes.
  *
  * @param options.refused the version whose access token the vendor refused
  * @returns undefined where the user has no link
- * @throws OAuthError invalid_grant when only the user can mend it; what VendorClient.refreshTokens throws
+ * @throws OAuthError invalid_grant when only the user can mend it; what VendorClient.refreshTokens
+ *   throws
  */
 export async function freshTokens(
   user: string,
@@ -66,17 +73,18 @@ export async function freshTokens(
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
   };
   // What came too late for a link that has ended meanwhile is not left alive at the vendor.
-  const discard = async (late: TokenSet): Promise<void> => void (await tellVendor(late, deps));
+  const discard = async (late: TokenSet): Promise<void> => void (await revokeAtVendor(late, deps));
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
 }
 
 /**
- * Whether a link stays as it is when its user signs in once more. All sessions of a user share one link, and a vendor token of
- * fewer scopes would take from the others what they were granted.
+ * Whether a link stays as it is when its user signs in once more. All sessions of a user share one
+ * link, and a vendor token of fewer scopes would take from the others what they were granted.
  *
  * @param present the link as it is
  * @param granted what the new tokens permit
- * @param options.vendorScopes `VENDOR_SCOPES`: what is not asked for any more is no reason to keep a link
+ * @param options.vendorScopes `VENDOR_SCOPES`: what is not asked for any more is no reason to keep
+ *   a link
  * @returns whether the new tokens permit less, and nothing that the present ones do not
  */
 export function outlasts(
@@ -94,16 +102,19 @@ function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens,
   return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
 }
 
-/** What the vendor made of it; `unsupported`: it has no way to revoke, `failed`: it could not now. */
-export type ToldVendor = "token" | "grant" | "already" | "unsupported" | "failed";
+/**
+ * What the vendor made of it; `unsupported`: it has no way to revoke, `failed`: it could not now.
+ */
+export type VendorRevocation = "token" | "grant" | "already" | "unsupported" | "failed";
 
 export interface EndedLink {
   /** Absent where there was nothing it could be told about: no link, or one that cannot be read. */
-  readonly vendor?: ToldVendor;
+  readonly vendor?: VendorRevocation;
 }
 
 /**
- * Ends a user's link: at once here, then at the vendor as far as it goes, then the record is removed. Sessions are the caller's.
+ * Ends a user's link: at once here, then at the vendor as far as it goes, then the record is
+ * removed. Sessions are the caller's.
  *
  * @throws OAuthError temporarily_unavailable when the store does not answer
  */
@@ -112,7 +123,7 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
   const { tokens } = deps;
   const key = linkKey(user, deps);
   const ended = await tokens.revoke(key);
-  const vendor = ended === undefined ? undefined : await tellVendor(ended.tokens, deps);
+  const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
   // The user may have authorized again while the vendor was told: that link is another.
   for await (const link of tokens.links(user)) {
     if (link.vendor === key.vendor && link.status === "revoked") await tokens.delete(key);
@@ -121,10 +132,10 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
 }
 
 /** Best effort: what became of it is in the answer. */
-export async function tellVendor(
+export async function revokeAtVendor(
   { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
   { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,
-): Promise<ToldVendor> {
+): Promise<VendorRevocation> {
   const { vendor: entry, credentials } = settings.vendor;
   try {
     const vendor = await vendorClient.resolve(entry);

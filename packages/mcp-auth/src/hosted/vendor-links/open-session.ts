@@ -1,6 +1,7 @@
 /**
- * A vendor's fresh tokens become a session: who the user is, the user's link, tokens of ours for the client. The vendor's code is
- * spent by now, so whatever fails here is a flow to start again, and tokens without a use are ended at the vendor.
+ * A vendor's fresh tokens become a session: who the user is, the user's link, tokens of ours for
+ * the client. The vendor's code is spent by now, so whatever fails here is a flow to start again,
+ * and tokens without a use are ended at the vendor.
  */
 import {
   OAuthError,
@@ -12,31 +13,34 @@ import {
 import { type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { type LinkDeps, linkKey, outlasts, tellVendor, tokenSetOf } from "./link.ts";
+import { type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
 import type { Session } from "../sessions/session.ts";
 
 export interface Redeemed {
   readonly tokens: VendorTokens;
   readonly vendor: ResolvedVendor;
   /** What the vendor was asked for. */
-  readonly asked: readonly string[];
+  readonly requestedScope: readonly string[];
 }
 
 /** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
 export async function openSession(
-  { tokens, vendor, asked }: Redeemed,
+  { tokens, vendor, requestedScope }: Redeemed,
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
-  const scope = grantedScope(tokens, asked);
+  const scope = grantedScope(tokens, requestedScope);
   const user = await linkUser({ tokens, vendor, scope }, deps);
   return startSession({ user, clientId, scope }, deps.sessions);
 }
 
-/** The vendor's word where it gives one. RFC 6749 §5.1 lets it be silent where it granted what was asked. */
+/**
+ * The vendor's word where it gives one. RFC 6749 §5.1 lets it be silent where it granted what was
+ * asked.
+ */
 //= rfc6749#5.1
-function grantedScope({ scope }: VendorTokens, asked: readonly string[]): readonly string[] {
-  return scope === undefined || scope.length === 0 ? asked : scope.filter(isScopeToken);
+function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
+  return scope === undefined || scope.length === 0 ? requestedScope : scope.filter(isScopeToken);
 }
 
 function isScopeToken(scope: string): boolean {
@@ -51,11 +55,12 @@ interface NewLink {
 }
 
 /**
- * A link that permits more stays, and the new tokens are dropped. They are not revoked: at many vendors that ends the whole grant.
+ * A link that permits more stays, and the new tokens are dropped. They are not revoked: at many
+ * vendors that ends the whole grant.
  *
  * @returns the user's stable identity at the vendor
- * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid where the vendor does not say who
- *   the user is, or its tokens are larger than the store takes
+ * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid where
+ *   the vendor does not say who the user is, or its tokens are larger than the store takes
  */
 async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Promise<string> {
   const set = tokenSetOf({ ...tokens, scope }, deps.now());
@@ -69,7 +74,7 @@ async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Pro
     return user;
   } catch (thrown) {
     // Not awaited: its failure changes nothing.
-    void tellVendor(set, deps);
+    void revokeAtVendor(set, deps);
     throw withRestart(asOAuthError(thrown));
   }
 }

@@ -1,4 +1,7 @@
-/** Many sessions of a user, one link: what a session was not granted it does not get through the others. Twins: shared-link.twin.test.ts. */
+/**
+ * Many sessions of a user, one link: what a session was not granted it does not get through the
+ * others. Twins: shared-link.twin.test.ts.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSharedLink, type SharedLink } from "../../testing/shared-link.ts";
 import { linkKey } from "./link.ts";

@@ -1,4 +1,7 @@
-/** The twins of shared-link.test.ts and narrow-request.test.ts: one defence taken out each, and the attack works. */
+/**
+ * The twins of shared-link.test.ts and narrow-request.test.ts: one defence taken out each, and the
+ * attack works.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SCOPES } from "../../testing/hosted-fixture.ts";
 
@@ -38,7 +41,7 @@ it("a client that asks for less takes from the others what they were granted", a
 });
 
 it("a narrower request counts as one for all, where the vendor is silent and the platform has the callback (twin of rfc6749#5.1)", async () => {
-  vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), askedScope: async () => SCOPES }));
+  vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
   const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
   const fixture = await openSilentVendorFixture();
   const broad = await fixture.signIn();
