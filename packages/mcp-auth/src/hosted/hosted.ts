@@ -1,6 +1,6 @@
 /**
  * Hosted mode, put together: this server is an OAuth authorization server and keeps its users'
- * vendor tokens. For app.ts.
+ * vendor tokens.
  */
 import type { Clock, Fetch, VendorClient } from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/oauth-core/service";

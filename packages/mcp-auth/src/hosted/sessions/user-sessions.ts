@@ -1,8 +1,7 @@
 /**
  * Which sessions a user has: one record per user, kind `user-sessions`, changed by compare-and-set.
  * A session is entered here before it is made, so that whatever process dies when, ending all of a
- * user's sessions misses none; an entry without a session is harmless, and goes with time. Used by
- * sessions.ts.
+ * user's sessions misses none; an entry without a session is harmless, and goes with time.
  */
 import { createHmac } from "node:crypto";
 import {
