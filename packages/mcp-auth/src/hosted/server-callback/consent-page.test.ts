@@ -1,7 +1,7 @@
 /** What the page says, whatever clients call themselves. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shownText } from "./consent-page.ts";
 import { openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
-import { shownText } from "./shown-text.ts";
 
 const URI = "https://app.example/back";
 let fixture: StubServerFixture;

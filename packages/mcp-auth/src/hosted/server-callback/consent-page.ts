@@ -1,13 +1,13 @@
 /**
- * Asked before any browser leaves for the vendor: the vendor knows this server alone and may approve by itself, so that only
- * this page tells the user who will act for them. Everything about the client is its own word, shown as text and cut; no script,
- * nothing loaded. Shown and answered in authorize.ts.
+ * Asked before any browser leaves for the vendor: the vendor knows this server alone and may
+ * approve by itself, so that only this page tells the user who will act for them. Everything about
+ * the client is its own word, shown as text and cut; no script, nothing loaded. Shown and answered
+ * in authorize.ts.
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
-import { shownText } from "./shown-text.ts";
 
 export interface ConsentPage {
   readonly client: ServerClient;
@@ -23,12 +23,13 @@ export interface ConsentPage {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
+/** @param show a twin passes a weaker one: docs/decisions/0006 */
 //= bar#AS-7
 //= bar#AS-10
-export function consentPage(shown: ConsentPage, headers: Record<string, string>): Answer {
+export function consentPage(shown: ConsentPage, headers: Record<string, string>, show = shownText): Answer {
   const { client, serverHost, vendorName, scope, fields, csrf } = shown;
   const { uri } = shown.redirect;
-  const name = shownText(client.clientName);
+  const name = show(client.clientName);
   const { host } = new URL(uri);
   const content = html`<p>${name} asks to use your ${vendorName} account through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
 ${LOOPBACK.test(host) ? LOOPBACK_WARNING : undefined}
@@ -36,7 +37,7 @@ ${client.knownBy === "registration" ? NAME_WARNING : undefined}
 <dl>
 ${fact("Application", name)}
 ${fact("Known by", KNOWN_BY[client.knownBy](client))}
-${fact("Leads back to", html`${host}<br><code class="quiet">${shownText(uri, LONGEST_URI)}</code>`)}
+${fact("Leads back to", html`${host}<br><code class="quiet">${show(uri, LONGEST_URI)}</code>`)}
 ${fact("Vendor", vendorName)}
 ${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}
 </dl>
@@ -68,4 +69,28 @@ function fact(term: string, shown: string | Markup): Markup {
 
 function hidden(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+const LONGEST_SHOWN = 80;
+/** Controls, what asks for no glyph (direction, joiners, fillers, tags, selectors), separators, private use, and the empty braille cell. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]/gu;
+/** More than two marks on one letter run over the lines around it. */
+const MARKS = /(\p{M}{2})\p{M}+/gu;
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/**
+ * A name from outside, made fit for a page a user decides by: one line, cut, nothing in it that
+ * hides or reorders letters.
+ *
+ * @param text from outside
+ * @returns never empty; not escaped
+ */
+//= bar#AS-10
+export function shownText(text: string, longest = LONGEST_SHOWN): string {
+  const plain = text.toWellFormed().replace(UNSEEN, " ").replace(MARKS, "$1").replace(/\s+/g, " ").trim();
+  if (plain === "") return "An application without a name";
+  const letters = Array.from(plain);
+  const cut = letters.length > longest ? `${letters.slice(0, longest).join("")}…` : plain;
+  // First-strong isolate: the sentence around it keeps its order.
+  return RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
 }

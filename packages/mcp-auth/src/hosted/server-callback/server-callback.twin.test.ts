@@ -3,6 +3,7 @@ import type * as Core from "@oauth-broker/oauth-core";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
+import type * as ConsentPage from "./consent-page.ts";
 import type * as Policy from "./policy.ts";
 import type { flowPolicy } from "./policy.ts";
 
@@ -14,7 +15,8 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, PKCE, "./policy.ts", "./shown-text.ts"]) vi.doUnmock(path);
+  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, PKCE, "./policy.ts", "./consent-page.ts"])
+    vi.doUnmock(path);
 });
 
 /** The engine with a policy or records that are weakened. */
@@ -148,7 +150,11 @@ describe("with a defence off", () => {
   });
 
   it("a name turns the page's sentences round (twin of bar#AS-10)", async () => {
-    vi.doMock("./shown-text.ts", () => ({ shownText: (text: string) => text }));
+    vi.doMock("./consent-page.ts", async (original) => {
+      const { consentPage } = await original<typeof ConsentPage>();
+      const unfiltered: typeof consentPage = (page, headers) => consentPage(page, headers, (text) => text);
+      return { consentPage: unfiltered };
+    });
     const fixture = await open();
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
     const page = await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
