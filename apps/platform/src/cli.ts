@@ -20,7 +20,7 @@ export type Command =
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
-  /** Not for people: how a deploy runs a server. See deploy/server-process/keeper.ts. */
+  /** Not for the command line: how a deploy runs a server. See deploy/server-process/keeper.ts. */
   | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
   /** The message goes to stderr, the exit code is `EXIT.usage`. */

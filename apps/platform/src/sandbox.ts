@@ -33,7 +33,7 @@ export async function startLocalTable(name: string): Promise<LocalTable> {
   }
 }
 
-/** The SDK looks nowhere else for credentials, and asks nobody but these two. */
+/** The SDK looks nowhere else for credentials, and calls these two alone. */
 function sdkVariables(dynamodb: string, kms: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb,

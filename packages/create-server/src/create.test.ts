@@ -96,7 +96,7 @@ describe("a project", () => {
 
   it("says what a vendor lacks before it starts, and before it is deployed", async () => {
     const linear = await run(["a", "--mode", "pre-registered", "--vendor", "linear"]);
-    expect(linear.printed).toMatch(/service.yaml needs more:\n {2}VENDOR has nobody to ask/);
+    expect(linear.printed).toMatch(/service.yaml needs more:\n {2}VENDOR has no endpoint that says/);
     const google = await run(["b", "--mode", "hosted", "--vendor", "google-workspace"]);
     expect(google.printed).toMatch(/Before you deploy:\n {2}VENDOR approves each organization/);
   });

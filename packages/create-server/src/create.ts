@@ -15,9 +15,9 @@ export interface CreateDeps {
   /** Of this repository, when it runs there. */
   readonly repository: string | undefined;
   readonly version: string;
-  /** Called once everything is known to be good. @throws Error, for people */
+  /** Called once everything is known to be good. @throws Error whose message the command shows */
   readonly materials: () => Promise<Materials>;
-  /** @param checkFolder a sentence's end about a folder. Undefined where nobody can be asked. */
+  /** @param checkFolder a sentence's end about a folder. Undefined where there is no terminal. */
   readonly prompts: ((checkFolder: (folder: string) => string | undefined) => Promise<Prompts>) | undefined;
   readonly print: (text: string) => void;
   readonly say: (text: string) => void;
@@ -67,7 +67,9 @@ async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
   }
   if (chosen.kind === "refused") {
     const intro =
-      deps.prompts === undefined ? "Nothing was written, and nobody can be asked here:" : "Nothing was written:";
+      deps.prompts === undefined
+        ? "Nothing was written, and there is no terminal here to ask on:"
+        : "Nothing was written:";
     say([intro, ...chosen.problems.map((problem) => `  ${problem}`), "See create-server --help"].join("\n"));
     return USAGE;
   }

@@ -100,7 +100,7 @@ describe("the file as YAML", () => {
       'base_url: "a',
       "line 1, column 13: a closing quote, bracket or brace is missing, or a space after a colon or comma",
     ],
-    ["base_url: !secret a", "line 1, column 11: an unknown tag (a value that begins with ! wants quotes)"],
+    ["base_url: !secret a", "line 1, column 11: an unknown tag (a value that begins with ! needs quotes)"],
     ["a: 1\n---\nb: 2", "holds more than one YAML document"],
     ["- a\n- b", "does not hold a mapping"],
     ["just text", "does not hold a mapping"],
@@ -233,7 +233,7 @@ describe("problems", () => {
     });
   });
 
-  it("say that a bare number or boolean wants quotes", () => {
+  it("say that a bare number or boolean needs quotes", () => {
     expect(problemsOf({ cell: 12 })).toEqual(["cell must be text: put it in quotes"]);
   });
 });

@@ -114,7 +114,7 @@ function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
   return [
     {
       path: "clients",
-      problem: "is missing: without a client nobody may use the broker",
+      problem: "is missing: without a client the broker serves no one",
       expected: "a list with at least one entry",
       example:
         "[ { client_id: platform, client_secret: env:PLATFORM_SECRET, redirect_uris: [https://acme.platform.example/oauth/vendor-callback] } ]",

@@ -113,7 +113,7 @@ function yamlFault(code: string): string {
   if (code === "DUPLICATE_KEY") return "the same key twice in one mapping";
   if (code === "BAD_INDENT" || code === "TAB_AS_INDENT") return "indentation that does not fit";
   if (code === "MISSING_CHAR") return "a closing quote, bracket or brace is missing, or a space after a colon or comma";
-  if (code === "TAG_RESOLVE_FAILED") return "an unknown tag (a value that begins with ! wants quotes)";
-  if (code === "BLOCK_AS_IMPLICIT_KEY") return 'a value that ends with a colon wants quotes: store: "memory:"';
+  if (code === "TAG_RESOLVE_FAILED") return "an unknown tag (a value that begins with ! needs quotes)";
+  if (code === "BLOCK_AS_IMPLICIT_KEY") return 'a value that ends with a colon needs quotes: store: "memory:"';
   return `not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
 }

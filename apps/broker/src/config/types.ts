@@ -58,7 +58,7 @@ export interface OwnerConfig {
 
 export interface ClientConfig extends Client {
   readonly owner?: string;
-  /** The owner's own name, for people. */
+  /** The owner's own name, as users see it. */
   readonly ownerName?: string;
   readonly name?: string;
   /** Vendor ids this client may use; absent = all. */
@@ -84,7 +84,7 @@ export interface VendorConfig extends VendorTemplate {
   /** For dynamic client registration there, where the owner has none of its own. */
   readonly initialAccessToken?: Secret;
   /** The registry knows of no registration there, and the file says nothing else: its metadata need not be asked. */
-  readonly registersNobody?: boolean;
+  readonly registersNoClients?: boolean;
   /**
    * The file names its userinfo endpoint, which names the account of tokens that come without an ID
    * token.

@@ -27,7 +27,9 @@ describe("who may register, and where", () => {
   });
 
   it("is not one that is known to register nobody, and its metadata is not asked", async () => {
-    const vendors = new Map([["acme", { ...testVendor({ issuer: "https://acme.example" }), registersNobody: true }]]);
+    const vendors = new Map([
+      ["acme", { ...testVendor({ issuer: "https://acme.example" }), registersNoClients: true }],
+    ]);
     const { register, seen } = await registeringBroker({ config: { vendors } });
     expect(await errorOf(await register())).toEqual({ status: 400, error: "invalid_request" });
     expect(seen).toEqual([]);

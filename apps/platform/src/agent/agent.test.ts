@@ -25,7 +25,7 @@ async function toolsOf(status: number, challenge: string) {
   return { asked, code: (error as OAuthError).code };
 }
 
-it("rfc6750#3.1 a 403 for want of scope is the user's to mend, and another is not", async () => {
+it("rfc6750#3.1 a 403 for want of scope is the user's to remedy, and another is not", async () => {
   const wanted = 'Bearer error="insufficient_scope", scope="files:write"';
   const { asked } = await toolsOf(403, wanted);
   expect(asked).toEqual([{ token: BEARER.token, scope: "files:write" }]);

@@ -122,8 +122,8 @@ describe("deploy run", () => {
 
   it.each([
     ["global-auth", /a global auth middleware stands in front of the OAuth discovery routes/],
-    ["lets-anybody-in", /The server lets anybody in/],
-    ["cannot-judge", /cannot judge tokens now/],
+    ["accepts-any-caller", /The server accepts any caller/],
+    ["cannot-check", /cannot check tokens now/],
     ["register-refuses", /Registration answers 400/],
   ])("a hosted server with %s fails, stays a draft, and nothing of it is kept", async (fault, said) => {
     bench = await openDeployBench(serverProject(HOSTED_YAML, fault));

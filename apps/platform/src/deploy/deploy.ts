@@ -50,7 +50,7 @@ export interface Deployed {
 }
 
 /**
- * @throws Error for people: no such connector, nothing to start, a server that does not start, a port that is taken
+ * @throws Error for the operator: no such connector, nothing to start, a server that does not start, a port that is taken
  */
 export async function deploy({ folder, service }: DeployRequest, deps: DeployDeps): Promise<Deployed> {
   const { storage, onStep = () => undefined } = deps;
@@ -96,14 +96,14 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
 /** The specification's table of states: passed → active; a missing client → what it was, and the deploy is kept; else nothing. */
 async function settle(
   connector: Connector,
-  { verdict }: ConnectionTest,
+  { outcome }: ConnectionTest,
   { deployment, table, serverUrl }: { deployment: Deployment; table: Table | undefined; serverUrl: string },
   { storage }: Pick<DeployDeps, "storage">,
 ): Promise<Connector> {
-  const isKept = verdict === "passed" || (verdict === "client_missing" && connector.state === "draft");
+  const isKept = outcome === "passed" || (outcome === "client_missing" && connector.state === "draft");
   if (!isKept) return connector;
   if (table !== undefined) await keepTableMode(deployment.connectorId, table.mode, storage);
-  return storage.connectors.recordDeployment(deployment, verdict === "passed" ? "active" : "draft", serverUrl);
+  return storage.connectors.recordDeployment(deployment, outcome === "passed" ? "active" : "draft", serverUrl);
 }
 
 /** Where the server is reached, now and at every later deploy: it is the issuer its users' clients know. */

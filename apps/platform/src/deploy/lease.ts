@@ -50,7 +50,7 @@ export async function takeLease(
   return outcome === "moved" ? { lease: hold(key, holder, deps) } : takeLease(connectorId, pid, deps);
 }
 
-/** @returns who deploys a connector now, if anybody does */
+/** @returns the deploy that holds the connector now; undefined: none */
 export async function holderOf(
   connectorId: string,
   { records, isAlive }: Omit<LeaseDeps, "now">,
@@ -60,7 +60,7 @@ export async function holderOf(
   return found !== undefined && isAlive(pid) ? { pid, since: Number(found.data["since"]) } : undefined;
 }
 
-/** On this machine, whoever it belongs to. */
+/** On this machine, of any user. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

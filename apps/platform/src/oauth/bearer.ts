@@ -1,6 +1,6 @@
 /**
  * The token that goes with a user's call to a server, whatever the mode: the user's vendor token, the server's own token, or the
- * platform's where the server wants no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
+ * platform's where the server needs no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
  */
 import { createSharedCalls, isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
@@ -10,7 +10,7 @@ import type { OpenConnection } from "./connections.ts";
 
 export interface Bearer {
   readonly token: string;
-  /** Of the connection it is from; absent for the platform's own token, which nobody can authorize again. */
+  /** Of the connection it is from; absent for the platform's own token, which no user can authorize again. */
   readonly revision?: string;
 }
 
@@ -21,10 +21,10 @@ export interface Bearers {
    *   temporarily_unavailable; vendor_credentials_rejected
    */
   bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
-  /** The server does not take a fresh one either: only the user can mend that. @throws OAuthError invalid_grant, reason `reauthorize` */
+  /** The server does not take a fresh one either: only the user can change that. @throws OAuthError invalid_grant, reason `reauthorize` */
   giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
   /**
-   * The server wants more scope for a call than the bearer has.
+   * The server requires more scope for a call than the bearer has.
    *
    * @param scope as its 403 names it; undefined where it does not
    * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by connecting again;
@@ -74,7 +74,7 @@ export function createBearers(deps: BearerDeps): Bearers {
       case "credentials_rejected":
         throw new OAuthError(
           "vendor_credentials_rejected",
-          "The client credentials were refused: an administrator updates them",
+          "The vendor refused this connector's client credentials: an administrator corrects them under Settings",
         );
     }
   };
@@ -105,29 +105,40 @@ export function createBearers(deps: BearerDeps): Bearers {
     },
     giveUp: async (connector, userId, { revision }) => {
       if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
-      throw new OAuthError("server_error", "The server did not take the token of the platform");
+      throw new OAuthError(
+        "server_error",
+        "The server refused the token of the platform: tell the operator of the platform",
+      );
     },
     //= mcp-2026-07-28/authorization#scope-challenge-handling
     stepUp: async (connector, userId, { revision }, scope) => {
       const { scope: granted } = await connections.status(connector, userId);
       if (revision === undefined || scope === undefined || isSubset(parseScope(scope), parseScope(granted ?? ""))) {
-        throw new OAuthError("vendor_response_invalid", "The server refuses the call for want of scope it was given", {
-          reason: "scope_refused",
-        });
+        throw new OAuthError(
+          "vendor_response_invalid",
+          "The server refuses this call for scope that it was given: tell the author of the server",
+          {
+            reason: "scope_refused",
+          },
+        );
       }
       if (!mayAskFor(scope, connector)) {
         throw new OAuthError(
           "vendor_response_invalid",
-          "The server wants scope that is not among those under Settings",
+          "The server requires scope beyond the one under Settings: an administrator adds it there",
           {
             reason: "scope_not_allowed",
           },
         );
       }
       await connections.wantScope(connector, userId, scope, revision);
-      throw new OAuthError("invalid_grant", "The server wants more for this than you granted: connect again", {
-        reason: "insufficient_scope",
-      });
+      throw new OAuthError(
+        "invalid_grant",
+        "The server requires more scope for this than you granted: connect again to grant it",
+        {
+          reason: "insufficient_scope",
+        },
+      );
     },
   };
 }

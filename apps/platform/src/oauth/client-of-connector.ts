@@ -1,5 +1,5 @@
 /**
- * The OAuth client of a connector, whoever answers: a deployed server, a vendor, or the broker; one interface for all of them.
+ * The OAuth client of a connector, towards a deployed server, a vendor, or the broker; one interface for all of them.
  * Made anew for each operation from the settings as they are now. Before it: flows.ts, tokens.ts.
  */
 import {
@@ -60,7 +60,9 @@ export async function clientOfConnector(connector: Connector, deps: ClientDeps):
   if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
   if (registration === "pre_registered_client") return clientOfVendor(connector, deps);
   if (registration === "broker") return clientOfBroker(connector, deps);
-  throw new OAuthError("invalid_request", "This connector wants no connection", { reason: "nothing_to_connect" });
+  throw new OAuthError("invalid_request", "This server needs no sign-in: its tools can be called as they are", {
+    reason: "nothing_to_connect",
+  });
 }
 
 async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
@@ -80,7 +82,7 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
     name: "Deployed server",
     issuer: responseIssuer ?? server.issuer,
     issRequired: responseIssuer !== undefined,
-    // Its tokens are for its resource: whoever the user is stays between server and vendor.
+    // Its tokens are for its resource: who the user is stays between server and vendor.
     issuesIdTokens: false,
     authorizationEndpoint,
     tokenEndpoint,
@@ -138,9 +140,13 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
   const { broker, fetch, now } = deps;
   const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (broker === undefined) {
-    throw new OAuthError("invalid_request", "This deployment has no broker: use a pre-registered client", {
-      reason: "broker_missing",
-    });
+    throw new OAuthError(
+      "invalid_request",
+      "This deployment has no broker: an administrator chooses a pre-registered client under Settings",
+      {
+        reason: "broker_missing",
+      },
+    );
   }
   const { issuer, clientId } = broker;
   const clientSecret = broker.clientSecret.reveal();
@@ -198,4 +204,8 @@ const noClient = (): OAuthError =>
   });
 
 export const notDeployed = (): OAuthError =>
-  new OAuthError("invalid_request", "The server of this connector is not deployed yet", { reason: "not_deployed" });
+  new OAuthError(
+    "invalid_request",
+    "The server of this connector is not deployed yet: try again after its first deploy",
+    { reason: "not_deployed" },
+  );

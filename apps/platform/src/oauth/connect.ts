@@ -68,7 +68,7 @@ export function mayAskFor(scope: string, { settings: { scopes } }: Connector): b
  * @param callbackUrl as the browser asked for it
  * @returns also where the vendor said no: that is kept with the connection and told on its page
  * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`, for the answer to a flow that
- *   this browser's user did not start, or finished already; nothing is asked of anybody then
+ *   this browser's user did not start, or finished already; no call is made then
  */
 export async function finishConnect(callbackUrl: string, by: SignedIn, deps: ConnectDeps): Promise<Finished> {
   const { user } = by;
@@ -87,7 +87,7 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
   }
 }
 
-/** The standardized error, for whoever reads the page. @throws the error itself where it is a bug */
+/** The standardized error, for the reader of the page. @throws the error itself where it is a bug */
 export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
   if (error instanceof OAuthError) return { error: error.code, description: error.description };
   if (!(error instanceof BrokerClientError)) throw error;
@@ -97,7 +97,9 @@ export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
 
 function requireConnectable({ state, serverUrl, settings }: Connector): void {
   if (settings.authentication === "none") {
-    throw new OAuthError("invalid_request", "This connector wants no connection", { reason: "nothing_to_connect" });
+    throw new OAuthError("invalid_request", "This server needs no sign-in: its tools can be called as they are", {
+      reason: "nothing_to_connect",
+    });
   }
   if (serverUrl === undefined) throw notDeployed();
   if (state === "active") return;
@@ -123,7 +125,9 @@ interface Flow {
 function stateOf(callbackUrl: string): string {
   const [state, second] = new URL(callbackUrl).searchParams.getAll("state");
   if (state === undefined || state === "" || second !== undefined) {
-    throw new OAuthError("invalid_request", "The answer does not say what it answers", { reason: "state_missing" });
+    throw new OAuthError("invalid_request", "This answer names no request of yours: start again under Connectors", {
+      reason: "state_missing",
+    });
   }
   return state;
 }
@@ -141,12 +145,14 @@ async function takeFlow(
   const from = { stage: "started", expect: { owner } };
   const { outcome } = await records.advance(key, from, { stage: "spent", set: {}, remove: ["sealed"] });
   if (outcome === "replayed") {
-    throw new OAuthError("invalid_request", "This connection was already finished", { reason: "state_replayed" });
+    throw new OAuthError("invalid_request", "This sign-in was finished already: see Connectors for how it ended", {
+      reason: "state_replayed",
+    });
   }
   if (outcome === "absent" || found === undefined) {
     throw new OAuthError(
       "invalid_request",
-      "This is not the answer to anything you started here, or it took too long",
+      "This answers no sign-in that you started in this browser, or it came too late: start again under Connectors",
       {
         reason: "state_mismatch",
       },

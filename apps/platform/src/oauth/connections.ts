@@ -5,6 +5,7 @@
 import type { Tokens } from "@oauth-broker/broker-client";
 import {
   type Clock,
+  defined,
   type EpochSeconds,
   type JsonObject,
   type KeyWrapper,
@@ -18,7 +19,7 @@ import { NEVER } from "../connectors/connector-record.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
-/** `none`: never connected, or disconnected. `reauthorize`: only the user can mend it, by connecting again. */
+/** `none`: never connected, or disconnected. `reauthorize`: only the user can restore it, by connecting again. */
 export type ConnectionState = "none" | "connected" | "reauthorize";
 
 /** How the last attempt to connect ended, in the standardized words of docs/api.md. No secret is in it. */
@@ -76,7 +77,7 @@ export interface Connections {
   /**
    * @param replacing of a refresh: the revision of the tokens it began with. Where they were
    *   replaced meanwhile, by a new authorization or a disconnect, the refreshed ones are of a grant
-   *   that nobody uses any more, and are dropped. Whatever else was noted of the connection stays
+   *   that is out of use, and are dropped. What else was noted of the connection stays
    */
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
   /**
@@ -151,7 +152,7 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
       // oxlint-disable-next-line no-await-in-loop
       if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return;
     }
-    throw new OAuthError("temporarily_unavailable", "Others are changing this connection: try again");
+    throw new OAuthError("temporarily_unavailable", "This connection is being changed elsewhere: try again");
   };
 
   return {
@@ -159,14 +160,9 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
       const kept = await read(connector, userId);
       if (kept === undefined) return { state: "none" };
       const { connectedAt, scope, wantedScope, reason, failure } = kept.data;
-      const told = {
-        ...(connectedAt === undefined ? {} : { connectedAt }),
-        ...(scope === undefined ? {} : { scope }),
-        ...(wantedScope === undefined ? {} : { wantedScope }),
-        ...(failure === undefined ? {} : { failure }),
-      };
+      const told = defined({ connectedAt, scope, wantedScope, failure });
       if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...told };
-      return { state: kept.state, ...(reason === undefined ? {} : { reason }), ...told };
+      return { state: kept.state, ...defined({ reason }), ...told };
     },
 
     open: async (connector, userId) => {
@@ -192,8 +188,8 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
     markForReauthorization: async (connector, userId, reason, used) =>
       change(connector, userId, (kept) => {
         if (kept?.data.tokensRevision !== used) return undefined;
-        const { tokens: _, tokensRevision: __, recipient: ___, scope: ____, ...noted } = unchanged(kept);
-        return { ...noted, state: "reauthorize", reason };
+        const { connectedAt, wantedScope, failure } = kept.data;
+        return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure }) };
       }),
 
     wantScope: async (connector, userId, wantedScope, used) =>
@@ -213,11 +209,11 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
 
 /** A connection as it is: what a change does not name stays, the revision of its tokens too. */
 function unchanged({ state, data }: Kept): Next {
-  const { v: _, revision: __, ...rest } = data;
+  const { v: _version, revision: _revision, ...rest } = data;
   return { ...rest, state };
 }
 
-/** Shared credentials for brought ones, another client, another token endpoint: the tokens are of somebody else. */
+/** Shared credentials for brought ones, another client, another token endpoint: the tokens are of another client. */
 function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
   return state === "connected" && recipient !== recipientOfConnector(connector);
 }

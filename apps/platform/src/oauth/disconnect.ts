@@ -1,4 +1,4 @@
-/** A user disconnects: the tokens end at whoever issued them, best effort, and are forgotten here in any case. */
+/** A user disconnects: the tokens are revoked where they were issued, best effort, and are forgotten here in any case. */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";

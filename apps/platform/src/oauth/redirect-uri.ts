@@ -38,7 +38,7 @@ export function redirectUriOf(connector: OfConnector, platformUrl: string): stri
 
 /**
  * What an administrator has to know of a hosted server with the shared redirect URI: the danger,
- * then the mend.
+ * then the remedy.
  */
 export function callbackWarning(connector: OfConnector, platformUrl: string): string | undefined {
   if (!isHosted(connector) || connector.callback === "own") return undefined;

@@ -49,7 +49,7 @@ export function tryRoutes(deps: PageDeps): Route[] {
 
 type Seen = Partial<Pick<TryPage, "tools" | "called" | "problem">>;
 
-/** What went wrong is the page's to say: the user can mend most of it. */
+/** What went wrong is the page's to say: the user can remedy most of it. */
 async function orProblem(see: () => Promise<Seen>): Promise<Seen> {
   try {
     return await see();

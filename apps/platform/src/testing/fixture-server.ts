@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 export type FixtureFault =
   | "global-auth"
   | "global-forbidden"
-  | "lets-anybody-in"
+  | "accepts-any-caller"
   | "no-challenge"
   | "no-oauth"
-  | "cannot-judge"
+  | "cannot-check"
   | "foreign-issuer"
   | "foreign-resource"
   | "no-s256"
@@ -46,8 +46,8 @@ export function fixtureServer(url: string, fault?: FixtureFault) {
     }
     switch (pathname) {
       case "/mcp":
-        if (fault === "no-oauth" || fault === "lets-anybody-in") json(200, { jsonrpc: "2.0", id: 1, result: {} });
-        else if (fault === "cannot-judge") json(503, {});
+        if (fault === "no-oauth" || fault === "accepts-any-caller") json(200, { jsonrpc: "2.0", id: 1, result: {} });
+        else if (fault === "cannot-check") json(503, {});
         else if (fault === "no-challenge") json(401, {});
         else json(401, {}, { "www-authenticate": "Bearer" });
         return;

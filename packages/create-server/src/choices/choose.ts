@@ -17,7 +17,7 @@ import {
   type Mode,
 } from "./choices.ts";
 
-/** Asks people. Each returns undefined when they give up. */
+/** Asks the user. Each returns undefined when the user cancels. */
 export interface Prompts {
   folder(): Promise<string | undefined>;
   name(suggestion: string): Promise<string | undefined>;
@@ -40,7 +40,7 @@ interface Filled {
 }
 
 /**
- * @param deps.prompts undefined where nobody can be asked
+ * @param deps.prompts undefined where there is no terminal
  * @param deps.checkFolder the end of a sentence about a folder that cannot be used
  */
 export async function choose(

@@ -1,10 +1,10 @@
-/** The questions on a terminal, as people know them from other create commands. Loaded only when somebody is asked. */
+/** The questions on a terminal, as in other create commands. Loaded only where there is a terminal. */
 import type { Readable, Writable } from "node:stream";
 import { autocomplete, isCancel, select, text } from "@clack/prompts";
 import { checkName, checkScopes, suggestName, vendorChoices } from "./choices.ts";
 import type { Prompts } from "./choose.ts";
 
-/** Where people read and type; the process's own by default. */
+/** The terminal; the process's own by default. */
 export interface Streams {
   readonly input?: Readable;
   readonly output?: Writable;

@@ -30,7 +30,7 @@ export function readCallback(
     : { kind, redirectUri: `${deploymentUrl}/callback`, clients, registration, clientMetadataHosts };
 }
 
-/** Set in the platform's containers in both modes, so it is judged in both. */
+/** Set in the platform's containers in both modes, so it is checked in both. */
 export function readPlatformUrl(read: Reader): string | undefined {
   return read.text("PLATFORM_OAUTH_CALLBACK_URL", checkRedirectUri);
 }

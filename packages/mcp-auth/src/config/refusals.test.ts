@@ -305,9 +305,9 @@ describe("a server's environment is refused", () => {
       "VENDOR has neither PKCE nor ID tokens",
     ],
     [
-      "nobody to ask about a token",
+      "no endpoint to check a token at",
       { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "" },
-      "VENDOR has nobody to ask whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
+      "VENDOR has no endpoint that says whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
     ],
     [
       "introspection without the secret it needs",
@@ -317,7 +317,7 @@ describe("a server's environment is refused", () => {
     [
       "an own vendor's issuer beside both URLs, and no userinfo",
       { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "", VENDOR_ISSUER: "https://vendor.example.com" },
-      "VENDOR has nobody to ask",
+      "VENDOR has no endpoint that says",
     ],
   ])("with %s", (_, environment, problem) => {
     const problems = problemsOf(environment);

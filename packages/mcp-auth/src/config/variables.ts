@@ -149,7 +149,7 @@ export const VARIABLES = [
     name: "VENDOR_API_HOSTS",
     type: "host names without port, separated by commas; with a leading dot, every host below that domain",
     description:
-      "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. Whoever runs such a host can act as the user.",
+      "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. The operator of such a host can act as the user.",
     example: "api.vendor.example,.vendor-apis.example",
   },
   {

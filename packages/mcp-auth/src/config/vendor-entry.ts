@@ -155,7 +155,7 @@ function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenU
   return { ...Object.fromEntries(own), ...entry?.placeholders };
 }
 
-/** The text of what will be asked: which address a name leads to is judged when it is. */
+/** The text of what will be asked: the address a name leads to is checked when it is called. */
 //= bar#EG-7
 function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
   const problem = problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");

@@ -73,7 +73,7 @@ function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettin
 function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials | undefined, read: Reader): Vendor {
   if (credentials === undefined) return vendor;
   if (vendor.clientSecret !== undefined) {
-    read.refuse("VENDOR", "wants a client secret that is signed anew for each request, which this server cannot do");
+    read.refuse("VENDOR", "takes a client secret that is signed anew for each request, which this server cannot do");
     return vendor;
   }
   if (credentials.clientSecret === undefined) return { ...vendor, tokenEndpointAuthMethod: "none" };
@@ -84,7 +84,7 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
 
 function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
   if (entry?.setup === "vendor_approval") {
-    read.warn("VENDOR approves each organization beforehand: until it has, nobody can authorize");
+    read.warn("VENDOR approves each organization beforehand: until then no user can authorize");
   }
   if (entry?.setup === "environment_id") {
     read.warn("VENDOR needs the consent of an administrator first, once for an organization");
@@ -118,7 +118,7 @@ function checkTokenValidation(
     "VENDOR",
     needsSecret
       ? "cannot be asked whether a user's token is good: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET, or VENDOR_USERINFO_URL"
-      : "has nobody to ask whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
+      : "has no endpoint that says whether a user's token is good: set VENDOR_USERINFO_URL or VENDOR_INTROSPECTION_URL",
   );
 }
 
@@ -130,9 +130,7 @@ function checkBinding(
   { allowVendorWithoutPkce }: VendorRules,
 ): void {
   if (vendor.pkce === "plain") {
-    read.warn(
-      "VENDOR has PKCE without a hash: whoever sees the authorization request can use the code that answers it",
-    );
+    read.warn("VENDOR has PKCE without a hash: a reader of the authorization request can use the code that answers it");
   }
   if (vendor.pkce !== "none" || (hasIdTokens(vendor) && scopes.includes("openid"))) return;
   if (allowVendorWithoutPkce) {

@@ -10,10 +10,10 @@ import { fetchTestToken } from "./test-token.ts";
 const FIRST_CLASS = [...REGISTRY.values()].flatMap(({ vendor, verification }) =>
   verification.status === "first-class" ? [vendor.id] : [],
 );
-const NOBODY_TO_ASK = ["linear", "microsoft-agent365", "notion"];
+const WITHOUT_TOKEN_CHECK = ["linear", "microsoft-agent365", "notion"];
 /** Wants a resource in the authorization request, which only the platform knows. */
 const NO_TEST_TOKEN = "atlassian";
-const ASKED = FIRST_CLASS.filter((id) => ![...NOBODY_TO_ASK, NO_TEST_TOKEN].includes(id));
+const ASKED = FIRST_CLASS.filter((id) => ![...WITHOUT_TOKEN_CHECK, NO_TEST_TOKEN].includes(id));
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
 const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, allowLoopback: true });
 afterAll(() => egress.close());
@@ -34,10 +34,10 @@ async function onDesk<Result>(
 }
 
 describe("a practice vendor", () => {
-  it.each(NOBODY_TO_ASK)("%s: has nobody to ask about a token, in practice as in earnest", async (id) => {
+  it.each(WITHOUT_TOKEN_CHECK)("%s: has no endpoint to check a token at, in practice as in production", async (id) => {
     await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment }) => {
       expect(() => loadSettings(environment)).toThrow(
-        /VENDOR (has nobody to ask|cannot be asked) whether a user's token is good/,
+        /VENDOR (has no endpoint that says|cannot be asked) whether a user's token is good/,
       );
     });
   });

@@ -54,7 +54,7 @@ export function checkClientId(value: string): string | undefined {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have";
 }
 
-/** What people are shown. */
+/** A name that users are shown. */
 export function checkName(value: string): string | undefined {
   return /^\P{Cc}{1,100}$/u.test(value)
     ? undefined

@@ -1,4 +1,4 @@
-/** The URLs of vendors and clients: judged here as every outbound call is judged later. */
+/** The URLs of vendors and clients: checked here as every outbound call is checked later. */
 import { placeholderNames } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
@@ -12,7 +12,7 @@ export interface UrlRules {
 
 const TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
 
-/** An endpoint, judged by the same rules as every outbound call. */
+/** An endpoint, held to the rules of every outbound call. */
 //= bar#EG-7
 export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) =>
@@ -20,7 +20,7 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   );
 }
 
-/** A vendor's endpoint, which may hold {placeholders}: the rest of it is judged now, the whole when a flow fills it. */
+/** A vendor's endpoint, which may hold {placeholders}: the rest of it is checked now, the whole when a flow fills it. */
 //= bar#EG-7
 export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) => {

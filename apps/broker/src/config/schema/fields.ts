@@ -47,7 +47,7 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
 /**
  * Digits in a string count as a number: that is how one arrives through env:NAME.
  *
- * @param whyMost said to who wants more
+ * @param whyMost shown where the value is larger
  */
 export function integer(meta: FieldMeta, least: number, most: number, whyMost?: string) {
   const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
@@ -98,14 +98,14 @@ export function mapOf<Value extends z.ZodType>(keyMeta: FieldMeta, checkKey: Che
   return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, keyMeta);
 }
 
-/** Any structure; `check` judges it whole. */
+/** Any structure; `check` sees it whole. */
 export function structure<T>(
   meta: FieldMeta,
   check: Check<unknown>,
   prepare: (value: unknown) => unknown = (value) => value,
 ) {
-  const judged = z.custom<T>().superRefine(problemFrom(check));
-  return z.preprocess(prepare, judged).register(fieldMeta, meta);
+  const checked = z.custom<T>().superRefine(problemFrom(check));
+  return z.preprocess(prepare, checked).register(fieldMeta, meta);
 }
 
 function problemFrom<T>(check: Check<T>) {

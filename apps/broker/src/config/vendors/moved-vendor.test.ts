@@ -71,7 +71,7 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
 });
 
 describe("registration at a registry vendor", () => {
-  const registersNobody = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
+  const registersNoClients = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
     const vendor = defineVendor({
       id: "known",
       name: "Known",
@@ -82,19 +82,19 @@ describe("registration at a registry vendor", () => {
     const registry: LoadOptions["registry"] = new Map([
       ["known", { vendor, placeholders: {}, setup: "none", byoc: true }],
     ]);
-    return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNobody;
+    return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNoClients;
   };
 
   it("is known not to be, where the entry has no endpoint for it and the file says nothing else", () => {
-    expect(registersNobody({})).toBe(true);
-    expect(registersNobody({ issuer: "https://www.known.example" })).toBe(true);
-    expect(registersNobody({}, { registrationEndpoint: "https://www.known.example/register" })).toBeUndefined();
-    expect(registersNobody({ registration_endpoint: "https://www.known.example/register" })).toBeUndefined();
-    expect(registersNobody({ issuer: "https://another.example" })).toBeUndefined();
+    expect(registersNoClients({})).toBe(true);
+    expect(registersNoClients({ issuer: "https://www.known.example" })).toBe(true);
+    expect(registersNoClients({}, { registrationEndpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNoClients({ registration_endpoint: "https://www.known.example/register" })).toBeUndefined();
+    expect(registersNoClients({ issuer: "https://another.example" })).toBeUndefined();
   });
 
   it("is not known of a vendor of the operator's own", () => {
     const own = { name: "Own", issuer: "https://own.example" };
-    expect(load({ ...MINIMAL, vendors: { own } }).vendors.get("own")).not.toHaveProperty("registersNobody");
+    expect(load({ ...MINIMAL, vendors: { own } }).vendors.get("own")).not.toHaveProperty("registersNoClients");
   });
 });

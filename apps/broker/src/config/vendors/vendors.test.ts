@@ -252,7 +252,7 @@ describe("endpoints", () => {
     ["https://vendor.example/#{x}", "must be an absolute https URL in plain ASCII"],
     ["http://{tenant}.vendor.example/token", "must use https"],
     ["https://{tenant}.internal/token", "must name a host of the public internet"],
-  ])("bar#EG-7 have no placeholders elsewhere, and the rest is judged as ever: %s", (token_endpoint, problem) => {
+  ])("bar#EG-7 have no placeholders elsewhere, and the rest is checked as ever: %s", (token_endpoint, problem) => {
     const placeholders = { tenant: {}, port: {}, user: {}, scheme: {}, x: {} };
     expect(problemsOfOwn({ token_endpoint, placeholders })).toEqual([
       expect.stringContaining(`….token_endpoint ${problem}`),

@@ -81,7 +81,7 @@ export function buildVendor(
     placeholders,
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
-    ...(isKnownToRegisterNobody(vendor, parsed, known) ? { registersNobody: true } : {}),
+    ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
     ...(parsed.userinfo_endpoint === undefined ? {} : { asksUserinfo: true }),
     credentials,
     ...defined({
@@ -93,7 +93,7 @@ export function buildVendor(
 }
 
 /** An issuer of the operator's may publish what the registry does not know of. */
-function isKnownToRegisterNobody(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
+function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
   return (
     known !== undefined &&
     vendor.registrationEndpoint === undefined &&
@@ -107,12 +107,12 @@ function relaxations(id: string, parsed: ParsedVendor): string[] {
   const warnings: string[] = [];
   if (pkce === "none") {
     warnings.push(
-      `Vendor ${id} has pkce none: nothing binds its codes to the flow that asked, so whoever takes one may use it`,
+      `Vendor ${id} has pkce none: nothing binds its codes to the flow that asked, so a thief of one may use it`,
     );
   }
   if (pkce === "plain") {
     warnings.push(
-      `Vendor ${id} has pkce plain: whoever sees the authorization request can use the code that answers it`,
+      `Vendor ${id} has pkce plain: a reader of the authorization request can use the code that answers it`,
     );
   }
   if (issRequired === false) {

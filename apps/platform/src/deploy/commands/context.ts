@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly environment: Environment;
   /** Where FOLDER is relative to. */
   readonly start: string;
-  /** To people, on stderr. */
+  /** To the operator, on stderr. */
   readonly say: (text: string) => void;
   /** The command's result, on stdout. */
   readonly print: (text: string) => void;

@@ -24,7 +24,7 @@ export interface RunContext extends CommandContext {
 
 const TIMEOUT_MS = 20_000;
 
-/** @returns the exit code. @throws ConfigError, OAuthError, Error: for people */
+/** @returns the exit code. @throws ConfigError, OAuthError, Error: for the operator */
 export async function runDeploy(folder: string, context: RunContext): Promise<number> {
   const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
   const project = readProject(folder, context, { variables: environment, allowed });
@@ -64,8 +64,8 @@ async function keepRunning(deployed: Deployed, lease: Lease, { say, print, stopp
   try {
     print(JSON.stringify({ event: "deployed", connector: connector.id, ...outcomeOf(deployed) }));
     say(summaryOf(deployed));
-    if (test.verdict === "client_missing") return EXIT.draft;
-    if (test.verdict === "failed") return EXIT.failed;
+    if (test.outcome === "client_missing") return EXIT.draft;
+    if (test.outcome === "failed") return EXIT.failed;
     const end = await Promise.race([
       stopped.then(() => "stopped" as const),
       lease.lost.then(() => "lost" as const),
@@ -80,19 +80,19 @@ async function keepRunning(deployed: Deployed, lease: Lease, { say, print, stopp
 }
 
 function outcomeOf({ connector, test }: Deployed): Readonly<Record<string, string>> {
-  const isServed = test.verdict === "passed" && connector.serverUrl !== undefined;
-  return { state: connector.state, test: test.verdict, ...(isServed ? { url: connector.serverUrl } : {}) };
+  const isServed = test.outcome === "passed" && connector.serverUrl !== undefined;
+  return { state: connector.state, test: test.outcome, ...(isServed ? { url: connector.serverUrl } : {}) };
 }
 
-function toldCheck({ outcome, said, mend }: Check): string {
+function toldCheck({ outcome, said, remedy }: Check): string {
   const mark = { passed: "✓", client_missing: "○", failed: "✗" }[outcome];
-  return mend === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${mend}`;
+  return remedy === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${remedy}`;
 }
 
 function summaryOf({ connector, test }: Deployed): string {
   const { id, state, serverUrl } = connector;
-  if (test.verdict === "passed") return `${id} is ${state}: ${serverUrl ?? ""}\nIt runs until this ends (Ctrl-C).`;
-  if (test.verdict === "client_missing")
+  if (test.outcome === "passed") return `${id} is ${state}: ${serverUrl ?? ""}\nIt runs until this ends (Ctrl-C).`;
+  if (test.outcome === "client_missing")
     return `${id} stays ${state}: its OAuth client is missing. The server was stopped.`;
   return `${id} stays ${state}: the connection test failed. The server was stopped.`;
 }

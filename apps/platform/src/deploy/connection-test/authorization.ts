@@ -1,4 +1,4 @@
-/** Registration at a hosted server, and its authorization endpoint as far as the vendor's door: nobody signs in, nothing is stored. */
+/** Registration at a hosted server, and its authorization endpoint as far as its redirect to the vendor. No user signs in, nothing is stored. */
 import { createCodeVerifier, deriveCodeChallenge, errorText, type Fetch, randomToken } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
@@ -37,10 +37,10 @@ export async function requireClient(
     const client = await oauth.processDynamicClientRegistrationResponse(answer);
     return { said: "The server registers the platform.", value: client };
   } catch {
-    const mend = isBlocked(status)
+    const remedy = isBlocked(status)
       ? "The auth middleware must protect POST /mcp only."
       : `The redirect URI is PLATFORM_OAUTH_CALLBACK_URL; ${deploymentUrl}/register must answer 201 with a client_id.`;
-    throw fault(`Registration answers ${status}, without a client.`, mend);
+    throw fault(`Registration answers ${status}, without a client.`, remedy);
   }
 }
 
@@ -66,14 +66,14 @@ export async function requireAuthorization(
   const isPage = answer.status === 200 && (answer.headers.get("content-type") ?? "").startsWith("text/html");
   if (isPage) return { said: "The authorization endpoint asks the user for consent." };
   const location = URL.parse(answer.headers.get("location") ?? "");
-  const mend = "See what the server says: deploy logs. Is its vendor client set, and is the vendor reachable?";
+  const remedy = "See what the server says: deploy logs. Is its vendor client set, and is the vendor reachable?";
   if (answer.status < 300 || answer.status > 399 || location === null) {
-    throw fault(`The authorization endpoint answers ${answer.status} and does not lead to the vendor.`, mend);
+    throw fault(`The authorization endpoint answers ${answer.status} and does not lead to the vendor.`, remedy);
   }
   const error = location.searchParams.get("error");
-  if (error !== null) throw fault(`The authorization endpoint refuses: ${errorText(error)}.`, mend);
+  if (error !== null) throw fault(`The authorization endpoint refuses: ${errorText(error)}.`, remedy);
   if (location.origin === deploymentUrl || location.href.startsWith(callbackUrl)) {
-    throw fault("The authorization endpoint leads back here, not to the vendor.", mend);
+    throw fault("The authorization endpoint leads back here, not to the vendor.", remedy);
   }
   return { said: `The authorization endpoint leads to the vendor (${location.host}).` };
 }

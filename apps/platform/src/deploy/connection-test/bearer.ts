@@ -1,4 +1,4 @@
-/** POST /mcp, as anybody may call it: without a token, with one that is none, and for a server without OAuth with the platform's. */
+/** POST /mcp: without a token, with one that is not valid, and for a server without OAuth with the platform's. */
 import { type Fetch, randomToken } from "@oauth-broker/oauth-core";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 
@@ -27,24 +27,25 @@ export async function requireChallenge(subject: Subject, fetch: Fetch): Promise<
 }
 
 /** The ingress lets any bearer token through: this one the server itself has to refuse. */
-export async function requireTokenJudged(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
+export async function requireTokenRefused(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
   const answer = await postMcp(subject, fetch, `connection-test-${randomToken(16)}`);
-  if (answer.status === 401 && isBearerChallenge(answer)) return { said: "The server refuses a token that is none." };
+  if (answer.status === 401 && isBearerChallenge(answer))
+    return { said: "The server refuses a token that is not valid." };
   if (answer.status === 503) {
     throw fault(
-      "The server cannot judge tokens now: it answers 503.",
+      "The server cannot check tokens now: it answers 503.",
       "Its vendor, table or key service is out of its reach. See what it says: deploy logs.",
     );
   }
-  const who = answer.ok ? "lets anybody in" : `answers ${answer.status}`;
-  throw fault(`The server ${who} who brings a token that is none; it must answer 401.`, ONLY_MCP);
+  const who = answer.ok ? "accepts any caller" : `answers ${answer.status}`;
+  throw fault(`The server ${who} with a token that is not valid; it must answer 401.`, ONLY_MCP);
 }
 
 export async function requireInitialize(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
   const answer = await postMcp(subject, fetch, subject.platformToken.reveal());
   if (isBlocked(answer.status)) {
     throw fault(
-      `The server answers ${answer.status}: it wants OAuth, and no OAuth client is configured.`,
+      `The server answers ${answer.status}: it requires OAuth, and no OAuth client is configured.`,
       "Set `mode` in service.yaml to hosted or pre-registered, and enter the client on the connector's Settings tab.",
       "client_missing",
     );

@@ -19,19 +19,19 @@ export type CheckName = "initialize" | "challenge" | "token" | "discovery" | "se
 export interface Check {
   readonly name: CheckName;
   readonly outcome: "passed" | "client_missing" | "failed";
-  /** One sentence for people. Nothing of the server's is repeated but statuses and error codes. */
+  /** One sentence for the operator. Nothing of the server's is repeated but statuses and error codes. */
   readonly said: string;
-  readonly mend?: string;
+  readonly remedy?: string;
 }
 
 export interface Fault extends Error {
   readonly name: "ConnectionTestFault";
   readonly outcome: "client_missing" | "failed";
-  readonly mend: string;
+  readonly remedy: string;
 }
 
-export function fault(said: string, mend: string, outcome: Fault["outcome"] = "failed"): Fault {
-  return Object.assign(new Error(said), { name: "ConnectionTestFault" as const, outcome, mend });
+export function fault(said: string, remedy: string, outcome: Fault["outcome"] = "failed"): Fault {
+  return Object.assign(new Error(said), { name: "ConnectionTestFault" as const, outcome, remedy });
 }
 
 export function isFault(error: unknown): error is Fault {
@@ -49,7 +49,7 @@ export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Pr
   }
 }
 
-/** The one mistake everybody makes: a middleware that wants a token before the routes that give one. */
+/** The most frequent mistake: a middleware that wants a token before the routes that give one. */
 export function blockedBy(status: number, path: string): Fault {
   return fault(
     `${path} answers ${status} without a token: a global auth middleware stands in front of the OAuth discovery routes.`,

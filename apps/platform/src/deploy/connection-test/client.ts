@@ -15,7 +15,7 @@ export function settingsCheck({ mode, settings }: Subject): { said: string } {
   throw fault("The connector's settings are for another kind of server.", `On its Settings tab, set ${words}.`);
 }
 
-/** Of a pre-registered client. @throws Fault client_missing where nobody entered one */
+/** Of a pre-registered client. @throws Fault client_missing where none is entered */
 export function clientCheck({ settings }: Pick<Subject, "settings">): { said: string } {
   const { registration } = settings;
   if (registration === "hosted_server") {

@@ -52,7 +52,7 @@ const lastOf = ({ checks }: ConnectionTest): Check => checks.at(-1)!;
 
 describe("the connection test of a hosted server", () => {
   it("passes with challenge, token, discovery, settings, registration and authorization", async () => {
-    const { verdict, checks } = await test(undefined);
+    const { outcome, checks } = await test(undefined);
     expect(checks.map(({ name }) => name)).toEqual([
       "challenge",
       "token",
@@ -62,28 +62,28 @@ describe("the connection test of a hosted server", () => {
       "authorization",
     ]);
     expect(checks.every(({ outcome }) => outcome === "passed")).toBe(true);
-    expect(verdict).toBe("passed");
-    expect(lastOf({ verdict, checks }).said).toContain("vendor.example");
+    expect(outcome).toBe("passed");
+    expect(lastOf({ outcome, checks }).said).toContain("vendor.example");
   });
 
   it("passes where the server asks for consent itself", async () => {
-    expect((await test("consent-page")).verdict).toBe("passed");
+    expect((await test("consent-page")).outcome).toBe("passed");
   });
 
   it.each(["global-auth", "global-forbidden"] as const)("recognises a global auth middleware: %s", async (fault) => {
     const result = await test(fault);
-    expect(result.verdict).toBe("failed");
+    expect(result.outcome).toBe("failed");
     expect(lastOf(result)).toMatchObject({
       name: "discovery",
       said: expect.stringMatching(
         /without a token: a global auth middleware stands in front of the OAuth discovery routes/,
       ),
-      mend: expect.stringContaining("protect POST /mcp only"),
+      remedy: expect.stringContaining("protect POST /mcp only"),
     });
   });
 
   it.each([
-    ["lets-anybody-in", "challenge", /answers 200, not 401/],
+    ["accepts-any-caller", "challenge", /answers 200, not 401/],
     ["no-challenge", "challenge", /answers 401, not 401 with WWW-Authenticate: Bearer/],
     ["redirects-discovery", "discovery", /answers 303/],
     ["foreign-resource", "discovery", /does not name .* as its authorization server/],
@@ -94,11 +94,11 @@ describe("the connection test of a hosted server", () => {
     ["authorize-refuses", "authorization", /refuses: invalid_scope/],
     ["authorize-back-here", "authorization", /leads back here/],
     ["authorize-breaks", "authorization", /answers 400/],
-  ] as const)("fails for a server with %s, at %s, and says how to mend it", async (fault, name, said) => {
+  ] as const)("fails for a server with %s, at %s, and says how to remedy it", async (fault, name, said) => {
     const result = await test(fault);
-    expect(result.verdict).toBe("failed");
+    expect(result.outcome).toBe("failed");
     expect(lastOf(result)).toMatchObject({ name, outcome: "failed", said: expect.stringMatching(said) });
-    expect(lastOf(result).mend).toMatch(/\w/);
+    expect(lastOf(result).remedy).toMatch(/\w/);
   });
 
   it("rfc8414#3.3 refuses an issuer that differs by a slash", async () => {
@@ -110,15 +110,15 @@ describe("the connection test of a hosted server", () => {
     const result = await test(undefined, { expose: FIXTURE_EXPOSE.filter((path) => path !== "/register") });
     expect(lastOf(result)).toMatchObject({
       said: expect.stringContaining("registration_endpoint is not exposed"),
-      mend: expect.stringContaining("List /register under service.expose"),
+      remedy: expect.stringContaining("List /register under service.expose"),
     });
   });
 
   it("without registration it lacks a client, until an administrator enters one", async () => {
     const expose = FIXTURE_EXPOSE.filter((path) => path !== "/register");
-    expect(await test("no-register", { expose })).toMatchObject({ verdict: "client_missing" });
+    expect(await test("no-register", { expose })).toMatchObject({ outcome: "client_missing" });
     const settings = { ...HOSTED, clientId: FIXTURE_CLIENT };
-    expect(await test("no-register", { expose, settings })).toMatchObject({ verdict: "passed" });
+    expect(await test("no-register", { expose, settings })).toMatchObject({ outcome: "passed" });
   });
 
   it("fails where the settings are for a pre-registered client", async () => {
@@ -128,7 +128,7 @@ describe("the connection test of a hosted server", () => {
   it("a server that is not there fails the first question", async () => {
     const result = await test(undefined, { deploymentUrl: "http://127.0.0.1:1" });
     expect(result).toMatchObject({
-      verdict: "failed",
+      outcome: "failed",
       checks: [{ name: "challenge", said: expect.stringContaining("no usable answer") }],
     });
   });
@@ -138,14 +138,14 @@ describe("the connection test of a pre-registered server", () => {
   const mode = "pre-registered";
 
   it("gets 401, and passes with a client", async () => {
-    expect(await test(undefined, { mode, expose: [], settings: CLIENT })).toMatchObject({ verdict: "passed" });
+    expect(await test(undefined, { mode, expose: [], settings: CLIENT })).toMatchObject({ outcome: "passed" });
     const vendor = {
       ...NEW_SETTINGS,
       authentication: "oauth_2_1",
       registration: "broker",
       vendorOrIssuer: "x",
     } as const;
-    expect(await test(undefined, { mode, expose: [], settings: vendor })).toMatchObject({ verdict: "passed" });
+    expect(await test(undefined, { mode, expose: [], settings: vendor })).toMatchObject({ outcome: "passed" });
   });
 
   it.each<[string, ConnectorSettings]>([
@@ -153,10 +153,10 @@ describe("the connection test of a pre-registered server", () => {
     ["no client id", { ...NEW_SETTINGS, authentication: "oauth_2_1", registration: "pre_registered_client" }],
   ])("gets 401 with no OAuth client configured: %s", async (_, settings) => {
     const result = await test(undefined, { mode, expose: [], settings });
-    expect(result.verdict).toBe("client_missing");
+    expect(result.outcome).toBe("client_missing");
     expect(lastOf(result)).toMatchObject({
       said: "The server answers 401, and no OAuth client is configured.",
-      mend: expect.stringContaining("Settings tab"),
+      remedy: expect.stringContaining("Settings tab"),
     });
   });
 
@@ -164,13 +164,13 @@ describe("the connection test of a pre-registered server", () => {
     ["no endpoint, and nothing to discover from", { authorizationUrl: undefined, tokenUrl: undefined } as object],
     ["the settings of a hosted server", { registration: "hosted_server" }],
   ])("fails with %s", async (_, over) => {
-    expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).verdict).toBe("failed");
+    expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).outcome).toBe("failed");
   });
 
-  it("fails where the server cannot judge tokens", async () => {
+  it("fails where the server cannot check tokens", async () => {
     // Behind the ingress the first question is answered there.
-    const result = await test("cannot-judge", { mode, settings: CLIENT });
-    expect(result.verdict).toBe("failed");
+    const result = await test("cannot-check", { mode, settings: CLIENT });
+    expect(result.outcome).toBe("failed");
   });
 });
 
@@ -178,14 +178,14 @@ describe("the connection test of a server without OAuth", () => {
   const none = { mode: "none", expose: [], settings: NEW_SETTINGS } as const;
 
   it("passes when the server answers initialize", async () => {
-    expect(await test("no-oauth", none)).toMatchObject({ verdict: "passed", checks: [{ name: "initialize" }, {}] });
+    expect(await test("no-oauth", none)).toMatchObject({ outcome: "passed", checks: [{ name: "initialize" }, {}] });
   });
 
   it("lacks a client when the server answers 401", async () => {
-    expect(await test(undefined, none)).toMatchObject({ verdict: "client_missing" });
+    expect(await test(undefined, none)).toMatchObject({ outcome: "client_missing" });
   });
 
   it("fails with settings for OAuth", async () => {
-    expect(await test("no-oauth", { ...none, settings: HOSTED })).toMatchObject({ verdict: "failed" });
+    expect(await test("no-oauth", { ...none, settings: HOSTED })).toMatchObject({ outcome: "failed" });
   });
 });

@@ -6,13 +6,13 @@
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { clientCheck, settingsCheck } from "./client.ts";
 import { requireAuthorization, requireClient } from "./authorization.ts";
-import { requireChallenge, requireInitialize, requireTokenJudged } from "./bearer.ts";
+import { requireChallenge, requireInitialize, requireTokenRefused } from "./bearer.ts";
 import { type Check, type CheckName, isFault, type Subject } from "./check.ts";
 import { discover } from "./discovery.ts";
 
 export interface ConnectionTest {
-  /** `client_missing`: nothing is wrong but that nobody entered an OAuth client. */
-  readonly verdict: "passed" | "client_missing" | "failed";
+  /** `client_missing`: all is well, but no OAuth client is entered. */
+  readonly outcome: "passed" | "client_missing" | "failed";
   /** In the order they were made; the first that fails is the last. */
   readonly checks: readonly Check[];
 }
@@ -37,16 +37,16 @@ export async function testConnection(subject: Subject, { fetch, onCheck }: TestD
       return value;
     } catch (error) {
       if (!isFault(error)) throw error;
-      told({ name, outcome: error.outcome, said: error.message, mend: error.mend });
+      told({ name, outcome: error.outcome, said: error.message, remedy: error.remedy });
       throw error;
     }
   };
   try {
     await stepsOf(subject, fetch, check);
-    return { verdict: "passed", checks };
+    return { outcome: "passed", checks };
   } catch (error) {
     if (!isFault(error)) throw error;
-    return { verdict: error.outcome, checks };
+    return { outcome: error.outcome, checks };
   }
 }
 
@@ -62,7 +62,7 @@ async function stepsOf(subject: Subject, fetch: Fetch, check: Step): Promise<voi
     return;
   }
   const challenge = await check("challenge", () => requireChallenge(subject, fetch));
-  await check("token", () => requireTokenJudged(subject, fetch));
+  await check("token", () => requireTokenRefused(subject, fetch));
   if (subject.mode === "pre-registered") {
     await check("client", async () => clientCheck(subject));
     return;

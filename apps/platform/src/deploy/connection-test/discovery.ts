@@ -71,11 +71,11 @@ async function resourceMetadataOf(subject: Subject, named: string | undefined, f
 
 async function requireOurResource({ deploymentUrl }: Subject, answer: Response, path: string): Promise<void> {
   const resource = `${deploymentUrl}/mcp`;
-  const mend = "Build `resource` and `authorization_servers` from DEPLOYMENT_URL.";
+  const remedy = "Build `resource` and `authorization_servers` from DEPLOYMENT_URL.";
   const metadata = await oauth.processResourceDiscoveryResponse(new URL(resource), answer).catch(() => undefined);
-  if (metadata === undefined) throw fault(`${path} does not describe ${resource}.`, mend);
+  if (metadata === undefined) throw fault(`${path} does not describe ${resource}.`, remedy);
   if (metadata.authorization_servers?.includes(deploymentUrl) !== true) {
-    throw fault(`${path} does not name ${deploymentUrl} as its authorization server.`, mend);
+    throw fault(`${path} does not name ${deploymentUrl} as its authorization server.`, remedy);
   }
 }
 

@@ -21,7 +21,7 @@ export function keep(command: string): Promise<number> {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name);
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
     }
   };
   const stop = (): void => {

@@ -20,7 +20,7 @@ export function isExposed(path: string, expose: readonly string[]): boolean {
   );
 }
 
-/** @param mode undefined where it is not known: then only the paths themselves are judged */
+/** @param mode undefined where it is not known: then only the paths themselves are checked */
 export function exposeProblems(expose: readonly string[], mode: Deployment["mode"] | undefined): readonly Problem[] {
   if (mode === "pre-registered" || mode === "none") {
     const who = mode === "none" ? "a server without OAuth" : "a server with a pre-registered client";

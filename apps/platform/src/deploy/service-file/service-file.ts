@@ -39,14 +39,14 @@ export function parseServiceFile(text: string, source: string, given?: Given): S
   throw configError(problems, {
     service: "The deploy",
     source,
-    next: `Nothing was started. ${mendOf(given === undefined ? [] : refusedNames(fields?.["environment"], given))}`,
+    next: `Nothing was started. ${nextStep(given === undefined ? [] : refusedNames(fields?.["environment"], given))}`,
   });
 }
 
-function mendOf(refused: readonly string[]): string {
-  if (refused.length === 0) return "Mend the file and run it again.";
+function nextStep(refused: readonly string[]): string {
+  if (refused.length === 0) return "Correct the file and run it again.";
   const options = refused.map((name) => `--env ${name}`).join(" ");
-  return `The server's author wrote what it wants of your environment. Where it may have all of that, call deploy run with:\n  ${options}`;
+  return `The author of the server named what it needs of your environment. To allow all of it, call deploy run with:\n  ${options}`;
 }
 
 function readFields(text: string, problems: Problem[]): Fields | undefined {

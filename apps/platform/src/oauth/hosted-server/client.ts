@@ -67,7 +67,7 @@ export async function registerAt(
   { redirectUri, fetch, now }: Pick<HostedClientDeps, "redirectUri" | "fetch" | "now">,
 ): Promise<RegisteredClient> {
   if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
-  const wished = {
+  const requested = {
     client_name: "Platform",
     redirect_uris: [redirectUri],
     grant_types: ["authorization_code", "refresh_token"],
@@ -77,7 +77,7 @@ export async function registerAt(
   };
   try {
     const answer = await reach(() =>
-      dynamicClientRegistrationRequest(server.metadata, wished, {
+      dynamicClientRegistrationRequest(server.metadata, requested, {
         [customFetch]: (to, { headers, body }) => fetch(to, { method: "POST", headers, body }),
         // What may be reached without TLS is for egress to say.
         [allowInsecureRequests]: server.issuer.startsWith("http:"),
@@ -87,8 +87,9 @@ export async function registerAt(
     const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: named } = client;
     // The library has seen to it that it is a number beside a secret.
     const secretExpiresAt = Number(client.client_secret_expires_at ?? 0);
-    const method = METHODS.find((known) => known === (named ?? wished.token_endpoint_auth_method));
-    if (method === undefined) throw broken("no_registration", "wants a way to authenticate that the platform lacks");
+    const method = METHODS.find((known) => known === (named ?? requested.token_endpoint_auth_method));
+    if (method === undefined)
+      throw broken("no_registration", "requires a way to authenticate that the platform does not have");
     if (method === "none") return { clientId, method };
     if (typeof secret !== "string") throw broken("no_registration", "registered the platform without a secret");
     //= rfc7591#3.2.1
@@ -119,7 +120,7 @@ export async function registeredClient(
   const data = { v: 1, clientId, method, ...sealed, attempt: randomToken(8) };
   const created = await records.create({ key, stage: "registered", data, expiresAt: secretExpiresAt });
   if (created === "created") return client;
-  // Somebody else was quicker: theirs is the client.
+  // Another process was quicker: its client is the one.
   const theirs = await records.get(key);
   return theirs === undefined ? client : opened(theirs.data, id, keys);
 }

@@ -55,11 +55,11 @@ export async function discoverServer(
   }
   if (metadata.code_challenge_methods_supported?.includes("S256") !== true) throw broken("no_pkce", "offers no PKCE");
   const responseIssuer = issuerOfResponses(metadata);
-  const wished = withRefresh(scope, metadata);
+  const requested = withRefresh(scope, metadata);
   return {
     issuer,
     resource,
-    ...(wished === undefined ? {} : { scope: wished }),
+    ...(requested === undefined ? {} : { scope: requested }),
     authorizationEndpoint,
     tokenEndpoint,
     ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
@@ -69,7 +69,7 @@ export async function discoverServer(
   };
 }
 
-/** A resource does not ask for refresh tokens; the platform wants them where the authorization server has a scope for it. */
+/** A resource does not ask for refresh tokens; the platform asks for them where the authorization server has a scope for it. */
 function withRefresh(scope: string | undefined, { scopes_supported: known }: AuthorizationServer): string | undefined {
   if (scope === undefined || known?.includes("offline_access") !== true) return scope;
   return scope.split(" ").includes("offline_access") ? scope : `${scope} offline_access`;

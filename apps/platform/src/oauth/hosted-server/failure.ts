@@ -11,7 +11,7 @@ export async function reach<T>(call: () => Promise<T>): Promise<T> {
 }
 
 export const down = (cause?: unknown): OAuthError =>
-  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now", {
+  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now: try again later", {
     reason: "server_down",
     cause,
   });
