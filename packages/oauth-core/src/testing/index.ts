@@ -4,3 +4,4 @@ export { createTestAuthority } from "./certificates.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store-contract.ts";
+export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";

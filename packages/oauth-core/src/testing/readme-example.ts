@@ -1,0 +1,40 @@
+/**
+ * A README's example, run as it stands in the package's own folder, where its name and those of its dependencies are found.
+ * The page says beside `console.log` what is printed: `console.log(value); // 2`.
+ */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+export interface RanExample {
+  readonly printed: string;
+  /** What the page says is printed, as `printed` has it. */
+  readonly promised: string;
+}
+
+/** The first block of a language on the page of a package. @throws Error where there is none */
+export function readmeBlock(folder: string, language: string): string {
+  const page = readFileSync(join(folder, "README.md"), "utf8");
+  const [, block] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];
+  if (block === undefined) throw new Error(`README.md has no block of ${language}`);
+  return block;
+}
+
+/**
+ * @param folder of the package
+ * @param environment the whole of it
+ * @throws Error when the example fails
+ */
+export async function runReadmeExample(
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RanExample> {
+  const example = readmeBlock(folder, "ts");
+  const promised = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text = ""]) => `${text}\n`).join("");
+  const run = promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", example], {
+    cwd: folder,
+    env: environment,
+  });
+  return { printed: (await run).stdout, promised };
+}
