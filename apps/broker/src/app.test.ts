@@ -1,4 +1,6 @@
-/** For whom the broker makes its outbound calls: egress gives each client its share by this name. */
+/**
+ * For whom the broker makes its outbound calls: egress gives each client its share by this name.
+ */
 import type { Fetch, Vendor } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
 import { callerName } from "../../../packages/oauth-core/src/egress/share.ts";

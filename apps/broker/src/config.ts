@@ -1,6 +1,7 @@
 /**
- * The configuration, read once in main.ts: a YAML file, a few variables over it, or nothing at all, which is the sandbox.
- * The only reader of process.env; the rest is in config/. Order of reading: load.ts.
+ * The configuration, read once in main.ts: a YAML file, a few variables over it, or nothing at all,
+ * which is the sandbox. The only reader of process.env; the rest is in config/. Order of reading:
+ * load.ts.
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 

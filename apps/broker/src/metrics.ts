@@ -1,13 +1,15 @@
 /**
- * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of few values:
- * what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
+ * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of
+ * few values: what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
  */
 import { type RegistrationAnswer, toOAuthError, type VendorClient } from "@oauth-broker/oauth-core";
 import type { RequestMetrics } from "@oauth-broker/oauth-core/service";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
 export interface Metrics extends RequestMetrics {
-  /** @param vendor a vendor of the registry or the configuration; any other is counted as `other` */
+  /**
+   * @param vendor a vendor of the registry or the configuration; any other is counted as `other`
+   */
   countVendorCall(vendor: string, operation: VendorOperation, outcome: string): void;
   /** A refresh answered from the sealed replay of another's vendor call. */
   countRefreshReplay(): void;
@@ -19,13 +21,19 @@ export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "re
 export interface MetricsOptions {
   /** Ids that may be a `vendor` label. */
   readonly vendors?: Iterable<string>;
-  /** CPU, memory, event loop and garbage collection of the process. Default true; off where many apps share one process. */
+  /**
+   * CPU, memory, event loop and garbage collection of the process. Default true; off where many
+   * apps share one process.
+   */
   readonly processMetrics?: boolean;
 }
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
 const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
-/** Routes, legs and reasons are constants of our code. These bounds only hold when one day one of them is not. */
+/**
+ * Routes, legs and reasons are constants of our code. These bounds only hold when one day one of
+ * them is not.
+ */
 const MOST_ROUTES = 64;
 const MOST_REASONS = 128;
 

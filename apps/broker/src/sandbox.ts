@@ -1,6 +1,7 @@
 /**
- * The sandbox: a real OpenID provider, a simulator of every first-class vendor and a sample platform beside the broker, all on
- * loopback, so that a newcomer clicks through whole flows without an account anywhere. The only file that knows the simulators.
+ * The sandbox: a real OpenID provider, a simulator of every first-class vendor and a sample
+ * platform beside the broker, all on loopback, so that a newcomer clicks through whole flows
+ * without an account anywhere. The only file that knows the simulators.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -20,7 +21,10 @@ export interface Sandbox {
   readonly clientFile: string;
   /** The page shows the broker's own timeline, which exists once the broker does. */
   attach(broker: Broker): void;
-  /** Writes the client's credentials, once the broker listens: they are of no use before, and another sandbox may be running. */
+  /**
+   * Writes the client's credentials, once the broker listens: they are of no use before, and
+   * another sandbox may be running.
+   */
   publish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,7 +32,10 @@ export interface Sandbox {
 interface SandboxClient {
   readonly client_id: string;
   readonly client_secret: string;
-  /** Beside the sample platform's own, which changes with its port: those of other platforms on this machine. Written by hand. */
+  /**
+   * Beside the sample platform's own, which changes with its port: those of other platforms on this
+   * machine. Written by hand.
+   */
   readonly more_redirect_uris: readonly string[];
 }
 
@@ -83,7 +90,10 @@ function sandboxClient(
   };
 }
 
-/** As an operator would point registry entries at other hosts, and bring a vendor of their own: `vendors` of broker.yaml. */
+/**
+ * As an operator would point registry entries at other hosts, and bring a vendor of their own:
+ * `vendors` of broker.yaml.
+ */
 function configuredVendors(
   vendors: readonly SandboxVendor[],
   { vendors: known }: Config,

@@ -1,6 +1,7 @@
 /**
- * Starts a broker from its configuration and stops it on a signal: the sandbox beside it where there is no configuration,
- * keys loaded as soon as the store answers, one JSON line with `url` when it listens.
+ * Starts a broker from its configuration and stops it on a signal: the sandbox beside it where
+ * there is no configuration, keys loaded as soon as the store answers, one JSON line with `url`
+ * when it listens.
  */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -57,14 +58,18 @@ export async function start(
       stopKeys();
       broker.drain();
       await server.stop(config.sandbox ? 0 : GRACE_MS);
-      // What still runs at vendors after the drain is not waited for: the whole stop stays under 15 s.
+      // What still runs at vendors after the drain is not waited for: the whole stop stays under 15
+      // s.
       await Promise.race([Promise.all([sandbox?.close(), broker.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
       log.flush();
     },
   };
 }
 
-/** A store that is down at start does not stop the process: /readyz says so, and this goes on until it answers. */
+/**
+ * A store that is down at start does not stop the process: /readyz says so, and this goes on until
+ * it answers.
+ */
 function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;

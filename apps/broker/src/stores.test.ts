@@ -1,4 +1,7 @@
-/** The broker on a DynamoDB table with its keys under KMS: who makes the keyset, who pays for KMS, what an outage does. */
+/**
+ * The broker on a DynamoDB table with its keys under KMS: who makes the keyset, who pays for KMS,
+ * what an outage does.
+ */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

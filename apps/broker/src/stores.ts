@@ -1,6 +1,7 @@
 /**
- * The store of flows and the storage of the keyset, as the configuration has them. What one of them does not need is
- * never loaded: the AWS SDK and node:sqlite come with the choice. Used by app.ts and by the operator's commands.
+ * The store of flows and the storage of the keyset, as the configuration has them. What one of them
+ * does not need is never loaded: the AWS SDK and node:sqlite come with the choice. Used by app.ts
+ * and by the operator's commands.
  */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";
@@ -55,7 +56,10 @@ async function openRecords(store: Config["store"], now: Clock): Promise<RecordSt
   }
 }
 
-/** Beside the key file, or where one would be. A table has no place beside it: there `keys_min_revision` is the floor. */
+/**
+ * Beside the key file, or where one would be. A table has no place beside it: there
+ * `keys_min_revision` is the floor.
+ */
 function floorFileOf({ store, keys }: Pick<Config, "store" | "keys">): string | undefined {
   if (keys.kind === "file") return `${keys.path}.revision`;
   return store.kind === "sqlite" ? `${store.path}.key.revision` : undefined;

@@ -1,4 +1,7 @@
-/** The platform's pages, put together: storage and ways out in, a Hono app out. The ingress is another app (routes/ingress.ts). */
+/**
+ * The platform's pages, put together: storage and ways out in, a Hono app out. The ingress is
+ * another app (routes/ingress.ts).
+ */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";

@@ -1,4 +1,7 @@
-/** The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
+/**
+ * The command line as a value: what to do, or what was wrong with the words. Runs nothing and
+ * prints nothing.
+ */
 import { parseArgs } from "node:util";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
 import type { Connector } from "./connectors/connector.ts";

@@ -1,6 +1,6 @@
 /** The platform's settings from the environment. The only reader of process.env. */
 import { resolve } from "node:path";
-import { Secret } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,
   configError,
@@ -98,7 +98,7 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
     read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
   const broker = readBroker(read);
   requireNone(read);
-  return { platformUrl, allowCidrs, port, maxConnections, ...(broker === undefined ? {} : { broker }) };
+  return { platformUrl, allowCidrs, port, maxConnections, ...defined({ broker }) };
 }
 
 function readBroker(read: Reader): BrokerAccess | undefined {

@@ -1,6 +1,6 @@
 /**
- * The platform's entry: command line and settings in, one command run, signals heard. stdout carries results, stderr what is meant
- * for people.
+ * The platform's entry: command line and settings in, one command run, signals heard. stdout
+ * carries results, stderr what is meant for people.
  */
 import { fileURLToPath } from "node:url";
 import { createLog } from "@oauth-broker/oauth-core/service";

@@ -1,6 +1,7 @@
 /**
- * A table and a key service on this machine, for servers with `enable_db: true`: dynalite and the KMS test server, in this process,
- * in memory. What is in the table ends with the deploy that runs it. The only file that knows the simulators; loaded dynamically.
+ * A table and a key service on this machine, for servers with `enable_db: true`: dynalite and the
+ * KMS test server, in this process, in memory. What is in the table ends with the deploy that runs
+ * it. The only file that knows the simulators; loaded dynamically.
  */
 import { devNull } from "node:os";
 import { tableDefinition, type TableDefinition } from "./deploy/table-definition.ts";

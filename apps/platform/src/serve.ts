@@ -1,4 +1,7 @@
-/** `platform serve`: the pages on a port of this machine, until a signal. stdout gets the log, its first line with the address. */
+/**
+ * `platform serve`: the pages on a port of this machine, until a signal. stdout gets the log, its
+ * first line with the address.
+ */
 import { listen, type Log } from "@oauth-broker/oauth-core/service";
 import { createPlatform } from "./app.ts";
 import { EXIT } from "./cli.ts";

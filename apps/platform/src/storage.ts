@@ -1,4 +1,7 @@
-/** The platform's data folder: one SQLite file for everything it keeps, and the key file that opens the secrets in it. */
+/**
+ * The platform's data folder: one SQLite file for everything it keeps, and the key file that opens
+ * the secrets in it.
+ */
 import { join } from "node:path";
 import type { Clock, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";

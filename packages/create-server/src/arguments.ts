@@ -1,4 +1,7 @@
-/** The command line of create-server, read and nothing more; choices.ts says whether the values are good. */
+/**
+ * The command line of create-server, read and nothing more; choices.ts says whether the values are
+ * good.
+ */
 import { parseArgs } from "node:util";
 
 export interface Given {
@@ -61,7 +64,8 @@ export function parseCommand(args: readonly string[]): Command {
     const { name, mode, callback, vendor, scopes } = values;
     return { command: "create", folder: positionals[0], name, mode, callback, vendor, scopes };
   } catch (error) {
-    // node:util explains at length how a positional may begin with a dash: the first sentence is what went wrong.
+    // node:util explains at length how a positional may begin with a dash: the first sentence is
+    // what went wrong.
     return invalid(error instanceof Error ? (error.message.split(". ", 1)[0] ?? "") : "Not understood");
   }
 }

@@ -1,4 +1,7 @@
-/** `npm run create-server`, in the repository: what projects are made of is made first, from the sources as they are. */
+/**
+ * `npm run create-server`, in the repository: what projects are made of is made first, from the
+ * sources as they are.
+ */
 import { join } from "node:path";
 import { calledIn } from "./config.ts";
 import { create, terminal } from "./create.ts";

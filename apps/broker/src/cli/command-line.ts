@@ -1,6 +1,6 @@
 /**
- * The command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing;
- * main.ts and operator.ts do.
+ * The command line as a value: what to do, or what was wrong with the words. Runs nothing and
+ * prints nothing; main.ts and operator.ts do.
  */
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };

@@ -1,4 +1,7 @@
-/** Commands of the operator that run beside a serving broker, on the same configuration and store. stdout is the answer. */
+/**
+ * Commands of the operator that run beside a serving broker, on the same configuration and store.
+ * stdout is the answer.
+ */
 import { existsSync } from "node:fs";
 import { isFlowId, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
@@ -54,7 +57,8 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
   try {
     return await run(stores);
   } catch (error) {
-    // A table or key service that does not help now: what is for the log of a server is for the terminal here.
+    // A table or key service that does not help now: what is for the log of a server is for the
+    // terminal here.
     if (!(error instanceof OAuthError)) throw error;
     say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
     return 1;
@@ -80,7 +84,10 @@ function check(config: Config): number {
   return 0;
 }
 
-/** Those the broker has credentials for, and how many more it knows: hundreds of names would hide the few that matter. */
+/**
+ * Those the broker has credentials for, and how many more it knows: hundreds of names would hide
+ * the few that matter.
+ */
 function usableVendors({ vendors }: Config): string {
   const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
   return `${usable.map(({ vendor }) => vendor.id).join(", ") || "none"} with credentials; ${vendors.size} known`;

@@ -1,4 +1,6 @@
-/** From parsed sections to `Config`: paths made absolute, files read, and what deserves a warning. */
+/**
+ * From parsed sections to `Config`: paths made absolute, files read, and what deserves a warning.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -24,7 +26,10 @@ export interface BuiltVendors {
   readonly warnings: readonly string[];
 }
 
-/** All vendors of registry and file. Each is parsed on its own, so that one broken entry hides nothing about the others. */
+/**
+ * All vendors of registry and file. Each is parsed on its own, so that one broken entry hides
+ * nothing about the others.
+ */
 export function buildVendors(
   section: unknown,
   { env, registry, rules }: { env: Environment; registry: VendorRegistry; rules: UrlRules },

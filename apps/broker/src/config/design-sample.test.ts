@@ -2,7 +2,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { load, SECRET } from "./testing/config-file.ts";
 
-/** The sample of the contract, comments and all, with vendors of its own in place of the registry's, and a key for the encrypted answers. */
+/**
+ * The sample of the contract, comments and all, with vendors of its own in place of the registry's,
+ * and a key for the encrypted answers.
+ */
 const SAMPLE = `
 base_url: https://broker.example.com        # or BASE_URL; http only on loopback
 listen: { host: 127.0.0.1, port: 8787 }     # or HOST, PORT

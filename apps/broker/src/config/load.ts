@@ -1,5 +1,8 @@
-/** Source → references → variables → schema → checks between fields → values. Each step adds its problems; all are told together. */
-import { REGISTRY } from "@oauth-broker/oauth-core";
+/**
+ * Source → references → variables → schema → checks between fields → values. Each step adds its
+ * problems; all are told together.
+ */
+import { defined, REGISTRY } from "@oauth-broker/oauth-core";
 import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, readCertificates } from "./build.ts";
@@ -55,7 +58,10 @@ export function loadConfig(
   return buildConfig(data, { source, vendors, caPem });
 }
 
-/** BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is no file. */
+/**
+ * BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is
+ * no file.
+ */
 function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree {
   const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(
     Object.keys(OVERRIDES).map((name) => [name, valueOf(env, name)]),
@@ -63,17 +69,10 @@ function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree 
   const listen = tree["listen"] ?? {};
   const overridden = {
     ...tree,
-    ...(BASE_URL === undefined ? {} : { base_url: BASE_URL }),
-    ...(STORE === undefined ? {} : { store: STORE }),
+    ...defined({ base_url: BASE_URL, store: STORE }),
     ...(HOST === undefined && PORT === undefined
       ? {}
-      : {
-          listen: {
-            ...listen,
-            ...(HOST === undefined ? {} : { host: HOST }),
-            ...(PORT === undefined ? {} : { port: PORT }),
-          },
-        }),
+      : { listen: { ...listen, ...defined({ host: HOST, port: PORT }) } }),
   };
   return sandbox ? { ...overridden, base_url: sandboxUrl(HOST, PORT), egress: { allow_loopback: true } } : overridden;
 }
@@ -85,7 +84,10 @@ function sandboxUrl(host = "127.0.0.1", port = "8787"): string {
   return URL.parse(`http://${name}:${port}`)?.origin ?? SANDBOX_URL;
 }
 
-/** Read ahead of the schema, which needs them. Where they are themselves wrong, no URL is blamed for it. */
+/**
+ * Read ahead of the schema, which needs them. Where they are themselves wrong, no URL is blamed for
+ * it.
+ */
 function urlRules(tree: Tree): UrlRules {
   const loopback = valueAt(tree, ["egress", "allow_loopback"]) ?? false;
   const cidrs: unknown = valueAt(tree, ["egress", "allow_cidrs"]);

@@ -1,4 +1,7 @@
-/** The broker's words around what is wrong with its configuration, and how a place in the file is written. */
+/**
+ * The broker's words around what is wrong with its configuration, and how a place in the file is
+ * written.
+ */
 import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/oauth-core/configuration";
 
 export { type ConfigError, isConfigError, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";

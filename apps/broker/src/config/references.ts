@@ -1,6 +1,7 @@
 /**
- * `env:NAME` and `file:PATH` in place of any string, resolved over the whole tree before anything is checked,
- * so that a secret need not stand in the file. One step only: what a reference yields is a plain value.
+ * `env:NAME` and `file:PATH` in place of any string, resolved over the whole tree before anything
+ * is checked, so that a secret need not stand in the file. One step only: what a reference yields
+ * is a plain value.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -17,8 +18,9 @@ export interface ReferenceDeps {
 const LARGEST_FILE_BYTES = 1024 * 1024;
 
 /**
- * A copy of the tree with references resolved. Members without a value (`ca_file:` or `null`) are left out, but a vendor
- * without fields stays, as an empty one. An unresolved reference becomes undefined, and a problem.
+ * A copy of the tree with references resolved. Members without a value (`ca_file:` or `null`) are
+ * left out, but a vendor without fields stays, as an empty one. An unresolved reference becomes
+ * undefined, and a problem.
  *
  * @param problems is added to
  */

@@ -1,6 +1,7 @@
 /**
- * Where the configuration comes from: the file BROKER_CONFIG names, broker.yaml in the start directory, or nowhere.
- * Answers the tree as written; what it means is schema/. No message quotes the file: it may hold secrets.
+ * Where the configuration comes from: the file BROKER_CONFIG names, broker.yaml in the start
+ * directory, or nowhere. Answers the tree as written; what it means is schema/. No message quotes
+ * the file: it may hold secrets.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -31,7 +32,8 @@ export const OVERRIDES = {
 /**
  * @param cwd the start directory, absolute
  * @param problems is added to
- * @throws ConfigError at once when there is a file that cannot be read or is not YAML: nothing more can be said about it
+ * @throws ConfigError at once when there is a file that cannot be read or is not YAML: nothing more
+ *   can be said about it
  */
 export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
   const named = valueOf(env, "BROKER_CONFIG");

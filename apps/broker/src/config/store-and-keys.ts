@@ -1,7 +1,7 @@
 /**
- * `store` and `keys`: one line of text each, and what may stand beside what. Credentials at AWS, and the address of its key
- * service where that is not AWS's own, come from the AWS SDK's own variables. The region never does: two machines must not
- * mean two tables by one text.
+ * `store` and `keys`: one line of text each, and what may stand beside what. Credentials at AWS,
+ * and the address of its key service where that is not AWS's own, come from the AWS SDK's own
+ * variables. The region never does: two machines must not mean two tables by one text.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -12,7 +12,8 @@ import type { KeysConfig, StoreConfig } from "./types.ts";
 
 /** Paths come back as written; config.ts makes them absolute. */
 export function parseStore(text: string): Parsed<StoreConfig> {
-  // Without its colon too: in YAML `store: memory:` is no string, and the quotes are easily forgotten.
+  // Without its colon too: in YAML `store: memory:` is no string, and the quotes are easily
+  // forgotten.
   if (text === "memory:" || text === "memory") return { value: { kind: "memory" } };
   const [, scheme, rest = ""] = /^([a-z]+):(.*)$/s.exec(text) ?? [];
   if (scheme === "sqlite") {
@@ -36,9 +37,9 @@ const REMEDIES =
   "keys: kms:ARN (in the table, sealed under a KMS key) or keys: file:PATH (a file that you bring to every machine)";
 
 /**
- * Where the broker's own keys may be, given the store: a table has no file beside it, memory keeps nothing, and a key file
- * that one machine of several makes for itself would lock the others out. Only what is wrong between the two fields: each
- * by itself is checked by the schema.
+ * Where the broker's own keys may be, given the store: a table has no file beside it, memory keeps
+ * nothing, and a key file that one machine of several makes for itself would lock the others out.
+ * Only what is wrong between the two fields: each by itself is checked by the schema.
  */
 export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, { directory }: Source): Problem[] {
   if (typeof store !== "string" || typeof keys !== "string") return [];

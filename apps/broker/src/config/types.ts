@@ -1,4 +1,7 @@
-/** The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets wrapped or hashed. */
+/**
+ * The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets
+ * wrapped or hashed.
+ */
 import type { Client, EncryptedResponse, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
@@ -8,7 +11,10 @@ export const CUSTOM_VENDOR = "custom";
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
   readonly file?: string;
-  /** No configuration at all: loopback only, generated keys, one generated client, a vendor of our own. */
+  /**
+   * No configuration at all: loopback only, generated keys, one generated client, a vendor of our
+   * own.
+   */
   readonly sandbox: boolean;
   /** Our issuer, byte for byte: an origin without path and trailing slash. */
   readonly baseUrl: string;
@@ -40,8 +46,8 @@ export type StoreConfig =
     };
 
 /**
- * `store`: the keyset lies in the store, sealed by a key file beside it. `file`: it lies in a file of its own.
- * `kms`: it lies in the store, sealed under that key (the ARN of a key or of an alias).
+ * `store`: the keyset lies in the store, sealed by a key file beside it. `file`: it lies in a file
+ * of its own. `kms`: it lies in the store, sealed under that key (the ARN of a key or of an alias).
  */
 export type KeysConfig =
   | { readonly kind: "store" }
@@ -74,16 +80,24 @@ export interface ClientConfig extends Client {
   readonly encryptedResponse?: EncryptedResponse;
 }
 
-/** A vendor as the registry knows it, before the operator's file adds to it; one of the operator's own says less. */
+/**
+ * A vendor as the registry knows it, before the operator's file adds to it; one of the operator's
+ * own says less.
+ */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
   Partial<Pick<RegistryEntry, "verification">>;
 
 export interface VendorConfig extends VendorTemplate {
-  /** The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way. */
+  /**
+   * The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way.
+   */
   readonly credentials: readonly VendorCredentials[];
   /** For dynamic client registration there, where the owner has none of its own. */
   readonly initialAccessToken?: Secret;
-  /** The registry knows of no registration there, and the file says nothing else: its metadata need not be asked. */
+  /**
+   * The registry knows of no registration there, and the file says nothing else: its metadata need
+   * not be asked.
+   */
   readonly registersNoClients?: boolean;
   /**
    * The file names its userinfo endpoint, which names the account of tokens that come without an ID

@@ -1,7 +1,7 @@
 /**
- * What is allowed and deserves a word at start: the deployment, vendors whose answers do not say whose they are, credentials
- * that owners share. Whole sentences without any secret. Called by build.ts; a client's and a vendor's own warnings are
- * made where they are built.
+ * What is allowed and deserves a word at start: the deployment, vendors whose answers do not say
+ * whose they are, credentials that owners share. Whole sentences without any secret. Called by
+ * build.ts; a client's and a vendor's own warnings are made where they are built.
  */
 import { statSync } from "node:fs";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";

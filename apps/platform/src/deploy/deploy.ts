@@ -1,7 +1,8 @@
 /**
- * One deploy: the server runs, the ingress stands in front of it, the connection test asks, and the connector's state is written
- * with what was deployed, in one write at the end. Until then nothing of the connector has changed but the address it claimed.
- * Before it: commands/run.ts. After it: the same, which keeps it running and calls `stop`.
+ * One deploy: the server runs, the ingress stands in front of it, the connection test asks, and the
+ * connector's state is written with what was deployed, in one write at the end. Until then nothing
+ * of the connector has changed but the address it claimed. Before it: commands/run.ts. After it:
+ * the same, which keeps it running and calls `stop`.
  */
 import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/oauth-core/configuration";
@@ -50,7 +51,8 @@ export interface Deployed {
 }
 
 /**
- * @throws Error for the operator: no such connector, nothing to start, a server that does not start, a port that is taken
+ * @throws Error for the operator: no such connector, nothing to start, a server that does not
+ *   start, a port that is taken
  */
 export async function deploy({ folder, service }: DeployRequest, deps: DeployDeps): Promise<Deployed> {
   const { storage, onStep = () => undefined } = deps;
@@ -93,7 +95,10 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
   }
 }
 
-/** The specification's table of states: passed → active; a missing client → what it was, and the deploy is kept; else nothing. */
+/**
+ * The specification's table of states: passed → active; a missing client → what it was, and the
+ * deploy is kept; else nothing.
+ */
 async function settle(
   connector: Connector,
   { outcome }: ConnectionTest,
@@ -106,7 +111,10 @@ async function settle(
   return storage.connectors.recordDeployment(deployment, outcome === "passed" ? "active" : "draft", serverUrl);
 }
 
-/** Where the server is reached, now and at every later deploy: it is the issuer its users' clients know. */
+/**
+ * Where the server is reached, now and at every later deploy: it is the issuer its users' clients
+ * know.
+ */
 async function claimUrl({ id }: Connector, { connectors }: Storage): Promise<string> {
   const offered = `http://127.0.0.1:${await freePort()}/mcp`;
   return new URL(await connectors.claimServerUrl(id, offered)).origin;

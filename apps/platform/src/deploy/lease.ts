@@ -1,6 +1,7 @@
 /**
- * One deploy of a connector at a time, over all processes that share the data folder. Held while the deploy runs its server, renewed
- * in between; one whose process is gone, or that was not renewed, is free.
+ * One deploy of a connector at a time, over all processes that share the data folder. Held while
+ * the deploy runs its server, renewed in between; one whose process is gone, or that was not
+ * renewed, is free.
  */
 import { type Clock, type EpochSeconds, randomToken, type RecordStore } from "@oauth-broker/oauth-core";
 

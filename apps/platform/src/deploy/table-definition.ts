@@ -1,6 +1,7 @@
 /**
- * What `enable_db: true` provisions, as data: the same definition is applied on this machine (sandbox.ts) and would be on AWS.
- * The names of its members are those of the AWS APIs, so that it can be handed to them as it is.
+ * What `enable_db: true` provisions, as data: the same definition is applied on this machine
+ * (sandbox.ts) and would be on AWS. The names of its members are those of the AWS APIs, so that it
+ * can be handed to them as it is.
  */
 
 export const TTL_ATTRIBUTE = "ttl";

@@ -1,7 +1,7 @@
 /**
- * The table of a server with `enable_db: true`: in which mode it is read and written, and what the server must be told of it. A new
- * table starts `encrypted`; one that there was before keeps its mode, until its author sets `encrypted` once `token-store audit`
- * counts no plaintext-only rows.
+ * The table of a server with `enable_db: true`: in which mode it is read and written, and what the
+ * server must be told of it. A new table starts `encrypted`; one that there was before keeps its
+ * mode, until its author sets `encrypted` once `token-store audit` counts no plaintext-only rows.
  */
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { NEVER } from "../connectors/connector-record.ts";
@@ -15,7 +15,10 @@ export interface ProvisionedTable {
   readonly region: string;
   readonly keyArn: string;
   readonly mode: TableMode;
-  /** For the AWS SDK on this machine: endpoints and credentials. None on AWS, where the task has a role. */
+  /**
+   * For the AWS SDK on this machine: endpoints and credentials. None on AWS, where the task has a
+   * role.
+   */
   readonly sdk: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +29,8 @@ export interface Table extends ProvisionedTable {
 /**
  * The table, ready.
  *
- * @throws OAuthError for a mode the table cannot have, Error where there is no table to be had on this machine
+ * @throws OAuthError for a mode the table cannot have, Error where there is no table to be had on
+ *   this machine
  */
 export async function provideTable(
   { name, environment }: Pick<ServiceFile, "name" | "environment">,

@@ -1,6 +1,7 @@
 /**
- * The token that goes with a user's call to a server, whatever the mode: the user's vendor token, the server's own token, or the
- * platform's where the server needs no OAuth. Refreshed in time, one refresh per connection at a time. Caller: agent/.
+ * The token that goes with a user's call to a server, whatever the mode: the user's vendor token,
+ * the server's own token, or the platform's where the server needs no OAuth. Refreshed in time, one
+ * refresh per connection at a time. Caller: agent/.
  */
 import { createSharedCalls, isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
@@ -10,26 +11,33 @@ import type { OpenConnection } from "./connections.ts";
 
 export interface Bearer {
   readonly token: string;
-  /** Of the connection it is from; absent for the platform's own token, which no user can authorize again. */
+  /**
+   * Of the connection it is from; absent for the platform's own token, which no user can authorize
+   * again.
+   */
   readonly revision?: string;
 }
 
 export interface Bearers {
   /**
    * @param refused a bearer the server did not take: another one is wanted
-   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, where only the user can help;
-   *   temporarily_unavailable; vendor_credentials_rejected
+   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, where only the user
+   *   can help; temporarily_unavailable; vendor_credentials_rejected
    */
   bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
-  /** The server does not take a fresh one either: only the user can change that. @throws OAuthError invalid_grant, reason `reauthorize` */
+  /**
+   * The server does not take a fresh one either: only the user can change that.
+   * @throws OAuthError invalid_grant, reason `reauthorize`
+   */
   giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
   /**
    * The server requires more scope for a call than the bearer has.
    *
    * @param scope as its 403 names it; undefined where it does not
-   * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by connecting again;
-   *   vendor_response_invalid, reason `scope_refused`, where it was granted already: asking again would never end; reason
-   *   `scope_not_allowed`, where an administrator entered which scopes there are, and it is none of them
+   * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by
+   *   connecting again; vendor_response_invalid, reason `scope_refused`, where it was granted
+   *   already: asking again would never end; reason `scope_not_allowed`, where an administrator
+   *   entered which scopes there are, and it is none of them
    */
   stepUp(connector: Connector, userId: string, bearer: Bearer, scope: string | undefined): Promise<never>;
 }
@@ -84,7 +92,10 @@ export function createBearers(deps: BearerDeps): Bearers {
     throw new OAuthError("invalid_grant", "The connection has ended: connect again", { reason: "reauthorize" });
   };
 
-  /** A second caller waits for the first one's refresh: of two at once a vendor that rotates would end the grant. */
+  /**
+   * A second caller waits for the first one's refresh: of two at once a vendor that rotates would
+   * end the grant.
+   */
   const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> =>
     refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
 

@@ -1,6 +1,7 @@
 /**
- * The OAuth client of a connector, towards a deployed server, a vendor, or the broker; one interface for all of them.
- * Made anew for each operation from the settings as they are now. Before it: flows.ts, tokens.ts.
+ * The OAuth client of a connector, towards a deployed server, a vendor, or the broker; one
+ * interface for all of them. Made anew for each operation from the settings as they are now. Before
+ * it: flows.ts, tokens.ts.
  */
 import {
   type ConnectClient,
@@ -13,6 +14,7 @@ import { defineVendor, direct, type DirectVendorOptions } from "@oauth-broker/br
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import {
   type Clock,
+  defined,
   expandTemplate,
   type Fetch,
   type KeyWrapper,
@@ -54,7 +56,10 @@ export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
   revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;
 }
 
-/** @throws OAuthError invalid_request for settings that lack something, reason `client_missing`, `broker_missing`, …; as discoverServer */
+/**
+ * @throws OAuthError invalid_request for settings that lack something, reason `client_missing`,
+ *   `broker_missing`, …; as discoverServer
+ */
 export async function clientOfConnector(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
   const { registration } = connector.settings;
   if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
@@ -86,7 +91,7 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
     issuesIdTokens: false,
     authorizationEndpoint,
     tokenEndpoint,
-    ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
+    ...defined({ revocationEndpoint }),
     tokenEndpointAuthMethod: method,
   });
   //= rfc8707#2
@@ -109,15 +114,16 @@ async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<C
 
 /** An empty URL is the one of the vendor's entry, or the one its issuer's metadata names. */
 function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSettings): DirectVendorOptions["vendor"] {
-  const urls = {
-    ...(authorizationUrl === undefined ? {} : { authorizationEndpoint: authorizationUrl }),
-    ...(tokenUrl === undefined ? {} : { tokenEndpoint: tokenUrl }),
-  };
+  const urls = defined({ authorizationEndpoint: authorizationUrl, tokenEndpoint: tokenUrl });
   if (vendorOrIssuer === undefined) {
     if (authorizationUrl !== undefined && tokenUrl !== undefined) return defineVendor({ ...CUSTOM, ...urls });
-    throw new OAuthError("invalid_request", "Enter both URLs, or a vendor or issuer to discover them from", {
-      reason: "endpoints_missing",
-    });
+    throw new OAuthError(
+      "invalid_request",
+      "This connector names no vendor: an administrator enters both URLs, a vendor or an issuer under Settings",
+      {
+        reason: "endpoints_missing",
+      },
+    );
   }
   const known = REGISTRY.get(vendorOrIssuer)?.vendor;
   if (known === undefined) return defineVendor({ ...CUSTOM, issuer: vendorOrIssuer, ...urls });
@@ -162,10 +168,7 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
 function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): VendorTarget {
   const { clientId, vendorOrIssuer, authorizationUrl, tokenUrl, placeholders } = settings;
   const isVendor = vendorOrIssuer !== undefined && REGISTRY.has(vendorOrIssuer);
-  const endpoints = {
-    ...(authorizationUrl === undefined ? {} : { authorizationEndpoint: authorizationUrl }),
-    ...(tokenUrl === undefined ? {} : { tokenEndpoint: tokenUrl }),
-  };
+  const endpoints = defined({ authorizationEndpoint: authorizationUrl, tokenEndpoint: tokenUrl });
   return {
     ...(isVendor ? { vendor: vendorOrIssuer } : {}),
     ...(isVendor || vendorOrIssuer === undefined ? {} : { issuer: expandTemplate(vendorOrIssuer, placeholders, {}) }),
@@ -177,7 +180,7 @@ function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): 
 
 function onClient(client: ConnectClient, target: VendorTarget, request: StartRequest): ConnectorClient {
   // Refresh and revoke go by `connection`, which names everything but the caller's own credentials.
-  const own = target.byoc === undefined ? {} : { byoc: target.byoc };
+  const own = defined({ byoc: target.byoc });
   return {
     start: (more) =>
       client.start({ ...target, ...request, ...scopeOf({ scope: computeScopeUnion(request.scope, more) }) }),
@@ -191,11 +194,11 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
 }
 
 function credentialsOf(clientId: string, secret: Secret | undefined): { clientId: string; clientSecret?: string } {
-  return { clientId, ...(secret === undefined ? {} : { clientSecret: secret.reveal() }) };
+  return { clientId, ...defined({ clientSecret: secret?.reveal() }) };
 }
 
 function scopeOf({ scope }: { readonly scope?: string | undefined }): { readonly scope?: string } {
-  return scope === undefined ? {} : { scope };
+  return defined({ scope });
 }
 
 const noClient = (): OAuthError =>

@@ -1,6 +1,7 @@
 /**
- * A user connects: start() and the way to the vendor, the callback and finish(). What waits meanwhile is a record that only the
- * browser session it was started in can use, and once. Before it: routes/connect.ts. After it: connections.ts.
+ * A user connects: start() and the way to the vendor, the callback and finish(). What waits
+ * meanwhile is a record that only the browser session it was started in can use, and once. Before
+ * it: routes/connect.ts. After it: connections.ts.
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
@@ -28,7 +29,8 @@ const KIND = "connect-flow";
 
 /**
  * @returns where the browser goes
- * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and BrokerClientError otherwise
+ * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and
+ *   BrokerClientError otherwise
  */
 export async function startConnect(connector: Connector, by: SignedIn, deps: ConnectDeps): Promise<string> {
   requireConnectable(connector);
@@ -52,7 +54,10 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
   return url;
 }
 
-/** Whose a connect flow is: the browser session's that started it, and of no other. Recorded at its start, expected at its end. */
+/**
+ * Whose a connect flow is: the browser session's that started it, and of no other. Recorded at its
+ * start, expected at its end.
+ */
 //= rfc9700#4.7.1
 //= bar#XA-7
 function ownerOfFlow({ sessionId }: SignedIn): string {
@@ -67,8 +72,9 @@ export function mayAskFor(scope: string, { settings: { scopes } }: Connector): b
 /**
  * @param callbackUrl as the browser asked for it
  * @returns also where the vendor said no: that is kept with the connection and told on its page
- * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`, for the answer to a flow that
- *   this browser's user did not start, or finished already; no call is made then
+ * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`,
+ *   for the answer to a flow that this browser's user did not start, or finished already; no call
+ *   is made then
  */
 export async function finishConnect(callbackUrl: string, by: SignedIn, deps: ConnectDeps): Promise<Finished> {
   const { user } = by;
@@ -87,7 +93,10 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
   }
 }
 
-/** The standardized error, for the reader of the page. @throws the error itself where it is a bug */
+/**
+ * The standardized error, for the reader of the page.
+ * @throws the error itself where it is a bug
+ */
 export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
   if (error instanceof OAuthError) return { error: error.code, description: error.description };
   if (!(error instanceof BrokerClientError)) throw error;

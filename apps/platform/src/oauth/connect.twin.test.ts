@@ -1,6 +1,6 @@
 /**
- * Twin of connect.test.ts: a session that owns another's flow, which is what the check of the owner rules out, finishes it and keeps
- * the tokens.
+ * Twin of connect.test.ts: a session that owns another's flow, which is what the check of the owner
+ * rules out, finishes it and keeps the tokens.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";

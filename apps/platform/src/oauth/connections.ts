@@ -1,6 +1,7 @@
 /**
- * Users' connections on any RecordStore, the tokens sealed under the key file of the data folder and bound to user, connector and
- * recipient. A connection made with other credentials than the settings name now is one to authorize again: nothing uses it.
+ * Users' connections on any RecordStore, the tokens sealed under the key file of the data folder
+ * and bound to user, connector and recipient. A connection made with other credentials than the
+ * settings name now is one to authorize again: nothing uses it.
  */
 import type { Tokens } from "@oauth-broker/broker-client";
 import {
@@ -19,10 +20,16 @@ import { NEVER } from "../connectors/connector-record.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
-/** `none`: never connected, or disconnected. `reauthorize`: only the user can restore it, by connecting again. */
+/**
+ * `none`: never connected, or disconnected. `reauthorize`: only the user can restore it, by
+ * connecting again.
+ */
 export type ConnectionState = "none" | "connected" | "reauthorize";
 
-/** How the last attempt to connect ended, in the standardized words of docs/api.md. No secret is in it. */
+/**
+ * How the last attempt to connect ended, in the standardized words of docs/api.md. No secret is in
+ * it.
+ */
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;
@@ -213,7 +220,10 @@ function unchanged({ state, data }: Kept): Next {
   return { ...rest, state };
 }
 
-/** Shared credentials for brought ones, another client, another token endpoint: the tokens are of another client. */
+/**
+ * Shared credentials for brought ones, another client, another token endpoint: the tokens are of
+ * another client.
+ */
 function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
   return state === "connected" && recipient !== recipientOfConnector(connector);
 }

@@ -1,4 +1,7 @@
-/** A user disconnects: the tokens are revoked where they were issued, best effort, and are forgotten here in any case. */
+/**
+ * A user disconnects: the tokens are revoked where they were issued, best effort, and are forgotten
+ * here in any case.
+ */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";

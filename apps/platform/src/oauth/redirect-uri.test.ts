@@ -134,7 +134,8 @@ describe("the redirect URI of a connector", () => {
     const changed = await platform.init("own");
     expect(redirectUriOf(changed, PLATFORM)).toBe(OWN);
     expect(said.at(-1)).toContain(`its redirect URI is ${OWN} now`);
-    // The server knows the platform by another client there: what was granted to the first is not used any more.
+    // The server knows the platform by another client there: what was granted to the first is not
+    // used any more.
     expect(recipientOfConnector(changed)).not.toBe(recipientOfConnector(known));
     expect(await platform.init("own")).toEqual(changed);
     expect(said.at(-1)).toContain("nothing was changed");

@@ -17,7 +17,10 @@ export const OWN_CALLBACK = "/oauth/connectors/:id/callback";
 
 type OfConnector = Pick<Connector, "id" | "callback" | "serverUrl" | "settings">;
 
-/** Also where an administrator entered the server's own endpoints as those of a vendor: it is the same server that leads users on. */
+/**
+ * Also where an administrator entered the server's own endpoints as those of a vendor: it is the
+ * same server that leads users on.
+ */
 function isHosted({ serverUrl, settings }: OfConnector): boolean {
   const { registration, authorizationUrl, tokenUrl, vendorOrIssuer } = settings;
   if (registration !== "pre_registered_client") return registration === "hosted_server";

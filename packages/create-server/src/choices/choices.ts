@@ -1,4 +1,6 @@
-/** Whether each thing a project is made of is a good one. A check answers a sentence, or nothing. */
+/**
+ * Whether each thing a project is made of is a good one. A check answers a sentence, or nothing.
+ */
 import { parseScope, REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core";
 import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 

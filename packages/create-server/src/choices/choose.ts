@@ -1,6 +1,6 @@
 /**
- * From the command line to choices that are all good: what is wrong is told at once, what is missing is asked for on a terminal,
- * and told where there is none.
+ * From the command line to choices that are all good: what is wrong is told at once, what is
+ * missing is asked for on a terminal, and told where there is none.
  */
 import { basename, resolve } from "node:path";
 import { parseScope } from "@oauth-broker/oauth-core";

@@ -1,4 +1,7 @@
-/** Whether a project may go into a folder: new or empty, and not inside this repository, whose workspace would claim it. */
+/**
+ * Whether a project may go into a folder: new or empty, and not inside this repository, whose
+ * workspace would claim it.
+ */
 import { readdirSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 

@@ -1,6 +1,6 @@
 /**
- * Makes what projects are made of from this repository: the core, compiled and packed as it would be published, and the
- * template. Called by main.ts, and by the build of the published command.
+ * Makes what projects are made of from this repository: the core, compiled and packed as it would
+ * be published, and the template. Called by main.ts, and by the build of the published command.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -42,14 +42,20 @@ export function versionOfThis(): string {
   return (readJson("packages/create-server/package.json") as { readonly version: string }).version;
 }
 
-/** By references, all of the core. Outputs that were deleted are not missed by the compiler's own bookkeeping. */
+/**
+ * By references, all of the core. Outputs that were deleted are not missed by the compiler's own
+ * bookkeeping.
+ */
 function compile(): void {
   const isComplete = PACKAGES.every((name) => existsSync(join(ROOT, "packages", name, "dist/index.js")));
   const projects = PROJECTS.map((project) => join(project, "tsconfig.build.json"));
   run("tsc", ["-b", ...(isComplete ? [] : ["--force"]), ...projects], ROOT);
 }
 
-/** Names without a version, so that a project's package.json stays as it is when the files are replaced by newer ones. */
+/**
+ * Names without a version, so that a project's package.json stays as it is when the files are
+ * replaced by newer ones.
+ */
 function pack(name: (typeof PACKAGES)[number]): void {
   const folder = join(ROOT, "packages", name);
   const { version } = readJson(`packages/${name}/package.json`) as { readonly version: string };

@@ -1,6 +1,7 @@
 /**
- * What projects are made of, beside this command: the template's files, and the packed packages they depend on. Made from the
- * repository by make-materials.ts; in the published package they are part of it.
+ * What projects are made of, beside this command: the template's files, and the packed packages
+ * they depend on. Made from the repository by make-materials.ts; in the published package they are
+ * part of it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

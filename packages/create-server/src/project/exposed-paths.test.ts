@@ -1,4 +1,7 @@
-/** The paths a project's service.yaml exposes, against those of a server that is set to what that file says. */
+/**
+ * The paths a project's service.yaml exposes, against those of a server that is set to what that
+ * file says.
+ */
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** What a fresh project still lacks before it can be deployed, as the server itself will say at its start. */
+/**
+ * What a fresh project still lacks before it can be deployed, as the server itself will say at its
+ * start.
+ */
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { isConfigError } from "@oauth-broker/oauth-core/configuration";
 import type { Choices } from "../choices/choices.ts";

@@ -9,8 +9,9 @@ const CORE_FOR_DEVELOPMENT = ["simulators"];
 const packed = (name: string): [string, string] => [`@oauth-broker/${name}`, `file:packed/${name}.tgz`];
 
 /**
- * The core comes from `packed/`: npm finds all of it there and asks no registry for it, since the overrides make the packages'
- * own references to each other the same files. `npm update` takes other files of the same names.
+ * The core comes from `packed/`: npm finds all of it there and asks no registry for it, since the
+ * overrides make the packages' own references to each other the same files. `npm update` takes
+ * other files of the same names.
  */
 export function packageJson({ name, mode }: Choices, { versions }: Pick<Materials, "versions">): string {
   const manifest = {

@@ -1,4 +1,7 @@
-/** service.yaml of a project: what the platform is told. The paths are those the server has in its mode, and no others. */
+/**
+ * service.yaml of a project: what the platform is told. The paths are those the server has in its
+ * mode, and no others.
+ */
 import { REGISTRY } from "@oauth-broker/oauth-core";
 import type { Callback, Choices, Mode } from "../choices/choices.ts";
 
@@ -8,7 +11,10 @@ const METADATA = [
   "/.well-known/oauth-protected-resource/mcp",
 ];
 
-/** The OAuth paths of a server as scaffolded; none in pre-registered mode. A test holds them against the running server. */
+/**
+ * The OAuth paths of a server as scaffolded; none in pre-registered mode. A test holds them against
+ * the running server.
+ */
 export function exposedPaths(mode: Mode, callback: Callback): readonly string[] {
   if (mode === "pre-registered") return [];
   const own = callback === "server" ? ["/callback"] : [];
@@ -29,7 +35,10 @@ export function environmentOf({ mode, callback, vendor, scopes }: Choices): Reco
   };
 }
 
-/** Those of the vendor's OAuth endpoints that have no value of their own: empty, for the author to fill in. */
+/**
+ * Those of the vendor's OAuth endpoints that have no value of their own: empty, for the author to
+ * fill in.
+ */
 function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const entry = REGISTRY.get(vendor);
   if (entry === undefined) return undefined;
@@ -75,7 +84,10 @@ const PRE_REGISTERED_PART = [
   "# vendor that does not say which client a token is of, the server refuses it at its start.",
 ];
 
-/** Plain where YAML reads the very text back, else in quotation marks, which YAML reads as JSON does. */
+/**
+ * Plain where YAML reads the very text back, else in quotation marks, which YAML reads as JSON
+ * does.
+ */
 function scalar(value: string): string {
   return /^[A-Za-z][\w./ -]*(?::[\w./-]+)*(?: [\w./:-]+)*$/.test(value) &&
     !/^(?:true|false|null|yes|no|on|off)$/i.test(value)

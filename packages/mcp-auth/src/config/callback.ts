@@ -4,7 +4,10 @@ import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
 import type { Reader } from "./variables.ts";
 
-/** @returns undefined where DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the reader has the reasons */
+/**
+ * @returns undefined where DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
+ *   reader has the reasons
+ */
 export function readCallback(
   read: Reader,
   { deploymentUrl, egress }: Pick<CommonSettings, "deploymentUrl" | "egress">,

@@ -6,7 +6,10 @@ import type { StaticClient } from "../settings.ts";
 const MEMBERS = ["client_id", "client_name", "redirect_uris"] as const;
 const MOST_URIS = 20;
 
-/** @returns the clients, or what is wrong with the value, a sentence's end for each problem; no value is repeated */
+/**
+ * @returns the clients, or what is wrong with the value, a sentence's end for each problem; no
+ *   value is repeated
+ */
 export function parseStaticClients(json: string): {
   readonly clients: readonly StaticClient[];
   readonly problems: readonly string[];

@@ -1,4 +1,6 @@
-/** Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host. */
+/**
+ * Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host.
+ */
 import { isPublicSuffix } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type Check, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
@@ -20,7 +22,9 @@ export function checkReachableHost(host: string, rules: CommonSettings["egress"]
   );
 }
 
-/** A name without port, or with a leading dot all hosts below a domain that belongs to one party. */
+/**
+ * A name without port, or with a leading dot all hosts below a domain that belongs to one party.
+ */
 export function checkHostOrDomain(host: string, rules: CommonSettings["egress"]): string | undefined {
   const name = host.replace(/^\./, "");
   if (/:\d+$/.test(name)) return "must be a host name without port";

@@ -1,7 +1,7 @@
 /**
- * A registry vendor whose token endpoint the operator has moved: what the registry says of its further endpoints is about the
- * host that was replaced, and tokens of the new one do not go there, unless it is the same party's (docs/decisions/0016).
- * Called by vendor-entry.ts.
+ * A registry vendor whose token endpoint the operator has moved: what the registry says of its
+ * further endpoints is about the host that was replaced, and tokens of the new one do not go there,
+ * unless it is the same party's (docs/decisions/0016). Called by vendor-entry.ts.
  */
 import { registrableDomainOf, type Vendor } from "@oauth-broker/oauth-core";
 import type { Reader } from "./variables.ts";

@@ -1,4 +1,7 @@
-/** The twin of the test in settings.test.ts: without `dropEndpointsOfReplacedHost` the replaced host gets tokens of the new one. */
+/**
+ * The twin of the test in settings.test.ts: without `dropEndpointsOfReplacedHost` the replaced host
+ * gets tokens of the new one.
+ */
 import { expect, it, vi } from "vitest";
 import { loadSettings } from "../config.ts";
 import { HOSTED, NO_URLS } from "../testing/environments.ts";

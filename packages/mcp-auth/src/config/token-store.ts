@@ -1,4 +1,7 @@
-/** The variables of the token store, which reads them itself: here only so that its problems are told with ours. */
+/**
+ * The variables of the token store, which reads them itself: here only so that its problems are
+ * told with ours.
+ */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
 import { type Reader, VARIABLES } from "./variables.ts";

@@ -1,4 +1,7 @@
-/** Variables that are set and do nothing: of another mode or callback, or misspelt. Worth a warning: the operator meant something by them. */
+/**
+ * Variables that are set and do nothing: of another mode or callback, or misspelt. Worth a warning:
+ * the operator meant something by them.
+ */
 import { type Environment, nearest, valueOf } from "@oauth-broker/oauth-core/configuration";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";

@@ -1,6 +1,7 @@
 /**
- * Every environment variable of a server: what it means, what it looks like, where it counts. One table for the messages that
- * refuse a value, the warnings about what is not used, and docs/configuration.md.
+ * Every environment variable of a server: what it means, what it looks like, where it counts. One
+ * table for the messages that refuse a value, the warnings about what is not used, and
+ * docs/configuration.md.
  */
 import {
   createEnvironmentReader,

@@ -1,6 +1,7 @@
 /**
- * Which vendor VENDOR means: an entry of the registry with the operator's URLs over it, or one of the operator's own; its
- * {placeholders} filled, every URL held to the egress rules. Called by vendor.ts.
+ * Which vendor VENDOR means: an entry of the registry with the operator's URLs over it, or one of
+ * the operator's own; its {placeholders} filled, every URL held to the egress rules. Called by
+ * vendor.ts.
  */
 import {
   defined,
@@ -24,7 +25,10 @@ import type { CommonSettings } from "../settings.ts";
 import { dropEndpointsOfReplacedHost } from "./moved-vendor.ts";
 import type { Reader, VariableName } from "./variables.ts";
 
-/** What each variable is a field of. Those of its own kind (`account`, `tokenCheck`) come first where a vendor has them. */
+/**
+ * What each variable is a field of. Those of its own kind (`account`, `tokenCheck`) come first
+ * where a vendor has them.
+ */
 const FIELDS = {
   VENDOR_ISSUER: "issuer",
   VENDOR_AUTHORIZATION_URL: "authorizationEndpoint",
@@ -147,7 +151,10 @@ function fill(vendor: Vendor, { read, entry, given }: Filling): Vendor | undefin
   }
 }
 
-/** The registry's, and a plain one for each name in the operator's own URLs that means nothing else there. */
+/**
+ * The registry's, and a plain one for each name in the operator's own URLs that means nothing else
+ * there.
+ */
 function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenUrls): PlaceholderSpecs {
   const meant = new Set(["client_id", vendor.issuerTemplate?.placeholder]);
   const names = Object.values(given).flatMap((url) => placeholderNames(url));
@@ -163,7 +170,10 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
   return problem === undefined;
 }
 
-/** Where a value has chosen a host. What stays a name in braces the vendor's dialect fills: our id, the tenant of a token. */
+/**
+ * Where a value has chosen a host. What stays a name in braces the vendor's dialect fills: our id,
+ * the tenant of a token.
+ */
 function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): boolean {
   const results = URL_VARIABLES.map((name) => {
     const template = given[name] ?? (entry === undefined ? undefined : urlOf(entry.vendor, name));

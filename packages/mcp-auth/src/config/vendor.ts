@@ -1,4 +1,7 @@
-/** The vendor, what we are there, what may be asked of it, and whether the mode can work with such a vendor at all. */
+/**
+ * The vendor, what we are there, what may be asked of it, and whether the mode can work with such a
+ * vendor at all.
+ */
 import {
   canIdentify,
   canValidateAccessToken,
@@ -69,7 +72,10 @@ function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettin
   }
 }
 
-/** Without a secret we are a public client whatever the registry says, and a secret that is given is used. */
+/**
+ * Without a secret we are a public client whatever the registry says, and a secret that is given is
+ * used.
+ */
 function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials | undefined, read: Reader): Vendor {
   if (credentials === undefined) return vendor;
   if (vendor.clientSecret !== undefined) {

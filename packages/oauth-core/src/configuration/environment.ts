@@ -1,6 +1,6 @@
 /**
- * The one reader of environment variables: one by one, and what is wrong with them is kept, so that all of it is told at once.
- * A value is never repeated: it may be a secret in the wrong place.
+ * The one reader of environment variables: one by one, and what is wrong with them is kept, so that
+ * all of it is told at once. A value is never repeated: it may be a secret in the wrong place.
  */
 import type { Problem } from "./error.ts";
 
@@ -21,7 +21,10 @@ export interface EnvironmentReader<Name extends string = string> {
   value(name: Name): string | undefined;
   /** Undefined also where it does not pass. */
   text(name: Name, check: Check): string | undefined;
-  /** Separated by commas; spaces around an entry do not count. Entries that do not pass are left out. */
+  /**
+   * Separated by commas; spaces around an entry do not count. Entries that do not pass are left
+   * out.
+   */
   list(name: Name, check: Check): string[];
   choice<const Value extends string>(name: Name, values: readonly Value[]): Value | undefined;
   flag(name: Name): boolean;
@@ -95,7 +98,10 @@ export function splitList(text = ""): string[] {
   return [...new Set(entries.filter((entry) => entry !== ""))];
 }
 
-/** The folder a command was called in: npm starts its scripts in the package's folder, and names the other. */
+/**
+ * The folder a command was called in: npm starts its scripts in the package's folder, and names the
+ * other.
+ */
 export function startFolder(environment: Environment): string {
   return valueOf(environment, "INIT_CWD") ?? process.cwd();
 }

@@ -1,6 +1,7 @@
 /**
- * What is wrong with a configuration, collected and told all at once: where, what, what is expected, an example, what next.
- * A problem never repeats a value: it may be a secret in the wrong place.
+ * What is wrong with a configuration, collected and told all at once: where, what, what is
+ * expected, an example, what next. A problem never repeats a value: it may be a secret in the wrong
+ * place.
  */
 export interface Problem {
   /** `clients[0].redirect_uris[1]`, or the name of an environment variable. */
@@ -45,7 +46,10 @@ export function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === "ConfigError" && "problems" in error;
 }
 
-/** Runs a check that throws an error with a `description` for strangers, and answers that as the end of a sentence. */
+/**
+ * Runs a check that throws an error with a `description` for strangers, and answers that as the end
+ * of a sentence.
+ */
 export function problemOfThrown(run: () => void): string | undefined {
   try {
     run();

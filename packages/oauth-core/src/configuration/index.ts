@@ -1,4 +1,7 @@
-/** What services and commands of ours are told before they start: how it is read, checked, and refused. No web framework. */
+/**
+ * What services and commands of ours are told before they start: how it is read, checked, and
+ * refused. No web framework.
+ */
 export {
   type Check,
   createEnvironmentReader,

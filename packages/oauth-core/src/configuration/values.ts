@@ -1,6 +1,7 @@
 /**
- * What an operator writes down for a service, one line of text each: where it is, whom it believes, how it is called. Every check
- * answers what is wrong as the end of a sentence (`must be …`), or nothing.
+ * What an operator writes down for a service, one line of text each: where it is, whom it believes,
+ * how it is called. Every check answers what is wrong as the end of a sentence (`must be …`), or
+ * nothing.
  */
 import { isIP } from "node:net";
 
@@ -87,6 +88,9 @@ export function checkAllowedOrigin(entry: string): string | undefined {
     : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
 }
 
-/** Connections of one process at a time, where its configuration says nothing else, and the most it may say. */
+/**
+ * Connections of one process at a time, where its configuration says nothing else, and the most it
+ * may say.
+ */
 export const DEFAULT_MAX_CONNECTIONS = 2_000;
 export const MOST_MAX_CONNECTIONS = 1_000_000;

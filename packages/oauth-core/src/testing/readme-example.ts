@@ -1,6 +1,7 @@
 /**
- * A README's example, run as it stands in the package's own folder, where its name and those of its dependencies are found.
- * The page says beside `console.log` what is printed: `console.log(value); // 2`.
+ * A README's example, run as it stands in the package's own folder, where its name and those of its
+ * dependencies are found. The page says beside `console.log` what is printed: `console.log(value);
+ * // 2`.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -10,8 +10,8 @@ import type { ClientConfig, OwnerConfig } from "../types.ts";
 const SHORTEST_SECRET = 32;
 
 /**
- * Problems between the fields of owners and clients. Works on the tree as written, so that it also speaks when another
- * field is wrong.
+ * Problems between the fields of owners and clients. Works on the tree as written, so that it also
+ * speaks when another field is wrong.
  *
  * @param vendorIds every vendor that will exist
  */
@@ -136,7 +136,10 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
 /** Stands for an entry that is no mapping: the schema has said so already. */
 const NO_MAPPING: Readonly<Record<string, unknown>> = {};
 
-/** A section that is a list of mappings; entries that are none are empty ones, so that positions stay. */
+/**
+ * A section that is a list of mappings; entries that are none are empty ones, so that positions
+ * stay.
+ */
 export function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list.map((entry) =>

@@ -1,6 +1,7 @@
 /**
- * What the keys of a client are for: to prove who it is, to encrypt its token answers to, or both. A set may hold keys of
- * both kinds; beside a client_secret it is for encryption only, so that there is one way to authenticate.
+ * What the keys of a client are for: to prove who it is, to encrypt its token answers to, or both.
+ * A set may hold keys of both kinds; beside a client_secret it is for encryption only, so that
+ * there is one way to authenticate.
  */
 import {
   type EncryptedResponse,
@@ -28,7 +29,10 @@ const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
   "RSA-OAEP-256": "an RSA key of at least 2048 bits, with use enc",
 };
 
-/** @param client one entry of `clients` as written, references resolved; what a field alone shows is told elsewhere */
+/**
+ * @param client one entry of `clients` as written, references resolved; what a field alone shows is
+ *   told elsewhere
+ */
 export function checkKeyUses(client: Readonly<Record<string, unknown>>): FieldProblem[] {
   const has = (name: string): boolean => Object.hasOwn(client, name);
   const alg = RESPONSE_ENCRYPTION_ALGS.find((one) => one === client["token_encrypted_response_alg"]);

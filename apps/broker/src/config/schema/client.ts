@@ -1,4 +1,6 @@
-/** One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to. */
+/**
+ * One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to.
+ */
 import { createHash } from "node:crypto";
 import {
   type Client,

@@ -1,4 +1,6 @@
-/** The whole file as one schema: fields of their own here, clients and vendors in their own modules. */
+/**
+ * The whole file as one schema: fields of their own here, clients and vendors in their own modules.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,

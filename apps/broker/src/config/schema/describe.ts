@@ -1,4 +1,7 @@
-/** Every field of the file as a list, read from the schema itself: for docs/configuration.md and for messages. */
+/**
+ * Every field of the file as a list, read from the schema itself: for docs/configuration.md and for
+ * messages.
+ */
 import { z } from "zod";
 import { type FieldMeta, fieldMeta } from "./fields.ts";
 import type { Path } from "../problems.ts";
@@ -9,7 +12,10 @@ export interface FieldDescription extends FieldMeta {
   readonly path: string;
 }
 
-/** In the order of the schema. Sections without a meaning of their own (`listen`, `limits`) are only their fields. */
+/**
+ * In the order of the schema. Sections without a meaning of their own (`listen`, `limits`) are only
+ * their fields.
+ */
 export function describeConfiguration(): FieldDescription[] {
   return fieldsOf(configurationSchema({ allowLoopback: false, allowCidrs: [] }), "");
 }

@@ -20,7 +20,10 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   );
 }
 
-/** A vendor's endpoint, which may hold {placeholders}: the rest of it is checked now, the whole when a flow fills it. */
+/**
+ * A vendor's endpoint, which may hold {placeholders}: the rest of it is checked now, the whole when
+ * a flow fills it.
+ */
 //= bar#EG-7
 export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) => {

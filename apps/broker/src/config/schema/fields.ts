@@ -1,6 +1,7 @@
 /**
- * The building blocks of the schema. Every field says in one place how it is checked and how it is explained: the same
- * words go into docs/configuration.md and into the message that refuses a bad value.
+ * The building blocks of the schema. Every field says in one place how it is checked and how it is
+ * explained: the same words go into docs/configuration.md and into the message that refuses a bad
+ * value.
  */
 import { z } from "zod";
 

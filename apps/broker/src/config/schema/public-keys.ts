@@ -1,6 +1,7 @@
 /**
- * The public keys of a client in the file: checked as a published set is, but where a bad key of such a set is left out, here
- * it is told. Whether the set has the keys its client needs, key-uses.ts says.
+ * The public keys of a client in the file: checked as a published set is, but where a bad key of
+ * such a set is left out, here it is told. Whether the set has the keys its client needs,
+ * key-uses.ts says.
  */
 import { type JsonObject, type JsonValue, usableKeys } from "@oauth-broker/oauth-core";
 

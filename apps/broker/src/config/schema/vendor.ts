@@ -1,4 +1,7 @@
-/** One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an operator has: credentials. */
+/**
+ * One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an
+ * operator has: credentials.
+ */
 import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-core";
 import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";

@@ -24,7 +24,9 @@ export const CLIENT = {
 
 export const MINIMAL = { base_url: "https://broker.example.com", clients: [CLIENT] };
 
-/** @param files by path relative to the folder, which is also the start directory of `loadConfig` */
+/**
+ * @param files by path relative to the folder, which is also the start directory of `loadConfig`
+ */
 export function folderOf(files: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), "broker-config-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 /**
- * Our credentials at a vendor: from the file, else from the environment, which has secrets only and no keys. Then what is wrong
- * with them: whether secrets, or keys in their place, are there where the vendor takes them, and only there.
- * Called by vendors.ts and build.ts.
+ * Our credentials at a vendor: from the file, else from the environment, which has secrets only and
+ * no keys. Then what is wrong with them: whether secrets, or keys in their place, are there where
+ * the vendor takes them, and only there. Called by vendors.ts and build.ts.
  */
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";

@@ -1,4 +1,7 @@
-/** The {placeholders} of an operator's vendor: their specifications, and what is wrong between them and its endpoints. Called by vendors.ts. */
+/**
+ * The {placeholders} of an operator's vendor: their specifications, and what is wrong between them
+ * and its endpoints. Called by vendors.ts.
+ */
 import {
   defined,
   expandTemplate,
@@ -67,7 +70,10 @@ export function placeholderProblems(
   return [...undeclared, ...misfits];
 }
 
-/** Without what the vendor's dialect fills in itself: our client id as a segment of its path, the tenant of a token. */
+/**
+ * Without what the vendor's dialect fills in itself: our client id as a segment of its path, the
+ * tenant of a token.
+ */
 function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { issuerTemplate }: Vendor): string {
   if (field === "revocation_endpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
   if (field === "issuer" && issuerTemplate !== undefined)

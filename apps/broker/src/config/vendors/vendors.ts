@@ -13,7 +13,10 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 /** A code that must wait for the backend is parked until 5 s before it dies. */
 const PARKING_MARGIN_SECONDS = 5;
 
-/** Problems between the fields of a vendor of the operator's own: it must say who it is and where. Works on the tree as written. */
+/**
+ * Problems between the fields of a vendor of the operator's own: it must say who it is and where.
+ * Works on the tree as written.
+ */
 export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;
   if (typeof vendors !== "object" || vendors === null) return [];
@@ -152,9 +155,10 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
 }
 
 /**
- * The token endpoint of a registry vendor that the operator has moved: what the registry says of its further endpoints is about the
- * host that was left, and tokens of the new one do not go there (docs/decisions/0016).
- * Refreshing follows the token endpoint; revocation stays only where it is the same party's.
+ * The token endpoint of a registry vendor that the operator has moved: what the registry says of
+ * its further endpoints is about the host that was left, and tokens of the new one do not go there
+ * (docs/decisions/0016). Refreshing follows the token endpoint; revocation stays only where it is
+ * the same party's.
  *
  * @param vendor the registry's, with the operator's fields over it
  * @param known as the registry has it

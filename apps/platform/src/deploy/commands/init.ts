@@ -1,4 +1,7 @@
-/** `deploy init`: the connector, as a draft, once. A hosted server's settings are known; any other client is an administrator's to enter. */
+/**
+ * `deploy init`: the connector, as a draft, once. A hosted server's settings are known; any other
+ * client is an administrator's to enter.
+ */
 import { EXIT } from "../../cli.ts";
 import type { Connector } from "../../connectors/connector.ts";
 import type { SettingsChange } from "../../connectors/store.ts";

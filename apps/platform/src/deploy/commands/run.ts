@@ -1,6 +1,6 @@
 /**
- * `deploy run`: one deploy under the connector's lease, told step by step, then kept running until a signal or the server's end.
- * stdout gets one JSON line with the outcome.
+ * `deploy run`: one deploy under the connector's lease, told step by step, then kept running until
+ * a signal or the server's end. stdout gets one JSON line with the outcome.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { Log } from "@oauth-broker/oauth-core/service";

@@ -1,9 +1,15 @@
-/** Registration at a hosted server, and its authorization endpoint as far as its redirect to the vendor. No user signs in, nothing is stored. */
+/**
+ * Registration at a hosted server, and its authorization endpoint as far as its redirect to the
+ * vendor. No user signs in, nothing is stored.
+ */
 import { createCodeVerifier, deriveCodeChallenge, errorText, type Fetch, randomToken } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 
-/** The client an administrator entered, else the one the server gives. @throws Fault client_missing where there is neither */
+/**
+ * The client an administrator entered, else the one the server gives.
+ * @throws Fault client_missing where there is neither
+ */
 export async function requireClient(
   { settings, callbackUrl, deploymentUrl }: Subject,
   metadata: oauth.AuthorizationServer,

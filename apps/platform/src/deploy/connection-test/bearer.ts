@@ -1,4 +1,7 @@
-/** POST /mcp: without a token, with one that is not valid, and for a server without OAuth with the platform's. */
+/**
+ * POST /mcp: without a token, with one that is not valid, and for a server without OAuth with the
+ * platform's.
+ */
 import { type Fetch, randomToken } from "@oauth-broker/oauth-core";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 

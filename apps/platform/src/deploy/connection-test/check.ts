@@ -1,4 +1,7 @@
-/** The words of the connection test: what is asked about, what a question came to, the fault that ends it. */
+/**
+ * The words of the connection test: what is asked about, what a question came to, the fault that
+ * ends it.
+ */
 import type { Fetch, Secret } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import type { ConnectorSettings } from "../../connectors/connector.ts";
@@ -19,7 +22,10 @@ export type CheckName = "initialize" | "challenge" | "token" | "discovery" | "se
 export interface Check {
   readonly name: CheckName;
   readonly outcome: "passed" | "client_missing" | "failed";
-  /** One sentence for the operator. Nothing of the server's is repeated but statuses and error codes. */
+  /**
+   * One sentence for the operator. Nothing of the server's is repeated but statuses and error
+   * codes.
+   */
   readonly said: string;
   readonly remedy?: string;
 }

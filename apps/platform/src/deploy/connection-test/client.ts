@@ -1,4 +1,7 @@
-/** The connector's settings against the server's mode: is there an OAuth client, and is it of the kind this server needs? */
+/**
+ * The connector's settings against the server's mode: is there an OAuth client, and is it of the
+ * kind this server needs?
+ */
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import { fault, type Subject } from "./check.ts";
 

@@ -1,7 +1,8 @@
 /**
- * Whether a deployed server can be connected, asked as a platform's first user would: a call without a token, discovery, registration,
- * the way to the vendor. All of it through the ingress. Each answer is a sentence, each fault comes with what mends it.
- * Before it: deploy.ts started the server. After it: the connector is activated, or stays what it is.
+ * Whether a deployed server can be connected, asked as a platform's first user would: a call
+ * without a token, discovery, registration, the way to the vendor. All of it through the ingress.
+ * Each answer is a sentence, each fault comes with what mends it. Before it: deploy.ts started the
+ * server. After it: the connector is activated, or stays what it is.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { clientCheck, settingsCheck } from "./client.ts";

@@ -1,6 +1,7 @@
 /**
- * Discovery of a hosted authorization server, in the order clients look: the resource's metadata (RFC 9728) by the challenge, by
- * path, at the root, then the server's own (RFC 8414). Everything without a token: this is where a global auth middleware shows.
+ * Discovery of a hosted authorization server, in the order clients look: the resource's metadata
+ * (RFC 9728) by the challenge, by path, at the root, then the server's own (RFC 8414). Everything
+ * without a token: this is where a global auth middleware shows.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
@@ -49,7 +50,10 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
   }
 }
 
-/** @returns how many of the three places answered; a server may do without, but not contradict itself */
+/**
+ * @returns how many of the three places answered; a server may do without, but not contradict
+ *   itself
+ */
 async function resourceMetadataOf(subject: Subject, named: string | undefined, fetch: Fetch): Promise<number> {
   const { deploymentUrl, expose } = subject;
   const wellKnown = [`${RESOURCE}/mcp`, RESOURCE].filter((path) => isExposed(path, expose));

@@ -1,6 +1,7 @@
 /**
- * A process between the deploy and the server it starts: the server's whole family ends with it, and it ends with the deploy, however
- * that ends. A deploy that was killed leaves no server behind to hold its port. Started by process.ts as `platform keep`.
+ * A process between the deploy and the server it starts: the server's whole family ends with it,
+ * and it ends with the deploy, however that ends. A deploy that was killed leaves no server behind
+ * to hold its port. Started by process.ts as `platform keep`.
  */
 import { spawn } from "node:child_process";
 
@@ -8,7 +9,8 @@ import { spawn } from "node:child_process";
 const STOP_MS = 15_000;
 
 /**
- * Runs until the server ends, by itself or because this is told to stop: by a signal, or by the end of its stdin.
+ * Runs until the server ends, by itself or because this is told to stop: by a signal, or by the end
+ * of its stdin.
  *
  * @param command a line for the shell, in the folder and environment this process has
  * @returns the server's exit code

@@ -1,6 +1,7 @@
 /**
- * What a server's process is started with. Its command: the project's own `start` script, or the file that `npm run build` makes.
- * Its whole environment: what the author wrote, what the platform injects, and where tools are.
+ * What a server's process is started with. Its command: the project's own `start` script, or the
+ * file that `npm run build` makes. Its whole environment: what the author wrote, what the platform
+ * injects, and where tools are.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";

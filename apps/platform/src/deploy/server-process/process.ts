@@ -1,6 +1,7 @@
 /**
- * A deployed server as a process of this machine: started by its own command with the environment of its deployment and no other,
- * its output kept in a file, ready when it says where it listens. Before it: deploy.ts. Beside it: keeper.ts.
+ * A deployed server as a process of this machine: started by its own command with the environment
+ * of its deployment and no other, its output kept in a file, ready when it says where it listens.
+ * Before it: deploy.ts. Beside it: keeper.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +33,8 @@ const START_MS = 60_000;
 const SHOWN_LINES = 15;
 
 /**
- * @throws Error that shows the end of the server's output, when it ends or stays silent before it listens
+ * @throws Error that shows the end of the server's output, when it ends or stays silent before it
+ *   listens
  */
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,

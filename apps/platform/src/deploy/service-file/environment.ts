@@ -1,4 +1,7 @@
-/** `environment` of service.yaml. The platform's own variables are not an author's to set; a secret is named, not written down. */
+/**
+ * `environment` of service.yaml. The platform's own variables are not an author's to set; a secret
+ * is named, not written down.
+ */
 import { nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
@@ -10,7 +13,10 @@ export interface VariablesContext {
   readonly given: Given | undefined;
 }
 
-/** What the platform injects, and what would take the server elsewhere than the ingress looks for it. */
+/**
+ * What the platform injects, and what would take the server elsewhere than the ingress looks for
+ * it.
+ */
 const OURS: ReadonlySet<string> = new Set([
   "DEPLOYMENT_URL",
   "PLATFORM_OAUTH_CALLBACK_URL",

@@ -1,6 +1,7 @@
 /**
- * `service.expose`: the paths of a deployed server that the ingress serves without a bearer token. A path, or a path and all below
- * it (`/.well-known/*`). Used by service.yaml's reader and, for every request, by the ingress.
+ * `service.expose`: the paths of a deployed server that the ingress serves without a bearer token.
+ * A path, or a path and all below it (`/.well-known/*`). Used by service.yaml's reader and, for
+ * every request, by the ingress.
  */
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
@@ -13,7 +14,9 @@ const EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /au
 /** What may stand below a `/*`: nothing that a server could read as a way out of it. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 
-/** Whether a request's path is one of these. Compared as it is written: `/%74oken` is not `/token`. */
+/**
+ * Whether a request's path is one of these. Compared as it is written: `/%74oken` is not `/token`.
+ */
 export function isExposed(path: string, expose: readonly string[]): boolean {
   return expose.some((one) =>
     one.endsWith("/*") ? path.startsWith(one.slice(0, -1)) && PLAIN.test(path) : path === one,

@@ -1,6 +1,7 @@
 /**
- * service.yaml, what an author says of a server: `name`, `mode`, `enable_db`, `service.expose`, `environment`. Everything that is
- * wrong is told at once. Before it: the deploy command. After it: server-process/ and the ingress.
+ * service.yaml, what an author says of a server: `name`, `mode`, `enable_db`, `service.expose`,
+ * `environment`. Everything that is wrong is told at once. Before it: the deploy command. After it:
+ * server-process/ and the ingress.
  */
 import { configError, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import { parseDocument } from "yaml";

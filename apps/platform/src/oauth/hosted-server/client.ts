@@ -1,6 +1,7 @@
 /**
- * The platform's client at a server's authorization server: the one an administrator entered, else the one registered there. It is
- * of one issuer: at another the platform registers anew, and no secret goes along. Before it: discover.ts.
+ * The platform's client at a server's authorization server: the one an administrator entered, else
+ * the one registered there. It is of one issuer: at another the platform registers anew, and no
+ * secret goes along. Before it: discover.ts.
  */
 import {
   type Clock,
@@ -50,7 +51,10 @@ export interface HostedClientDeps {
   readonly now: Clock;
 }
 
-/** A client that an administrator entered. Basic is what every server must take (RFC 6749 section 2.3.1), unless it says otherwise. */
+/**
+ * A client that an administrator entered. Basic is what every server must take (RFC 6749 section
+ * 2.3.1), unless it says otherwise.
+ */
 export function enteredClient(clientId: string, clientSecret: Secret | undefined, server: HostedServer): HostedClient {
   if (clientSecret === undefined) return { clientId, method: "none" };
   return { clientId, clientSecret, method: firstOf(["client_secret_basic", "client_secret_post"], server.metadata) };
@@ -103,7 +107,10 @@ export async function registerAt(
   }
 }
 
-/** Registered once per connector and issuer, and again when its secret has ended: every user of it is there under the same client. */
+/**
+ * Registered once per connector and issuer, and again when its secret has ended: every user of it
+ * is there under the same client.
+ */
 export async function registeredClient(
   connectorId: string,
   server: HostedServer,
@@ -134,7 +141,10 @@ async function opened(data: JsonObject, id: string, keys: KeyWrapper): Promise<H
 
 const placeOf = (id: string): readonly string[] => ["secret of a registered client", id];
 
-/** Of those the platform has, in its order, the first the server takes. One that does not say takes all of them. */
+/**
+ * Of those the platform has, in its order, the first the server takes. One that does not say takes
+ * all of them.
+ */
 function firstOf<T extends Method>(methods: readonly [T, ...T[]], metadata: AuthorizationServer): T {
   const taken = metadata.token_endpoint_auth_methods_supported;
   return methods.find((method) => taken?.includes(method) ?? true) ?? methods[0];

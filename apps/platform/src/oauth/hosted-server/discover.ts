@@ -1,10 +1,10 @@
 /**
- * What a server says about its authorization server, found as MCP clients find it. Where the platform deployed it, nothing may
- * lead away from its own origin: codes and tokens of its users go nowhere else. Before it: protected-resource.ts. After it:
- * client.ts, client-of-connector.ts.
+ * What a server says about its authorization server, found as MCP clients find it. Where the
+ * platform deployed it, nothing may lead away from its own origin: codes and tokens of its users go
+ * nowhere else. Before it: protected-resource.ts. After it: client.ts, client-of-connector.ts.
  */
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
-import type { Fetch } from "@oauth-broker/oauth-core";
+import { defined, type Fetch } from "@oauth-broker/oauth-core";
 import { type AuthorizationServer, processDiscoveryResponse } from "oauth4webapi";
 import { discoverResource, requireOwn } from "./protected-resource.ts";
 import { broken, down, reach } from "./failure.ts";
@@ -33,8 +33,9 @@ export interface Whereabouts {
 
 /**
  * @param serverUrl the connector's, `…/mcp`
- * @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata`, `no_server_metadata`, `foreign_endpoint`
- *   or `no_pkce`, for a server that does not answer as it must; temporarily_unavailable when it cannot be reached
+ * @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata`,
+ *   `no_server_metadata`, `foreign_endpoint` or `no_pkce`, for a server that does not answer as it
+ *   must; temporarily_unavailable when it cannot be reached
  */
 export async function discoverServer(
   serverUrl: string,
@@ -59,25 +60,25 @@ export async function discoverServer(
   return {
     issuer,
     resource,
-    ...(requested === undefined ? {} : { scope: requested }),
     authorizationEndpoint,
     tokenEndpoint,
-    ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
-    ...(registrationEndpoint === undefined ? {} : { registrationEndpoint }),
-    ...(responseIssuer === undefined ? {} : { responseIssuer }),
+    ...defined({ scope: requested, revocationEndpoint, registrationEndpoint, responseIssuer }),
     metadata,
   };
 }
 
-/** A resource does not ask for refresh tokens; the platform asks for them where the authorization server has a scope for it. */
+/**
+ * A resource does not ask for refresh tokens; the platform asks for them where the authorization
+ * server has a scope for it.
+ */
 function withRefresh(scope: string | undefined, { scopes_supported: known }: AuthorizationServer): string | undefined {
   if (scope === undefined || known?.includes("offline_access") !== true) return scope;
   return scope.split(" ").includes("offline_access") ? scope : `${scope} offline_access`;
 }
 
 /**
- * Where the vendor answers at the platform's callback, its own `iss` comes: exactly the one the server's metadata names is taken,
- * for this server alone. Standard clients refuse there.
+ * Where the vendor answers at the platform's callback, its own `iss` comes: exactly the one the
+ * server's metadata names is taken, for this server alone. Standard clients refuse there.
  */
 //= rfc9207#2.4
 function issuerOfResponses(metadata: AuthorizationServer): string | undefined {
@@ -86,7 +87,10 @@ function issuerOfResponses(metadata: AuthorizationServer): string | undefined {
   return metadata.authorization_response_iss_parameter_supported === true ? metadata.issuer : undefined;
 }
 
-/** RFC 8414 first, then OpenID Connect; a path in the issuer goes behind the well-known name, for the latter also before it. */
+/**
+ * RFC 8414 first, then OpenID Connect; a path in the issuer goes behind the well-known name, for
+ * the latter also before it.
+ */
 //= rfc8414#3.3
 async function serverMetadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
   if (URL.parse(issuer) === null) throw broken("no_server_metadata", "names an authorization server that is no URL");

@@ -1,4 +1,7 @@
-/** The two ways in which a server lets its connector down: it cannot be reached, or it does not answer as it must. */
+/**
+ * The two ways in which a server lets its connector down: it cannot be reached, or it does not
+ * answer as it must.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 
 /** @throws OAuthError as `call` does, temporarily_unavailable for anything else it throws */

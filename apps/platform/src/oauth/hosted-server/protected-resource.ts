@@ -1,6 +1,7 @@
 /**
- * What a server says of itself as a protected resource, found as MCP clients find it: by its 401, else at the path, else at the
- * root. Before it: nothing is known but the URL. After it: discover.ts.
+ * What a server says of itself as a protected resource, found as MCP clients find it: by its 401,
+ * else at the path, else at the root. Before it: nothing is known but the URL. After it:
+ * discover.ts.
  */
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { Fetch } from "@oauth-broker/oauth-core";
@@ -19,7 +20,10 @@ export interface ProtectedResource {
 const PROBE = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 const RESOURCE = "/.well-known/oauth-protected-resource";
 
-/** @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata` or `foreign_endpoint`; temporarily_unavailable */
+/**
+ * @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata` or
+ *   `foreign_endpoint`; temporarily_unavailable
+ */
 export async function discoverResource(serverUrl: string, fetch: Fetch): Promise<ProtectedResource> {
   const challenge = await reach(() => challengeOf(serverUrl, fetch));
   const metadata = await reach(() => resourceMetadata(serverUrl, challenge.resourceMetadata, fetch));
