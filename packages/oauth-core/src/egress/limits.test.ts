@@ -181,7 +181,7 @@ describe("connections", () => {
     ["half of the headers", "HTTP/1.1 200 OK\r\ncontent-type: appl"],
     ["something else than HTTP", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
     ["a status no Response has", "HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}"],
-    ["an upgrade nobody asked for", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
+    ["an upgrade that was not requested", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
     ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x"],
     ["a length and chunks", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
   ])("bar#EG-8 takes %s for broken", async (_what, bytes) => {
@@ -203,7 +203,7 @@ describe("connections", () => {
     );
   });
 
-  it("says that nothing was sent when nobody listens", async () => {
+  it("says that nothing was sent when no server listens", async () => {
     const server = await startLoopbackServer(() => undefined);
     await server.close();
     await expect(open().fetch(server.origin, { method: "POST", body: "x" })).rejects.toMatchObject({

@@ -44,7 +44,7 @@ describe("TLS", () => {
     expect(await post(server, {}, host)).toBe("secret");
   });
 
-  it("bar#EG-10 refuses a CA nobody named", async () => {
+  it("bar#EG-10 refuses a CA that is not configured", async () => {
     const server = await startTls(authority.issue(["localhost"]));
     const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
     running.push(egress);

@@ -96,7 +96,7 @@ describe("createLog", () => {
     expect(last()["vendor"]).toHaveLength(256);
   });
 
-  it("flushes warnings and errors at once, other lines when told", () => {
+  it("flushes warnings and errors at once, other lines when asked", () => {
     const calls: string[] = [];
     const log = createLog({
       write: () => undefined,

@@ -129,7 +129,7 @@ describe("bar#HT-5 a connection that asks ahead", () => {
     expect(begun).toBe(0);
   });
 
-  it("may bring a thousand requests, one after another, and is told to come back on a new one", async () => {
+  it("may bring a thousand requests, one after another, and is asked to come back on a new one", async () => {
     const socket = await open("");
     let answer = "";
     socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));

@@ -208,23 +208,23 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
     expect(mapCallbackError({ error: "access_denied" }, { callbackErrors }).code).toBe("access_denied");
   });
 
-  it("is told with a reason and a sentence of the file's own, on the callback and in an answer", async () => {
-    const told = { reason: "ask_admin", description: "An administrator must consent" };
+  it("is reported with a reason and a sentence of the file's own, on the callback and in an answer", async () => {
+    const meaning = { reason: "ask_admin", description: "An administrator must consent" };
     const fields: Partial<Vendor> = {
       classifyError: ({ error_description: text }) => /^E\d/.exec(typeof text === "string" ? text : "")?.[0],
-      callbackErrors: { E9: { code: "server_error", ...told } },
-      tokenErrors: { E9: { code: "invalid_grant", ...told } },
+      callbackErrors: { E9: { code: "server_error", ...meaning } },
+      tokenErrors: { E9: { code: "invalid_grant", ...meaning } },
     };
     const parameters = { error: "access_denied", error_description: "E9: no" };
-    expect(mapCallbackError(parameters, fields)).toEqual({ code: "server_error", vendorError: "E9", ...told });
+    expect(mapCallbackError(parameters, fields)).toEqual({ code: "server_error", vendorError: "E9", ...meaning });
     expect(mapCallbackError({ error: "access_denied" }, fields)).toEqual({
       code: "access_denied",
       vendorError: "access_denied",
     });
     await expect(read(parameters, fields, 400)).rejects.toMatchObject({
       code: "invalid_grant",
-      description: told.description,
-      extras: { reason: told.reason, vendorError: "E9" },
+      description: meaning.description,
+      extras: { reason: meaning.reason, vendorError: "E9" },
     });
   });
 });

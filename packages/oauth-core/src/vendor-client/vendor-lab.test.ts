@@ -16,7 +16,7 @@ afterEach(() => lab.close());
 const SECOND = newIdTokenKey("RS256", "key-2");
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
 
-/** The vendor's tokens are of no use to anybody then: it is asked to end them. */
+/** The vendor's tokens are of no use then: it is asked to end them. */
 async function expectRefusedAndRevoked(): Promise<void> {
   await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
   expect(lab.vendor.asked().filter((path) => path === "/token")).toHaveLength(1);
@@ -71,7 +71,7 @@ describe("an ID token that is sound", () => {
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
   });
 
-  it("V-40 V-41 may point to claims elsewhere, which nobody fetches", async () => {
+  it("V-40 V-41 may point to claims elsewhere, which are not fetched", async () => {
     const elsewhere = { endpoint: `${lab.vendor.issuer}/claims`, access_token: "x" };
     await lab.vendor.grant({ claims: { _claim_names: { address: "s" }, _claim_sources: { s: elsewhere } } });
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");

@@ -98,11 +98,11 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
 
   it("waits two seconds for metadata that hangs, and not again within a minute", async () => {
     const timeout = vi.spyOn(AbortSignal, "timeout");
-    const patience = new AbortController();
-    timeout.mockImplementation((ms) => (ms === 2_000 ? patience.signal : new AbortController().signal));
+    const timedOut = new AbortController();
+    timeout.mockImplementation((ms) => (ms === 2_000 ? timedOut.signal : new AbortController().signal));
     answers.set(OIDC, unheard);
     const waiting = [discovery.resolve(known), discovery.resolve(known)];
-    patience.abort();
+    timedOut.abort();
     expect(await Promise.all(waiting)).toEqual([silent, silent]);
     clock.advance(59);
     expect(await discovery.resolve(known)).toEqual(silent);

@@ -45,7 +45,7 @@ function asSet(group: Vectors["testGroups"][number]): JsonObject {
   return "keys" in key ? key : { keys: [key] };
 }
 
-/** Where we differ from Wycheproof's verdict, and why. */
+/** Where we differ from Wycheproof, and why. */
 const EXCEPTIONS: Readonly<Record<string, { readonly accepted: boolean; readonly why: string }>> = {
   "json_web_key_test.json 7": {
     accepted: true,

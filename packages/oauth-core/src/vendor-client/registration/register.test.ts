@@ -23,7 +23,7 @@ const metadataSent = () => JSON.parse(sent()[0]?.body ?? "{}") as Record<string,
 const text = (body: Uint8Array): string => Buffer.from(body).toString("latin1");
 
 describe("the request", () => {
-  it("rfc7591#3.1 rfc7591#2 bar#DC-1 is one POST of our own metadata, with our callback and nothing of anybody else", async () => {
+  it("rfc7591#3.1 rfc7591#2 bar#DC-1 is one POST of our own metadata, with our callback and nothing of another party", async () => {
     offer({ status: 201, body: {} });
     await register({ defaultScopes: ["read", "write"], scopeSeparator: "," });
     expect(sent()).toHaveLength(1);
@@ -112,7 +112,7 @@ describe("the endpoint", () => {
     ["metadata names none", {}],
     ["the issuer is a template", { issuer: "https://{tenant}.vendor.example" }],
     ["the endpoint is a template", { registrationEndpoint: "https://{tenant}.vendor.example/register" }],
-  ])("is missing where %s, and nobody else is asked", async (_title, entry) => {
+  ])("is missing where %s, and no other endpoint is asked", async (_title, entry) => {
     await expect(register(entry)).rejects.toMatchObject({
       code: "invalid_request",
       extras: { reason: "registration_not_supported" },

@@ -108,7 +108,7 @@ describe("refreshTokens", () => {
     });
   });
 
-  it("keys that cannot be had: restart and revocation where the vendor rotates, patience elsewhere", async () => {
+  it("keys that cannot be had: restart and revocation where the vendor rotates, a retry elsewhere", async () => {
     lab.vendor.answers.set("/jwks", { status: 503 });
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({
       code: "temporarily_unavailable",
@@ -182,7 +182,7 @@ describe("idTokenSubject", () => {
     ["exact", (issuer: string) => issuer],
     ["bare", (issuer: string) => issuer.replace("http://", "")],
   ] as const)(
-    "tells of a kept ID token what was told of it when it came, also where its issuer is %s",
+    "says of a kept ID token what was said of it when it came, also where its issuer is %s",
     async (issuerSpelling, spelled) => {
       await lab.vendor.grant({ claims: { iss: spelled(lab.vendor.issuer), nonce: undefined } });
       const { idToken } = await lab.refresh({ entry: { issuerSpelling } });

@@ -31,7 +31,7 @@ describe("a person at an OpenID vendor", () => {
     expect(await identified({ userinfoEndpoint: me() })).toBe(SUBJECT);
   });
 
-  it("is nobody where neither is there, where the subject is an e-mail address, or the vendor refuses its own token", async () => {
+  it("is no user where neither is there, where the subject is an e-mail address, or the vendor refuses its own token", async () => {
     await lab.vendor.grant({ claims: { sub: "ada@example.com" } });
     await expect(identified()).rejects.toMatchObject(MISSING);
     withoutIdToken();
@@ -40,7 +40,7 @@ describe("a person at an OpenID vendor", () => {
     await expect(identified({ userinfoEndpoint: me() })).rejects.toMatchObject(MISSING);
   });
 
-  it("is nobody by subject alone where tenants have issuers of their own", async () => {
+  it("is no user by subject alone where tenants have issuers of their own", async () => {
     const tokens = await lab.redeem();
     const issuerTemplate = { placeholder: "t", claim: "tid", pattern: "\\d+" };
     await expect(lab.client.identify(await lab.resolve({ issuerTemplate }), tokens)).rejects.toMatchObject(MISSING);
@@ -99,7 +99,7 @@ describe("a person as the vendor's file says", () => {
     expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe("by-userinfo");
   });
 
-  it("bar#UI-1 is nobody where userinfo names another subject than the ID token, or none (#11)", async () => {
+  it("bar#UI-1 is no user where userinfo names another subject than the ID token, or none (#11)", async () => {
     for (const body of [{ sub: "another-person" }, { email: "ada@example.com" }, { sub: "" }]) {
       lab.vendor.answers.set("/me", { body });
       await expect(identified({ identity: "unknown", userinfoEndpoint: me() })).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe("a person as the vendor's file says", () => {
     }
   });
 
-  it("is nobody where no fact says who", async () => {
+  it("is no user where no fact says who", async () => {
     await expect(identified({ identity: "unknown" })).rejects.toMatchObject(MISSING);
   });
 });
