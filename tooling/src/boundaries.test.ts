@@ -156,6 +156,40 @@ describe("short files", () => {
   });
 });
 
+describe("small folders", () => {
+  const folder = (name: string, count: number, file = "a"): unknown =>
+    checkBoundaries(
+      Array.from({ length: count }, (_, index) => parseSource(`${name}/${file}${index}.ts`, "export const a = 1;")),
+      ENTRIES,
+    );
+
+  it("fail over twelve product files; tests and vendors do not count", () => {
+    expect(folder(`${CORE}/protocol`, 12)).toEqual([]);
+    expect(folder(`${CORE}/protocol`, 13)).toEqual([expect.objectContaining({ rule: "small folders" })]);
+    expect(folder(`${CORE}/testing`, 13)).toEqual([]);
+    expect(folder(`${CORE}/vendors`, 13)).toEqual([]);
+  });
+});
+
+describe("no import cycles", () => {
+  const rulesOf = (...sources: readonly string[]): string[] =>
+    checkBoundaries(
+      sources.map((code, index) => parseSource(`${CORE}/protocol/${"abc"[index]}.ts`, code)),
+      ENTRIES,
+    ).map(({ rule, message }) => `${rule} ${message}`);
+
+  it("of values, of types, over three files, or of a file with itself", () => {
+    const toA = `export type { A } from "./a.ts";`;
+    const circle = expect.stringMatching(/^no import cycles .*protocol\/a\.ts/);
+    expect(rulesOf(`import { b } from "./b.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { B } from "./b.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { B } from "./b.ts";`, `import { c } from "./c.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { A } from "./a.ts";`)).toEqual([circle]);
+    expect(rulesOf(`import { b } from "./b.ts";`, "")).toEqual([]);
+    expect(rulesOf(`const b = import("./b.ts");`, toA)).toEqual([]);
+  });
+});
+
 describe("this repository", () => {
   const files = readSources(PRODUCT);
 

@@ -9,7 +9,9 @@ import {
   CONFINED_MODULES,
   FORBIDDEN_NUMBERS,
   MANY_LINES,
+  MAX_FILES,
   MAX_LINES,
+  MAY_BE_LARGE,
   ON_DEMAND,
   PURE_NAMES,
   TYPES_ONLY,
@@ -35,6 +37,8 @@ export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyM
   return [
     ...files.flatMap((file) => [...arrows(file, target), ...confined(file), ...size(file)]),
     ...reachable(files, target),
+    ...folders(files),
+    ...cycles(files, target),
   ];
 }
 
@@ -126,4 +130,38 @@ function reachable(files: readonly SourceFile[], target: Target): Violation[] {
     }
     return violations;
   });
+}
+
+function folders(files: readonly SourceFile[]): Violation[] {
+  const product = files.filter(({ kind }) => kind === "product").map(({ path }) => posix.dirname(path));
+  const sizes = Map.groupBy(product, (folder) => folder);
+  return [...sizes].flatMap(([folder, { length }]) =>
+    length <= MAX_FILES || MAY_BE_LARGE.test(folder)
+      ? []
+      : [{ rule: "small folders", path: folder, line: 1, message: `${length} files: at most ${MAX_FILES}` }],
+  );
+}
+
+/** Imports of types count too: whoever reads one file of a circle has to read them all. */
+function cycles(files: readonly SourceFile[], target: Target): Violation[] {
+  const byPath = new Map(files.filter(({ kind }) => kind === "product").map((file) => [file.path, file]));
+  const isDone = new Set<string>();
+  const violations: Violation[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    const file = byPath.get(path);
+    if (file === undefined || isDone.has(path)) return;
+    for (const one of file.imports) {
+      const next = one.dynamic ? undefined : target(file, one);
+      if (next === undefined) continue;
+      const start = next === path ? way.length : way.indexOf(next);
+      if (start < 0) visit(next, [...way, path]);
+      else {
+        const circle = [...way.slice(start), path, next].join(" → ");
+        violations.push({ rule: "no import cycles", path, line: one.line, message: circle });
+      }
+    }
+    isDone.add(path);
+  };
+  for (const path of byPath.keys()) visit(path, []);
+  return violations;
 }

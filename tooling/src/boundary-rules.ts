@@ -242,3 +242,7 @@ export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
 /** A file longer than this fails; longer than the next is a warning. */
 export const MAX_LINES = 400;
 export const MANY_LINES = 250;
+
+/** A folder of more product files than this fails; vendors are one file each, and the simulators' with them. */
+export const MAX_FILES = 12;
+export const MAY_BE_LARGE = /(^|\/)vendors(\/|$)|^packages\/simulators\//;

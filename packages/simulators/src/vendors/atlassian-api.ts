@@ -9,7 +9,7 @@
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
 import { bearerToken } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json } from "./base/members.ts";
 import { grantOf, type AtlassianGrant, type AtlassianParts, type AtlassianSite } from "./atlassian-settings.ts";
 

@@ -10,7 +10,8 @@
 import type { Context } from "hono";
 import { html } from "hono/html";
 import type { ConsentOutcome, VendorUser } from "./base/consent.ts";
-import { callbackUrl, type VendorEnv } from "./base/host.ts";
+import { callbackUrl } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { queryMembers, type Members } from "./base/members.ts";
 import { problemPage } from "./base/pages.ts";
 import { newGrant } from "./base/tokens.ts";

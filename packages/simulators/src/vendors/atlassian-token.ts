@@ -9,7 +9,7 @@
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json, readMembers, type Members } from "./base/members.ts";
 import { isVerifiedBy } from "./base/pkce.ts";
 import {

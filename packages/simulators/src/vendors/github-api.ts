@@ -10,10 +10,10 @@
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
 import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json, readMembers } from "./base/members.ts";
 import type { HeldToken } from "./base/tokens.ts";
-import type { GitHubState } from "./github.ts";
+import type { GitHubState } from "./github-state.ts";
 
 const MESSAGES: Readonly<Record<string, string>> = {
   "401": "Bad credentials",

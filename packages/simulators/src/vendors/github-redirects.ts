@@ -3,7 +3,7 @@
  * means the registered one; a loopback callback fits any port; the older rule, host without its subdomains, same port and a
  * path at or below. Seen (https://github.com/orgs/community/discussions/204963): several callbacks, wildcards per callback.
  */
-import type { GitHubClient } from "./github.ts";
+import type { GitHubClient } from "./github-state.ts";
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 

@@ -10,11 +10,11 @@
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json, readMembers, type Members } from "./base/members.ts";
 import { isVerifiedBy } from "./base/pkce.ts";
 import { newGrant, type Grant } from "./base/tokens.ts";
-import type { GitHubClient, GitHubState } from "./github.ts";
+import type { GitHubClient, GitHubState } from "./github-state.ts";
 
 const HOUR_SECONDS = 3600;
 const ACCESS_LIFETIME_SECONDS = 8 * HOUR_SECONDS;

@@ -11,45 +11,19 @@
 import type { Context } from "hono";
 import { createCodes } from "./base/codes.ts";
 import type { ConsentOutcome, VendorUser } from "./base/consent.ts";
-import { callbackUrl, startVendorHost, type VendorEnv, type VendorHost } from "./base/host.ts";
+import { callbackUrl, startVendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import type { SimulatedClient, SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { serveGitHubApi } from "./github-api.ts";
+import type { GitHubAuthorization, GitHubClient, GitHubState } from "./github-state.ts";
 import { GITHUB_TOKEN_ERRORS, serveGitHubTokens } from "./github-tokens.ts";
 import { registeredRedirect } from "./github-redirects.ts";
-
-export interface GitHubClient extends SimulatedClient {
-  /** Default `oauth-app`. A `github-app` ignores scopes and its tokens expire unless told otherwise. */
-  readonly kind?: "oauth-app" | "github-app";
-  /** Access tokens live 8 hours and come with a refresh token. Default: as the kind. */
-  readonly expiringTokens?: boolean;
-  /** Whether a callback below a registered one, or on a subdomain of it, is good too. Default false. */
-  readonly wildcardRedirects?: boolean;
-}
 
 export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
   /** Whether this person's primary e-mail address is verified, which it is at first. */
   setEmailVerified(user: string, isVerified: boolean): void;
   /** Where a GitHub App is installed from GitHub's side; the callback then has no `state`. */
   installUrl(clientId: string): string;
-}
-
-/** What a code stands for. */
-export interface GitHubAuthorization {
-  readonly clientId: string;
-  readonly redirectUri: string;
-  readonly scopes: readonly string[];
-  readonly user: VendorUser;
-  /** S256, when the request had one. */
-  readonly challenge: string | undefined;
-}
-
-/** What the parts of this simulator share. */
-export interface GitHubState extends VendorHost<GitHubClient> {
-  readonly codes: ReturnType<typeof createCodes<GitHubAuthorization>>;
-  readonly unverified: Set<string>;
-  /** Scopes a person has ever allowed an app. */
-  granted(user: string, clientId: string): Set<string>;
 }
 
 const CODE_LIFETIME_SECONDS = 600;

@@ -7,7 +7,7 @@
  */
 import type { Context } from "hono";
 import { bearerToken } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json } from "./base/members.ts";
 import type { GoogleHost, GoogleSettings } from "./google-settings.ts";
 

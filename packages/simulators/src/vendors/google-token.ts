@@ -8,14 +8,13 @@
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
 import { json, queryMembers, readMembers, type Members } from "./base/members.ts";
 import { isVerifiedBy } from "./base/pkce.ts";
 import type { Grant } from "./base/tokens.ts";
 import type { GoogleParts } from "./google-authorize.ts";
 import type { GoogleIdentity } from "./google-identity.ts";
 import { TESTING_SECONDS, type GoogleRefreshTokens } from "./google-refresh-tokens.ts";
-import type { SimulatedClient } from "./base/simulator.ts";
+import type { SimulatedClient, VendorEnv } from "./base/simulator.ts";
 
 const ACCESS_SECONDS = 3599;
 

@@ -6,7 +6,8 @@ export type {
   VendorSimulator,
 } from "./base/simulator.ts";
 export { startGitHub } from "./github.ts";
-export type { GitHubClient, GitHubSimulator } from "./github.ts";
+export type { GitHubSimulator } from "./github.ts";
+export type { GitHubClient } from "./github-state.ts";
 export { startGoogleWorkspace } from "./google.ts";
 export type { GoogleSimulator } from "./google.ts";
 export type { GoogleSettings } from "./google-settings.ts";

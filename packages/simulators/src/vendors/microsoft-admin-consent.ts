@@ -7,7 +7,8 @@
  * someone who is no administrator.
  */
 import type { Context } from "hono";
-import { callbackUrl, type VendorEnv } from "./base/host.ts";
+import { callbackUrl } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { readMicrosoftRequest } from "./microsoft-authorize.ts";
 import { callbackError, textOf, type AadstsCode } from "./microsoft-errors.ts";
 import { AGENT_365_TOOLS, microsoftScopeText } from "./microsoft-scopes.ts";

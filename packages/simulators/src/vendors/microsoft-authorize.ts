@@ -10,7 +10,8 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { VendorUser } from "./base/consent.ts";
-import { callbackUrl, type VendorEnv } from "./base/host.ts";
+import { callbackUrl } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { queryMembers, type Members } from "./base/members.ts";
 import { newGrant } from "./base/tokens.ts";
 import { callbackError, textOf, type AadstsCode } from "./microsoft-errors.ts";

@@ -8,7 +8,7 @@
 import type { Context } from "hono";
 import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { isSameText, isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import type { Members } from "./base/members.ts";
 import type { AadstsCode } from "./microsoft-errors.ts";
 import type { MicrosoftClient, MicrosoftParts } from "./microsoft-settings.ts";

@@ -9,7 +9,7 @@
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
 import { bearerToken, isSecretOf } from "./base/clients.ts";
-import type { VendorEnv } from "./base/host.ts";
+import type { VendorEnv } from "./base/simulator.ts";
 import { json, queryMembers, readMembers, type Members } from "./base/members.ts";
 import type { HeldToken } from "./base/tokens.ts";
 import { slackError, slackUserId } from "./slack-tokens.ts";

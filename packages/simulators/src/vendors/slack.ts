@@ -10,10 +10,10 @@
 import type { Context } from "hono";
 import { createCodes } from "./base/codes.ts";
 import type { ConsentOutcome } from "./base/consent.ts";
-import { callbackUrl, startVendorHost, type VendorEnv } from "./base/host.ts";
+import { callbackUrl, startVendorHost } from "./base/host.ts";
 import { json, queryMembers } from "./base/members.ts";
 import { problemPage } from "./base/pages.ts";
-import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { serveSlackApi, SLACK_API_ERRORS } from "./slack-api.ts";
 import {
   SLACK_TEAMS,

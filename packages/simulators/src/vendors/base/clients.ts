@@ -1,9 +1,8 @@
 /** The apps a vendor knows, how they present their credentials, and the comparing of secrets. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
-import type { VendorEnv } from "./host.ts";
 import type { Members } from "./members.ts";
-import type { SimulatedClient } from "./simulator.ts";
+import type { SimulatedClient, VendorEnv } from "./simulator.ts";
 
 export interface Clients<Client extends SimulatedClient> {
   add(client: Client): void;

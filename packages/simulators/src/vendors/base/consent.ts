@@ -8,7 +8,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { PAGE_HEADERS, renderPage, type Markup } from "../../layout.ts";
 import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
-import type { VendorEnv } from "./host.ts";
+import type { VendorEnv } from "./simulator.ts";
 import { consentPage, problemPage, signInPage, wayBack, welcomePage, type Permission } from "./pages.ts";
 
 /** The person at the vendor: one of the two sample accounts. */

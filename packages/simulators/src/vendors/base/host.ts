@@ -2,17 +2,15 @@
  * What all simulated vendors stand on: a server on loopback, its apps, its tokens, its sign-in and consent, a record of
  * the requests, and the list of refusals a test has asked for. A vendor adds its routes and its rules.
  */
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { machineClock, type Clock } from "../../clock.ts";
 import { listen } from "../../listen.ts";
 import { createClients, type Clients } from "./clients.ts";
 import { serveConsent, type Consent } from "./consent.ts";
 import { createRecorder } from "./record.ts";
-import type { RefusalPoint, SimulatedClient, SimulatorOptions, VendorSimulator } from "./simulator.ts";
+import type { RefusalPoint, SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./simulator.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
-
-export type VendorEnv = { Bindings: HttpBindings };
 
 export interface VendorHost<Client extends SimulatedClient> {
   readonly url: string;

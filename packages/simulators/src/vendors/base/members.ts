@@ -1,6 +1,6 @@
 /** The members of a request body, from a form or from a JSON object, and answers in JSON. */
 import type { Context } from "hono";
-import type { VendorEnv } from "./host.ts";
+import type { VendorEnv } from "./simulator.ts";
 
 export type Encoding = "form" | "json" | "none";
 

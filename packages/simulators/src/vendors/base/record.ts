@@ -2,9 +2,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Fault } from "../../vendor-requests.ts";
-import type { VendorEnv } from "./host.ts";
 import { mediaType, queryMembers, readMembers } from "./members.ts";
-import type { RecordedVendorRequest } from "./simulator.ts";
+import type { RecordedVendorRequest, VendorEnv } from "./simulator.ts";
 
 export interface Recorder {
   readonly middleware: MiddlewareHandler<VendorEnv>;

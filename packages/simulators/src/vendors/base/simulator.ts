@@ -1,6 +1,10 @@
 /** What every simulated vendor offers to the test, the sandbox or the bench that started it. */
+import type { HttpBindings } from "@hono/node-server";
 import type { Clock } from "../../clock.ts";
 import type { Fault } from "../../vendor-requests.ts";
+
+/** Of the Hono app that every simulator is. */
+export type VendorEnv = { Bindings: HttpBindings };
 
 /** An app at the vendor, as its developer pages would hold it. Vendors add settings of their own. */
 export interface SimulatedClient {

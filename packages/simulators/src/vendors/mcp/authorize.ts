@@ -4,7 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
-import { callbackUrl, type VendorEnv } from "../base/host.ts";
+import { callbackUrl } from "../base/host.ts";
+import type { VendorEnv } from "../base/simulator.ts";
 import { queryMembers, type Members } from "../base/members.ts";
 import type { Challenge } from "../base/pkce.ts";
 import { readClientDocument } from "./client-documents.ts";

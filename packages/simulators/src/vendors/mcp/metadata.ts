@@ -1,7 +1,7 @@
 /** What an MCP server and its authorization server publish, and the 401 that points there. */
 import type { Context } from "hono";
 import { bearerToken } from "../base/clients.ts";
-import type { VendorEnv } from "../base/host.ts";
+import type { VendorEnv } from "../base/simulator.ts";
 import { json } from "../base/members.ts";
 import { AUTH_METHODS, type McpState } from "./rules.ts";
 

@@ -1,5 +1,6 @@
 /** The bench of the GitHub simulator's tests. */
-import { startGitHub, type GitHubClient } from "../github.ts";
+import { startGitHub } from "../github.ts";
+import type { GitHubClient } from "../github-state.ts";
 import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
 
 export const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redirectUris: [CALLBACK], name: "Broker" };
