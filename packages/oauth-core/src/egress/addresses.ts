@@ -4,7 +4,10 @@
  */
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 ranges that are not for the public internet (RFC 6890 and the IANA special-purpose registry). */
+/**
+ * IPv4 ranges that are not for the public internet (RFC 6890 and the IANA special-purpose
+ * registry).
+ */
 const PRIVATE_V4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -22,7 +25,9 @@ const PRIVATE_V4 = [
   "224.0.0.0/3",
 ];
 
-/** Only 2000::/3 is routed publicly; these parts of it are special or carry an IPv4 address inside. */
+/**
+ * Only 2000::/3 is routed publicly; these parts of it are special or carry an IPv4 address inside.
+ */
 const PRIVATE_WITHIN_GLOBAL_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"];
 
 const privateV4 = blockListOf(PRIVATE_V4);
@@ -33,7 +38,10 @@ const loopbackV4 = blockListOf(["127.0.0.0/8"]);
 /** ISATAP (rfc5214#6.1) hides an IPv4 address behind an interface id of 0:5efe or 200:5efe. */
 const ISATAP = /(?:::|:0:|:200:)5efe:(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|:)$/;
 
-/** Suffixes that never name a host of the public internet; `svc` and `default` are the short names inside a cluster. */
+/**
+ * Suffixes that never name a host of the public internet; `svc` and `default` are the short names
+ * inside a cluster.
+ */
 const PRIVATE_SUFFIXES = [
   "localhost",
   "localdomain",
@@ -49,7 +57,8 @@ const PRIVATE_SUFFIXES = [
 ];
 
 /**
- * Whether an address belongs to the public internet. Anything that is not clearly an address is not.
+ * Whether an address belongs to the public internet. Anything that is not clearly an address is
+ * not.
  *
  * @param address as `net` prints it: dotted IPv4, or IPv6 without brackets
  */
@@ -60,7 +69,8 @@ export function isPublicAddress(address: string): boolean {
   if (family === 4) return !privateV4.check(address, "ipv4");
   // A zone (`fe80::1%eth0`) is only ever link-local.
   if (family !== 6 || address.includes("%")) return false;
-  // Mapped, compatible, NAT64, unique-local, link-local and multicast addresses all lie outside 2000::/3.
+  // Mapped, compatible, NAT64, unique-local, link-local and multicast addresses all lie outside
+  // 2000::/3.
   if (!globalV6.check(address, "ipv6") || privateV6.check(address, "ipv6")) return false;
   return !ISATAP.test(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }
@@ -71,8 +81,9 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Whether a name can only mean a host inside: single labels, `localhost`, `.local`, `.internal` and the like,
- * and any name with a trailing dot, which resolves like the name without it but compares unlike it.
+ * Whether a name can only mean a host inside: single labels, `localhost`, `.local`, `.internal` and
+ * the like, and any name with a trailing dot, which resolves like the name without it but compares
+ * unlike it.
  *
  * @param host a parsed host name in lower case, not an IP address
  */

@@ -1,6 +1,6 @@
 /**
- * The gate between a name and a socket. Wraps undici's connector, so that every address is checked at
- * the moment it is used: literals before the connection, each answer of the look-up inside the
+ * The gate between a name and a socket. Wraps undici's connector, so that every address is checked
+ * at the moment it is used: literals before the connection, each answer of the look-up inside the
  * connection's own look-up, the peer afterwards. Which certificate authorities TLS believes is
  * decided here too; there is no way to switch verification off.
  */
@@ -98,7 +98,10 @@ function refusal(target: Target, policy: AddressPolicy): EgressError | undefined
   return egressError("refused", false, `${hostname} is not an admitted address`);
 }
 
-/** The look-up a connection uses: all addresses of the answer must be admitted, and only these are connected to. */
+/**
+ * The look-up a connection uses: all addresses of the answer must be admitted, and only these are
+ * connected to.
+ */
 //= bar#EG-4
 export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Lookup): LookupFunction {
   // Where `localhost` leads is not for DNS to say (rfc6761#6.3).
@@ -134,7 +137,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * Built once and shared, because reading the default roots for each connection costs milliseconds.
  *
  * @param caPem trusted besides the default roots
- * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it silently
+ * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it
+ *   silently
  */
 export function createTrust(caPem: string | undefined): SecureContext {
   return createSecureContext({

@@ -16,7 +16,10 @@ export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | 
 export interface EgressError extends Error {
   readonly name: "EgressError";
   readonly kind: EgressErrorKind;
-  /** Whether any byte of the request may have been written. `false` is a promise that the vendor saw nothing of it. */
+  /**
+   * Whether any byte of the request may have been written. `false` is a promise that the vendor saw
+   * nothing of it.
+   */
   readonly sent: boolean;
   /** For the log: host, address and error code; never a path, query, header or body. */
   readonly detail: string;

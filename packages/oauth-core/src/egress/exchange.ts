@@ -1,6 +1,6 @@
 /**
- * One request and its whole answer on a pool, within a time and a size. Knows whether the request was
- * written. index.ts chooses the pool; messages.ts undoes the content coding.
+ * One request and its whole answer on a pool, within a time and a size. Knows whether the request
+ * was written. index.ts chooses the pool; messages.ts undoes the content coding.
  */
 import type { Dispatcher } from "undici";
 import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./errors.ts";

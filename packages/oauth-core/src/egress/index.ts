@@ -1,8 +1,8 @@
 /**
- * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over https
- * and nothing else, follows no redirect, keeps no cookies, knows no proxy, and gives up on answers
- * that are too slow or too large. One call passes share.ts (whose turn it is), connector.ts (which
- * addresses), exchange.ts (one request, one answer) and messages.ts (the web's types).
+ * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over
+ * https and nothing else, follows no redirect, keeps no cookies, knows no proxy, and gives up on
+ * answers that are too slow or too large. One call passes share.ts (whose turn it is), connector.ts
+ * (which addresses), exchange.ts (one request, one answer) and messages.ts (the web's types).
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,7 +27,10 @@ export { requireEgressUrl } from "./url.ts";
 export interface EgressOptions {
   /** Permits http and any port on 127.0.0.0/8, ::1 and `localhost`. For tests and sandboxes. */
   readonly allowLoopback: boolean;
-  /** Private networks that `fetch`, never `fetchUntrusted`, may reach: https, any port, any name that resolves wholly into them. */
+  /**
+   * Private networks that `fetch`, never `fetchUntrusted`, may reach: https, any port, any name
+   * that resolves wholly into them.
+   */
   readonly allowCidrs: readonly string[];
   /** For the whole exchange, from the call to the last byte. */
   readonly timeoutMs: number;
@@ -42,7 +45,10 @@ export interface EgressOptions {
 export interface Egress {
   /** For endpoints the operator or the registry vouches for. */
   readonly fetch: Fetch;
-  /** For endpoints from request parameters and from metadata behind them. Its connections are its own. */
+  /**
+   * For endpoints from request parameters and from metadata behind them. Its connections are its
+   * own.
+   */
   readonly fetchUntrusted: Fetch;
   /** Waits for running exchanges, then closes every connection. */
   close(): Promise<void>;
@@ -179,7 +185,8 @@ function createPool(url: URL, policy: AddressPolicy, deps: ConnectorDeps): Pool 
     allowH2: false,
     useMilo: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // A server closes idle connections when it likes; a POST written to a closed one is lost, and may not be repeated.
+    // A server closes idle connections when it likes; a POST written to a closed one is lost, and
+    // may not be repeated.
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
     // The exchange has one deadline of its own.

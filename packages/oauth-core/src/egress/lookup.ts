@@ -13,7 +13,10 @@ export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 /** Milliseconds and attempts. Both together stay well under the time for connecting. */
 export const DNS_LIMITS = { timeout: 700, tries: 2, maxTimeout: 700 };
 
-/** For names the operator vouches for: the machine's own way of resolving, hosts file and search domains included. */
+/**
+ * For names the operator vouches for: the machine's own way of resolving, hosts file and search
+ * domains included.
+ */
 export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all: true }));
 
 /** For names from request parameters: DNS only, off the thread pool, with a short timeout. */
@@ -32,7 +35,10 @@ export async function askDns(
   ];
 }
 
-/** Callers that ask for a name while it is being asked for get the same answer; nothing is kept afterwards. */
+/**
+ * Callers that ask for a name while it is being asked for get the same answer; nothing is kept
+ * afterwards.
+ */
 export function shared(lookup: Lookup): Lookup {
   const lookups = createSharedCalls<readonly LookupAddress[]>();
   return (host) => lookups.run(host, () => lookup(host));

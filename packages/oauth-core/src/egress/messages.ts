@@ -7,7 +7,10 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type Zli
 import { type EgressError, egressError } from "./errors.ts";
 import type { Answer, ExchangeRequest } from "./exchange.ts";
 
-/** Set by the connection, or none of a caller's business: another `host` would also change the name TLS checks. */
+/**
+ * Set by the connection, or none of a caller's business: another `host` would also change the name
+ * TLS checks.
+ */
 const NOT_THE_CALLERS = new Set([
   "host",
   "connection",
@@ -85,8 +88,8 @@ function notSpoken(detail: string): Error {
 }
 
 /**
- * Node's own, taken before the listener of @hono/node-server puts a lazy one in its place: ours are read at once, and the
- * lazy one would then build the real one beside itself.
+ * Node's own, taken before the listener of @hono/node-server puts a lazy one in its place: ours are
+ * read at once, and the lazy one would then build the real one beside itself.
  */
 const NativeResponse = globalThis.Response;
 
@@ -107,7 +110,8 @@ type Decoder = (data: Bytes, options: ZlibOptions) => Bytes;
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
-  // rfc9110#8.4.1.2 means the zlib format; some servers send raw deflate, which never starts with its 4-bit method 8.
+  // rfc9110#8.4.1.2 means the zlib format; some servers send raw deflate, which never starts with
+  // its 4-bit method 8.
   deflate: (data, options) =>
     ((data[0] ?? 0) & 0x0f) === 8 ? inflateSync(data, options) : inflateRawSync(data, options),
   br: brotliDecompressSync,
@@ -115,7 +119,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 
 /**
  * @param origin for `detail`
- * @throws EgressError too_large, or broken for damaged data, and for codings we do not know or several at once
+ * @throws EgressError too_large, or broken for damaged data, and for codings we do not know or
+ *   several at once
  */
 //= bar#EG-8
 export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {

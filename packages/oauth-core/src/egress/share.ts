@@ -1,7 +1,7 @@
 /**
- * Whose an outbound call is, and when its turn comes. At one origin a caller has at most half of the
- * connections, and those who wait are served caller by caller. A service says for whom it works with
- * `onBehalfOf`.
+ * Whose an outbound call is, and when its turn comes. At one origin a caller has at most half of
+ * the connections, and those who wait are served caller by caller. A service says for whom it works
+ * with `onBehalfOf`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createTurns, type Turns } from "../mechanics/turns.ts";

@@ -10,7 +10,10 @@ import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } 
 export interface EgressUrlOptions {
   /** Also http, and any port, on 127.0.0.0/8, ::1 and `localhost`. */
   readonly allowLoopback: boolean;
-  /** For operator configuration only: any name and https port passes, to be held to these networks at connection time. */
+  /**
+   * For operator configuration only: any name and https port passes, to be held to these networks
+   * at connection time.
+   */
   readonly allowCidrs?: readonly string[];
 }
 
@@ -30,7 +33,10 @@ const DESCRIPTION = {
 
 export type UrlFault = keyof typeof DESCRIPTION;
 
-/** Scheme, authority, and only the characters of rfc3986#2: no white space, control characters, `\`, non-ASCII, `@` in the authority, or `#`. */
+/**
+ * Scheme, authority, and only the characters of rfc3986#2: no white space, control characters, `\`,
+ * non-ASCII, `@` in the authority, or `#`.
+ */
 const PLAIN_URL = /^https?:\/\/([a-z0-9._:[\]-]+)(?:[/?][\w.~:/?[\]@!$&'()*+,;=%-]*)?$/i;
 
 /**
@@ -49,7 +55,10 @@ export function requireEgressUrl(url: string, options: EgressUrlOptions): URL {
   return parsed;
 }
 
-/** A URL whose text means what it says, or `undefined`: the parser forgives and rewrites much that is an attack. */
+/**
+ * A URL whose text means what it says, or `undefined`: the parser forgives and rewrites much that
+ * is an attack.
+ */
 export function parseEgressUrl(url: string): URL | undefined {
   const [, authority] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
   const parsed = authority === undefined ? null : URL.parse(url);
@@ -84,8 +93,8 @@ export function bareHost(url: URL): string {
 }
 
 /**
- * The registrable domain of a URL's host, as far as its name says. Decides where a token or a secret
- * may go to further hosts of the party it is meant for.
+ * The registrable domain of a URL's host, as far as its name says. Decides where a token or a
+ * secret may go to further hosts of the party it is meant for.
  *
  * @param url may hold {placeholders}
  * @returns the shortest name a party could have registered; of an address, the address
@@ -95,12 +104,18 @@ export function registrableDomainOf(url: string): string {
   return isIP(host) === 0 ? registrableDomain(host) : host;
 }
 
-/** The hosts `allowLoopback` is about: loopback literals and `localhost`, not names that happen to resolve there. */
+/**
+ * The hosts `allowLoopback` is about: loopback literals and `localhost`, not names that happen to
+ * resolve there.
+ */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || isLoopbackAddress(host);
 }
 
-/** `2130706433`, `0x7f.1`, `127.1`, `%31`, an empty port: the parser reads them as something else than what is written. */
+/**
+ * `2130706433`, `0x7f.1`, `127.1`, `%31`, an empty port: the parser reads them as something else
+ * than what is written.
+ */
 //= bar#EG-1
 function isCanonicalAuthority(authority: string, url: URL): boolean {
   const written = authority.toLowerCase();

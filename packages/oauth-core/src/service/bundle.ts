@@ -1,10 +1,12 @@
 /**
- * How a service becomes one file, dist/main.js, that needs nothing but Node.js: no node_modules, no package.json. Options for
- * rolldown; used by each service's rolldown.config.mjs, in this repository and in scaffolded projects.
+ * How a service becomes one file, dist/main.js, that needs nothing but Node.js: no node_modules, no
+ * package.json. Options for rolldown; used by each service's rolldown.config.mjs, in this
+ * repository and in scaffolded projects.
  *
- * On a Node.js that is too old the file must say so in one line. A static import of a built-in is resolved before the first
- * statement runs, and one that old Nodes lack (node:sqlite, or a newer export of node:util) would end the process with
- * a stack trace. So every built-in is fetched by a call, after the version check of the banner.
+ * On a Node.js that is too old the file must say so in one line. A static import of a built-in is
+ * resolved before the first statement runs, and one that old Nodes lack (node:sqlite, or a newer
+ * export of node:util) would end the process with a stack trace. So every built-in is fetched by a
+ * call, after the version check of the banner.
  */
 import { builtinModules } from "node:module";
 
@@ -52,8 +54,8 @@ export function bundle({
   return {
     input,
     platform: "node",
-    // The AWS SDK as ES modules: a tenth of the file less, because what is not used falls away. It and node:sqlite are in the
-    // file too, as functions that run when a configuration chooses them.
+    // The AWS SDK as ES modules: a tenth of the file less, because what is not used falls away. It
+    // and node:sqlite are in the file too, as functions that run when a configuration chooses them.
     resolve: { mainFields: ["module", "main"] },
     external: [...external],
     plugins: [builtinsOnDemand],
@@ -77,10 +79,14 @@ function versionCheck(name: string, [major, minor]: readonly [number, number]): 
 const BUILTINS = new Set(builtinModules.flatMap((name) => [name, `node:${name.replace(/^node:/, "")}`]));
 const MARK = "\0builtin:";
 
-/** Both `import` and `require` of a built-in become one CommonJS module that asks the running Node.js for it. */
+/**
+ * Both `import` and `require` of a built-in become one CommonJS module that asks the running
+ * Node.js for it.
+ */
 const builtinsOnDemand: Plugin = {
   name: "builtins-on-demand",
-  // Rolldown's own helpers load before these modules; all they import is node:module, which every Node.js has.
+  // Rolldown's own helpers load before these modules; all they import is node:module, which every
+  // Node.js has.
   resolveId: (id, importer) =>
     BUILTINS.has(id) && importer?.startsWith("\0rolldown/") !== true ? `${MARK}${id.replace(/^node:/, "")}` : undefined,
   load: (id) =>

@@ -1,8 +1,8 @@
 /**
  * Clients that are web pages of another origin: which of them may call a route and read its answers
  * (the CORS protocol of the Fetch standard). They bring a bearer token; credentials are never
- * allowed, so that no page acts with the user's cookies. http-layer.ts puts the headers on every answer of
- * such a route, whatever its outcome; a preflight needs no token.
+ * allowed, so that no page acts with the user's cookies. http-layer.ts puts the headers on every
+ * answer of such a route, whatever its outcome; a preflight needs no token.
  */
 import type { Context } from "hono";
 import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
@@ -12,7 +12,11 @@ import type { Route } from "./http-layer.ts";
 export interface Cors {
   /** @param origin the Origin header as received */
   allows(origin: string): boolean;
-  /** Of every answer. @param origin the Origin header as received; a page of another origin has one */
+  /**
+   * Of every answer.
+   *
+   * @param origin the Origin header as received; a page of another origin has one
+   */
   headersFor(origin: string | undefined): Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,7 @@
-/** The page a browser sees where no redirect is allowed: what happened, what to do, and the way back. */
+/**
+ * The page a browser sees where no redirect is allowed: what happened, what to do, and the way
+ * back.
+ */
 import { type Answer, errorHeaders, pageAnswer } from "../hono/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import { html, type Markup, page, STYLE_HASH } from "./page.ts";
@@ -29,7 +32,10 @@ const TITLES_BY_REASON: Record<string, string> = {
 
 const START_AGAIN = "Close this page and start again from the application that sent you here.";
 
-/** A vendor leads here by itself after an install that began in its marketplace: no application sent the user. */
+/**
+ * A vendor leads here by itself after an install that began in its marketplace: no application sent
+ * the user.
+ */
 const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };

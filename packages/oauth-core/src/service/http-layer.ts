@@ -1,6 +1,7 @@
 /**
- * Where HTTP meets the flows: each route parses, calls one flow, and this file turns the outcome into a response,
- * a log line and a count. Written once, for the broker and for scaffolded servers; nothing generic wraps a hot request.
+ * Where HTTP meets the flows: each route parses, calls one flow, and this file turns the outcome
+ * into a response, a log line and a count. Written once, for the broker and for scaffolded servers;
+ * nothing generic wraps a hot request.
  */
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
@@ -8,7 +9,9 @@ import { type Answer, errorAnswer } from "../hono/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 
-/** What one request turned out to be about, filled in as it becomes known; logged and counted here. */
+/**
+ * What one request turned out to be about, filled in as it becomes known; logged and counted here.
+ */
 export interface Trace {
   flowId?: string;
   clientId?: string;
@@ -16,7 +19,10 @@ export interface Trace {
   credentialsId?: string;
   /** Names a bug of ours in the answer and in the log. */
   referenceId?: string;
-  /** An error that left as a redirect: reported to the client, and logged like one that left as JSON. */
+  /**
+   * An error that left as a redirect: reported to the client, and logged like one that left as
+   * JSON.
+   */
   failure?: OAuthError;
   /** What went wrong on the side, though the request did not fail. */
   warning?: string;
@@ -34,7 +40,11 @@ export interface Route {
   readonly quiet?: boolean;
   /** @returns a Response only where a library made it, whole */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
-  /** Looks at a request by a method that the path does not serve. @returns its answer in place of the 405, if any */
+  /**
+   * Looks at a request by a method that the path does not serve.
+   *
+   * @returns its answer in place of the 405, if any
+   */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
   /** Set by `withCors`: pages of other origins may read every answer. Absent: none. */
   readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
@@ -44,7 +54,10 @@ export interface Route {
 export interface RequestMetrics {
   /** @param route the pattern, never the path. @param seconds from first to last byte of ours */
   countRequest(route: string, method: string, status: number, seconds: number): void;
-  /** @param leg `par`, `authorize`, `callback`, `token`, `revoke`, … @param reason an error code or a reason of ours */
+  /**
+   * @param leg `par`, `authorize`, `callback`, `token`, `revoke`, …
+   * @param reason an error code or a reason of ours
+   */
   countRefusal(leg: string, reason: string): void;
 }
 
@@ -102,7 +115,10 @@ function withHeaders(response: Response, added: Readonly<Record<string, string>>
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** One line and one count per request, whether a failure left as JSON, as a page or as a redirect (bar OB-1). */
+/**
+ * One line and one count per request, whether a failure left as JSON, as a page or as a redirect
+ * (bar OB-1).
+ */
 function report(
   method: string,
   route: Route,
@@ -127,7 +143,10 @@ function report(
   });
 }
 
-/** Our bug, store or keys are the operator's to repair; a vendor's outage and a refusal are counted and logged like any other request. */
+/**
+ * Our bug, store or keys are the operator's to repair; a vendor's outage and a refusal are counted
+ * and logged like any other request.
+ */
 function isOurs({ code, extras }: OAuthError): boolean {
   const isBug = code === "server_error" && extras.vendorError === undefined;
   return isBug || OUR_OUTAGES.has(extras.reason ?? "");

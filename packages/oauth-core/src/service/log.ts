@@ -1,11 +1,14 @@
 /**
- * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain value, is dropped:
- * there is nothing to redact because nothing else gets in.
+ * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain
+ * value, is dropped: there is nothing to redact because nothing else gets in.
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
 
-/** Every field a line may have, and its type. A new field is a decision about what leaves the process. */
+/**
+ * Every field a line may have, and its type. A new field is a decision about what leaves the
+ * process.
+ */
 const FIELDS = {
   // Which flow, whose, at which vendor.
   flowId: "string",
@@ -56,7 +59,10 @@ export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
-  /** Writes out what is buffered, now. For the line that says we listen, and before the process ends. */
+  /**
+   * Writes out what is buffered, now. For the line that says we listen, and before the process
+   * ends.
+   */
   flush(): void;
 }
 
@@ -122,7 +128,10 @@ function bufferedStdout(): LogDestination {
   });
 }
 
-/** The event, then the members of `fields` that are on the list and of the listed type; strings cut and made plain. */
+/**
+ * The event, then the members of `fields` that are on the list and of the listed type; strings cut
+ * and made plain.
+ */
 //= bar#OB-2
 //= bar#TS-17
 function lineOf(event: string, fields: LogFields | undefined): Record<string, string | number | boolean> {
@@ -140,13 +149,18 @@ function lineOf(event: string, fields: LogFields | undefined): Record<string, st
   return allowed;
 }
 
-/** Anything but printable ASCII, and the characters that begin a query, a fragment, or end user information. */
+/**
+ * Anything but printable ASCII, and the characters that begin a query, a fragment, or end user
+ * information.
+ */
 const NEEDS_A_LOOK = /[^\x20-\x7e]|[?#@]/;
 const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const QUERY_OR_FRAGMENT = /[?#][^\s"'<>]*=[^\s"'<>]*/g;
 const USER_INFORMATION = /\/\/[^\s/@]*@/g;
 
-/** At most 256 characters, no control characters, no query, fragment or user information of a URL. */
+/**
+ * At most 256 characters, no control characters, no query, fragment or user information of a URL.
+ */
 function plainText(text: string): string {
   const cut = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   if (!NEEDS_A_LOOK.test(cut)) return cut;
@@ -162,8 +176,9 @@ const IDENTIFIER = /^[A-Za-z0-9_.$-]{1,64}$/;
 const OUR_ERRORS: ReadonlySet<string> = new Set(["OAuthError", "TokenStoreError", "EgressError"]);
 
 /**
- * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its causes, and the file and line
- * it came from. Never a message: those of others quote URLs, bodies and tokens.
+ * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its
+ * causes, and the file and line it came from. Never a message: those of others quote URLs, bodies
+ * and tokens.
  */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { errorName: typeof error };
@@ -206,7 +221,10 @@ function stackTop(error: Error): string | undefined {
   return frames.length === 0 ? undefined : frames.slice(0, 3).join(" < ");
 }
 
-/** What follows name and message in a stack. A line of the message that looks like a frame is none, so both must be found first. */
+/**
+ * What follows name and message in a stack. A line of the message that looks like a frame is none,
+ * so both must be found first.
+ */
 function framesOf({ stack, message }: Error): string {
   if (typeof stack !== "string" || typeof message !== "string") return "";
   const head = (message === "" ? /^[\w$. [\]]*(?=\n)/ : /^[\w$. [\]]*: /).exec(stack)?.[0];

@@ -14,7 +14,11 @@ export interface RateLimit {
   add(caller: string): void;
   /** What `add` counted did not happen. */
   takeBack(caller: string): void;
-  /** Counts one. @throws OAuthError slow_down with Retry-After where none is left, and counts none */
+  /**
+   * Counts one.
+   *
+   * @throws OAuthError slow_down with Retry-After where none is left, and counts none
+   */
   take(caller: string): void;
 }
 

@@ -1,9 +1,13 @@
-/** A process of ours from its start to its end: heard signals, a stop that waits for what is in flight, no life after a bug. */
+/**
+ * A process of ours from its start to its end: heard signals, a stop that waits for what is in
+ * flight, no life after a bug.
+ */
 import { errorFields, type Log } from "./log.ts";
 
 /**
  * @param start listens, or throws: then nothing is left running and the error is the caller's
- * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after an uncaught error
+ * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after an
+ *   uncaught error
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,

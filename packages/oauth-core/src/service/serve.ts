@@ -1,6 +1,6 @@
 /**
- * Listens, and stops well: readiness fails at once, connections end after a grace, requests in flight are finished,
- * the process exits 0. Limits of the Node layer are set here (bar HT-5).
+ * Listens, and stops well: readiness fails at once, connections end after a grace, requests in
+ * flight are finished, the process exits 0. Limits of the Node layer are set here (bar HT-5).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -91,7 +91,10 @@ const STATUS_BY_PARSER_ERROR: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** A body that is not read: an endless one would hold its connection until the request times out (bar HT-1). */
+/**
+ * A body that is not read: an endless one would hold its connection until the request times out
+ * (bar HT-1).
+ */
 function isGetWithBody({ method, headers }: IncomingMessage): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;

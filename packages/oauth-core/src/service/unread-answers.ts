@@ -1,18 +1,19 @@
 /**
- * What a connection may hold of answers that its other side does not read. The number of connections, and
- * how many requests each may bring, are limited in serve.ts.
+ * What a connection may hold of answers that its other side does not read. The number of
+ * connections, and how many requests each may bring, are limited in serve.ts.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Ends a connection whose other side takes nothing of an answer: not before half of `milliseconds` and not after all of them.
- * One that takes a little in each half stays, and so does one that waits for an answer.
+ * Ends a connection whose other side takes nothing of an answer: not before half of `milliseconds`
+ * and not after all of them. One that takes a little in each half stays, and so does one that waits
+ * for an answer.
  */
 //= bar#HT-5
 export function endStalledWrites(server: Server, milliseconds: number): void {
-  // Node's own timer: it fires after so long without a byte in or out. A byte that goes out unseen in between costs it a second
-  // round, hence the half.
+  // Node's own timer: it fires after so long without a byte in or out. A byte that goes out unseen
+  // in between costs it a second round, hence the half.
   const quietMs = milliseconds / 2;
   server.timeout = quietMs;
   server.on("timeout", (socket: Socket) => {
@@ -28,8 +29,8 @@ export function endStalledWrites(server: Server, milliseconds: number): void {
 const MAX_WAITING = 16;
 
 /**
- * A pipelined request is begun when the answers before it have gone out: a connection holds one answer at a time, whatever it
- * has asked for. One that asks for too much ahead is ended.
+ * A pipelined request is begun when the answers before it have gone out: a connection holds one
+ * answer at a time, whatever it has asked for. One that asks for too much ahead is ended.
  */
 //= bar#HT-5
 export function createTurnTaking(): (request: IncomingMessage, response: ServerResponse, answer: () => void) => void {

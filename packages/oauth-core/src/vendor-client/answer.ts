@@ -1,6 +1,6 @@
 /**
- * A vendor's answer before anything is believed: status, content type and body, read once and strictly.
- * The first thing that happens to every answer.
+ * A vendor's answer before anything is believed: status, content type and body, read once and
+ * strictly. The first thing that happens to every answer.
  */
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
@@ -9,7 +9,10 @@ import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./err
 
 const MAX_BODY_CHARACTERS = 262_144;
 
-/** @throws OAuthError temporarily_unavailable for 429, a 403 that says as much, and 5xx; vendor_response_invalid for a redirect */
+/**
+ * @throws OAuthError temporarily_unavailable for 429, a 403 that says as much, and 5xx;
+ *   vendor_response_invalid for a redirect
+ */
 export function requireAnswer(response: Response, call: VendorCall, now: Clock): void {
   if (response.status === 429 || response.status >= 500 || isOverLimit(response))
     throw vendorUnavailable(response, call, now);
@@ -25,8 +28,9 @@ function isOverLimit({ status, headers }: Response): boolean {
 }
 
 /**
- * The body as a JSON object. JSON under another name (`text/plain`, `text/javascript`, none) is taken for what it is;
- * `text/html` is refused unread; a form body is taken where `acceptForm` says so.
+ * The body as a JSON object. JSON under another name (`text/plain`, `text/javascript`, none) is
+ * taken for what it is; `text/html` is refused unread; a form body is taken where `acceptForm` says
+ * so.
  *
  * @throws OAuthError vendor_response_invalid
  */

@@ -1,6 +1,6 @@
 /**
- * What oauth4webapi wants to know about a vendor and about us at that vendor, made once per object and kept as long as
- * that object lives.
+ * What oauth4webapi wants to know about a vendor and about us at that vendor, made once per object
+ * and kept as long as that object lives.
  */
 import {
   allowInsecureRequests,
@@ -20,7 +20,9 @@ import { bareHost, isLoopbackHost } from "../egress/url.ts";
 
 export interface VendorClientDeps {
   readonly fetch: Fetch;
-  /** For metadata and key sets, which are kept: any caller may be waiting for one. Default `fetch`. */
+  /**
+   * For metadata and key sets, which are kept: any caller may be waiting for one. Default `fetch`.
+   */
   readonly fetchDocuments?: Fetch;
   readonly now: Clock;
   /** Permits http on loopback, and nothing else. */
@@ -35,7 +37,9 @@ export interface VendorBinding {
   readonly server: AuthorizationServer;
   /** The same with `refreshEndpoint` for its token endpoint. */
   readonly refreshServer: AuthorizationServer;
-  /** @param endpoint the one about to be asked; http is allowed only where it is permitted loopback */
+  /**
+   * @param endpoint the one about to be asked; http is allowed only where it is permitted loopback
+   */
   readonly options: (endpoint: string) => PostOptions;
 }
 
@@ -75,7 +79,8 @@ export function createBindings(deps: VendorClientDeps): Bindings {
 
 function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClientDeps): VendorBinding {
   const server: AuthorizationServer = {
-    // The library wants a name; where the vendor has none it is compared with nothing, because no ID token is passed on.
+    // The library wants a name; where the vendor has none it is compared with nothing, because no
+    // ID token is passed on.
     issuer: vendor.issuer ?? new URL(vendor.tokenEndpoint).origin,
     token_endpoint: vendor.tokenEndpoint,
     id_token_signing_alg_values_supported: [...vendor.idTokenAlgs],

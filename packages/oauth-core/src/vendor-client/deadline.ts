@@ -13,8 +13,9 @@ export type Deadline = () => AbortSignal;
 const SHARED_MILLISECONDS = 1_000;
 
 /**
- * Operations that begin within the same second share a signal, because a signal of its own costs each of them more than
- * the rest of the bookkeeping. An operation so has between 19 and 20 seconds.
+ * Operations that begin within the same second share a signal, because a signal of its own costs
+ * each of them more than the rest of the bookkeeping. An operation so has between 19 and 20
+ * seconds.
  */
 export function createDeadline(): Deadline {
   let signal: AbortSignal | undefined;

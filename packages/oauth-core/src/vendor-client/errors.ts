@@ -1,6 +1,7 @@
 /**
- * What a vendor, the network and oauth4webapi can answer with, as one OAuthError: translated here and nowhere else.
- * Nothing of a vendor's answer reaches a description; of its error codes only the permitted characters travel.
+ * What a vendor, the network and oauth4webapi can answer with, as one OAuthError: translated here
+ * and nowhere else. Nothing of a vendor's answer reaches a description; of its error codes only the
+ * permitted characters travel.
  */
 import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
@@ -14,7 +15,10 @@ export interface VendorCall {
   readonly what: string;
   /** A code or a rotating refresh token travels: when the answer is lost, so is what was sent. */
   readonly spends: boolean;
-  /** The vendor takes nothing back once it saw the request, even if it answers that it is overloaded. */
+  /**
+   * The vendor takes nothing back once it saw the request, even if it answers that it is
+   * overloaded.
+   */
   readonly spendsOnRefusal?: boolean;
   readonly credentialsSource?: VendorCredentials["source"];
   /** The vendor's own codes; they win over the table below. */
@@ -29,8 +33,9 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["invalid_scope", "invalid_scope"],
   ["temporarily_unavailable", "temporarily_unavailable"],
   ["slow_down", "temporarily_unavailable"],
-  // Spellings met in the wild, most of them inside a 200 (quirk 25), that can mean one thing only: vendors of endpoints alone
-  // have no file of their own. What a vendor's words mean there alone is in its file (`tokenErrors`).
+  // Spellings met in the wild, most of them inside a 200 (quirk 25), that can mean one thing only:
+  // vendors of endpoints alone have no file of their own. What a vendor's words mean there alone is
+  // in its file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],
   ["bad_refresh_token", "invalid_grant"],
   ["invalid_code", "invalid_grant"],
@@ -95,7 +100,11 @@ export function vendorRefusedClient(call: VendorCall): OAuthError {
   });
 }
 
-/** The vendor answered, and the answer breaks its contract. @param detail for the log; never of the answer's content */
+/**
+ * The vendor answered, and the answer breaks its contract.
+ *
+ * @param detail for the log; never of the answer's content
+ */
 export function invalidVendorResponse(detail: string, options: { cause?: unknown; reason?: string } = {}): OAuthError {
   return new OAuthError("vendor_response_invalid", "The vendor's answer breaks its contract", { detail, ...options });
 }
@@ -135,8 +144,8 @@ export function parseRetryAfter(value: string | null, now: Clock): number | unde
 }
 
 /**
- * Anything thrown while a vendor was asked. An error that is neither of the network nor of oauth4webapi is a bug of ours
- * and comes back as it is.
+ * Anything thrown while a vendor was asked. An error that is neither of the network nor of
+ * oauth4webapi is a bug of ours and comes back as it is.
  */
 export function translateVendorError(error: unknown, call: VendorCall): unknown {
   if (error instanceof OAuthError) return error;

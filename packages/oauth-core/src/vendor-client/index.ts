@@ -34,7 +34,11 @@ export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
 export interface VendorClient {
-  /** The entry with its endpoints, discovered where it has none. @throws OAuthError vendor_response_invalid, temporarily_unavailable */
+  /**
+   * The entry with its endpoints, discovered where it has none.
+   *
+   * @throws OAuthError vendor_response_invalid, temporarily_unavailable
+   */
   resolve(vendor: Vendor): Promise<ResolvedVendor>;
   authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string;
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
@@ -47,7 +51,11 @@ export interface VendorClient {
    * @throws as userinfo/userinfo.ts says
    */
   account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
-  /** Whether a presented token is good, whose it is and for which client. @throws as access-token/validate.ts says */
+  /**
+   * Whether a presented token is good, whose it is and for which client.
+   *
+   * @throws as access-token/validate.ts says
+   */
   validateAccessToken(
     vendor: ResolvedVendor,
     accessToken: string,
@@ -88,7 +96,9 @@ export function createVendorClient(
   };
 }
 
-/** Another Fetch than egress's says nothing about how far it came: then the request counts as sent. */
+/**
+ * Another Fetch than egress's says nothing about how far it came: then the request counts as sent.
+ */
 function withEgressErrors(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
   return async (input, init) => {
     try {

@@ -1,6 +1,7 @@
 /**
- * Which issuer counts as a vendor's: the `iss` of its answer at the callback, an issuer of several spellings, and vendors whose
- * issuer has one name per tenant (`issuerTemplate`). What an ID token has to name is decided in id-token/verify.ts.
+ * Which issuer counts as a vendor's: the `iss` of its answer at the callback, an issuer of several
+ * spellings, and vendors whose issuer has one name per tenant (`issuerTemplate`). What an ID token
+ * has to name is decided in id-token/verify.ts.
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../vendors/dialect.ts";
@@ -47,8 +48,8 @@ function isSpellingOf(
 }
 
 /**
- * An entry of endpoints alone names no issuer to compare with. A vendor that says who it is all the same must then say so
- * under the origin we sent the browser to (docs/decisions/0008).
+ * An entry of endpoints alone names no issuer to compare with. A vendor that says who it is all the
+ * same must then say so under the origin we sent the browser to (docs/decisions/0008).
  */
 function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
   return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;
@@ -58,7 +59,10 @@ export function withoutScheme(issuer: string): string {
   return issuer.replace(/^https?:\/\//, "");
 }
 
-/** Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a scheme. */
+/**
+ * Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a
+ * scheme.
+ */
 export function spelledIssuer(
   { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
   claimed: string,
@@ -70,7 +74,10 @@ export function isTenant(value: string, { pattern }: IssuerTemplate): boolean {
   return new RegExp(`^(?:${pattern})$`).test(value);
 }
 
-/** A tenant that was named beforehand is the only one that counts: the vendor's keys sign for all of them. */
+/**
+ * A tenant that was named beforehand is the only one that counts: the vendor's keys sign for all of
+ * them.
+ */
 //= oidc-core#3.1.3.7
 export function isPinnedTenant(value: string, { pinned }: IssuerTemplate): boolean {
   return pinned === undefined || value.toLowerCase() === pinned.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all of them filled.
- * What a value may be is protocol/placeholders.ts.
+ * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all
+ * of them filled. What a value may be is protocol/placeholders.ts.
  */
 import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { Vendor } from "../vendors/vendor.ts";
@@ -17,10 +17,16 @@ const FILLED = [
   "userinfoEndpoint",
   "introspectionEndpoint",
 ] as const;
-/** These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled where all names are placeholders. */
+/**
+ * These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled
+ * where all names are placeholders.
+ */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
 
-/** Those of its URLs with placeholders that a caller may fill. Of most vendors none, and then nothing below costs a flow anything. */
+/**
+ * Those of its URLs with placeholders that a caller may fill. Of most vendors none, and then
+ * nothing below costs a flow anything.
+ */
 export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   const templates: string[] = [];
   for (const field of FILLED) {
@@ -58,8 +64,8 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
 const CLIENT_ID = "{client_id}";
 
 /**
- * `{client_id}` in the path of the page that the browser is sent to stands for ours at the vendor, where it is no placeholder of
- * the entry's own. The same object where there is none.
+ * `{client_id}` in the path of the page that the browser is sent to stands for ours at the vendor,
+ * where it is no placeholder of the entry's own. The same object where there is none.
  *
  * @throws OAuthError invalid_request for a client id that is no path segment
  */
@@ -78,7 +84,10 @@ export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<str
   return { ...Object.fromEntries(defaults), ...given };
 }
 
-/** Values that no endpoint uses (the server's URL may) must fit all the same: they are kept, and may be used one day. */
+/**
+ * Values that no endpoint uses (the server's URL may) must fit all the same: they are kept, and may
+ * be used one day.
+ */
 export function requireFit(values: Values, templates: readonly string[], specs: PlaceholderSpecs): void {
   const used = new Set(templates.flatMap(placeholderNames));
   for (const name of Object.keys(values)) {

@@ -1,6 +1,6 @@
 /**
- * What a vendor says about an access token, and whether the token was issued to our client. RFC 7662
- * introspection is asked here; a vendor's own check is token-check.ts.
+ * What a vendor says about an access token, and whether the token was issued to our client. RFC
+ * 7662 introspection is asked here; a vendor's own check is token-check.ts.
  */
 import { customFetch, introspectionRequest, processIntrospectionResponse } from "oauth4webapi";
 import type { EpochSeconds, JsonObject } from "../../ports.ts";
@@ -25,8 +25,8 @@ export interface TokenInformation {
 }
 
 /**
- * A token that another app got for the same person is no token for us: the owner of that app could act
- * here as its users. A token of which the vendor names no client may be one of them.
+ * A token that another app got for the same person is no token for us: the owner of that app could
+ * act here as its users. A token of which the vendor names no client may be one of them.
  *
  * @param clients as the vendor names them; none where it names none
  * @param credentials absent: no client is expected
@@ -54,11 +54,15 @@ export function introspectedIdentity({ account, identity }: Vendor): IdentityMem
   return account === undefined && identity === undefined ? ["sub"] : undefined;
 }
 
-/** What servers answer to a text of another shape than their tokens have, where the standard wants `active: false`. */
+/**
+ * What servers answer to a text of another shape than their tokens have, where the standard wants
+ * `active: false`.
+ */
 const NO_TOKEN_OF_ITS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
 
 /**
- * @returns undefined for a token that is not good here: not active, not yet, or bound to a key that a Bearer token has not
+ * @returns undefined for a token that is not good here: not active, not yet, or bound to a key that
+ *   a Bearer token has not
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
  */
 export async function introspect(

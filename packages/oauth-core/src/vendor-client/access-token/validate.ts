@@ -1,6 +1,7 @@
 /**
- * Whether a presented access token is good at the vendor, which user it is of, and which client it was
- * issued to. The vendor's own check where its entry names one, else introspection, else the account.
+ * Whether a presented access token is good at the vendor, which user it is of, and which client it
+ * was issued to. The vendor's own check where its entry names one, else introspection, else the
+ * account.
  */
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
@@ -36,9 +37,11 @@ const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /**
  * @param accessToken as presented, of any shape
- * @param credentials the client that tokens have to be of; with a secret, what the vendor is asked as
- * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected; server_error,
- *   `account_unknown`, when the vendor has no way, `client_unknown`, when none of its ways names the client
+ * @param credentials the client that tokens have to be of; with a secret, what the vendor is asked
+ *   as
+ * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected;
+ *   server_error, `account_unknown`, when the vendor has no way, `client_unknown`, when none of its
+ *   ways names the client
  */
 export async function validateAccessToken(
   vendor: ResolvedVendor,
@@ -67,8 +70,8 @@ export async function validateAccessToken(
 }
 
 /**
- * Whether `validateAccessToken` has a way that ends at a person and, where tokens have to be of one client,
- * names the client: the account alone does not. For programs that must not start without.
+ * Whether `validateAccessToken` has a way that ends at a person and, where tokens have to be of one
+ * client, names the client: the account alone does not. For programs that must not start without.
  *
  * @param vendor resolved: metadata may name introspection and userinfo
  */
@@ -91,7 +94,10 @@ function inactive(reason: string): AccessTokenValidation {
   return { active: false, reason };
 }
 
-/** @returns undefined for a token that is not good; no information on one that only the account decides */
+/**
+ * @returns undefined for a token that is not good; no information on one that only the account
+ *   decides
+ */
 async function ask(
   vendor: ResolvedVendor,
   accessToken: string,

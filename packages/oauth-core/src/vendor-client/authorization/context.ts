@@ -1,6 +1,7 @@
 /**
- * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and compared on every later
- * leg: a flow that began with one client, vendor or set of endpoints cannot go on with another.
+ * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and
+ * compared on every later leg: a flow that began with one client, vendor or set of endpoints cannot
+ * go on with another.
  */
 import { hash } from "node:crypto";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
@@ -39,7 +40,8 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     input.credentialsId,
     input.platformClientId,
     input.redirectUri,
-    // After the fields that are always there, so that a flow without any keeps the hash of earlier releases.
+    // After the fields that are always there, so that a flow without any keeps the hash of earlier
+    // releases.
     ...Object.entries(input.placeholders ?? {})
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .flat(),

@@ -1,6 +1,7 @@
 /**
- * The vendor answers the authorization request with an error. What it means here, and what the client reads of it; nothing is
- * asked for that. The `iss` of the same answer is checked in issuer.ts.
+ * The vendor answers the authorization request with an error. What it means here, and what the
+ * client reads of it; nothing is asked for that. The `iss` of the same answer is checked in
+ * issuer.ts.
  */
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { Parameters } from "../../protocol/parameters.ts";
@@ -15,10 +16,15 @@ const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAu
   ["consent_required", "access_denied"],
 ]);
 
-/** These words say it whatever the subject is, also joined to one: `access_denied`, `user_cancelled_login`, `UserCancel`, `accessdenied`. */
+/**
+ * These words say it whatever the subject is, also joined to one: `access_denied`,
+ * `user_cancelled_login`, `UserCancel`, `accessdenied`.
+ */
 const CANCELLED =
   /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ation|deny|denied|declines?|declined)(_|$)/;
-/** Of these, machines are subjects too: the subject has to be the person or the consent, or missing. */
+/**
+ * Of these, machines are subjects too: the subject has to be the person or the consent, or missing.
+ */
 const ABORTED =
   /^abort(ed)?$|(^|_)(user|consent)_?(aborts?|rejects?|refuses?|(abort|reject|refus)ed)(_|$)|(^|_)(abort|reject|refus)ed_by_(the_)?(user|end_?user|resource_owner)(_|$)/;
 

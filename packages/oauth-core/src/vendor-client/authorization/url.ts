@@ -1,6 +1,6 @@
 /**
- * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state come
- * from the caller.
+ * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state
+ * come from the caller.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
@@ -19,13 +19,16 @@ export interface AuthorizationRequest {
   readonly loginHint?: string;
   readonly prompt?: string;
   readonly resource?: string;
-  /** Further parameters of the caller; they win over the vendor's fixed ones, and never over ours. */
+  /**
+   * Further parameters of the caller; they win over the vendor's fixed ones, and never over ours.
+   */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
 /**
  * @returns the vendor's endpoint with every parameter exactly once; empty ones are left out
- * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error when a challenge is owed
+ * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error when
+ *   a challenge is owed
  */
 export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string {
   const { authorizationEndpoint, pkce } = vendor;

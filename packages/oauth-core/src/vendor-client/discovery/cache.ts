@@ -1,6 +1,6 @@
 /**
- * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded once
- * however many ask, and still usable for an hour when the vendor is down.
+ * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded
+ * once however many ask, and still usable for an hour when the vendor is down.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../../ports.ts";
@@ -15,11 +15,16 @@ export interface RefreshingCacheOptions<T> {
 
 export interface RefreshingCache<T> {
   /**
-   * @param deadline until when this caller waits for a load, which goes on for others; asked for only when there is one
-   * @throws whatever `load` throws, and temporarily_unavailable at the deadline, when nothing usable is at hand
+   * @param deadline until when this caller waits for a load, which goes on for others; asked for
+   *   only when there is one
+   * @throws whatever `load` throws, and temporarily_unavailable at the deadline, when nothing
+   *   usable is at hand
    */
   get(key: string, deadline?: Deadline): Promise<T>;
-  /** Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it has. */
+  /**
+   * Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it
+   * has.
+   */
   reload(key: string, deadline?: Deadline): Promise<T>;
 }
 

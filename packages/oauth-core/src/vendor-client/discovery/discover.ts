@@ -1,7 +1,8 @@
 /**
- * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and kept for a while.
- * Runs when a flow starts, never when the process does. What an entry states itself wins over what metadata says;
- * of a vendor whose endpoints it states, metadata is read when it can be had.
+ * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and
+ * kept for a while. Runs when a flow starts, never when the process does. What an entry states
+ * itself wins over what metadata says; of a vendor whose endpoints it states, metadata is read when
+ * it can be had.
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -18,7 +19,10 @@ import { invalidVendorResponse } from "../errors.ts";
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
   readonly metadata: (issuer: string, deadline?: Deadline) => Promise<VendorMetadata>;
-  /** The entry with its endpoints. The same object again as long as neither entry nor metadata change. */
+  /**
+   * The entry with its endpoints. The same object again as long as neither entry nor metadata
+   * change.
+   */
   readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
 }
 
@@ -89,7 +93,10 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
   };
 }
 
-/** Basic is what an entry says when it says nothing: a vendor that takes only the other way gets the other way. */
+/**
+ * Basic is what an entry says when it says nothing: a vendor that takes only the other way gets the
+ * other way.
+ */
 function authMethod(
   method: TokenEndpointAuthMethod,
   supported: readonly string[] | undefined,
@@ -110,12 +117,13 @@ const NEGATIVE_CACHE_SECONDS = 60;
 const MAX_ISSUERS = 256;
 
 /**
- * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE counts, and that it is
- * there is no condition.
+ * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE
+ * counts, and that it is there is no condition.
  *
- * @returns per issuer its metadata cut to what binds a configured vendor, the same object while the document is the same;
- *   undefined when there is none to be had
- * @throws OAuthError vendor_response_invalid when the document names another issuer: then the entry is wrong, or the document lies
+ * @returns per issuer its metadata cut to what binds a configured vendor, the same object while the
+ *   document is the same; undefined when there is none to be had
+ * @throws OAuthError vendor_response_invalid when the document names another issuer: then the entry
+ *   is wrong, or the document lies
  */
 function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
@@ -143,7 +151,10 @@ function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) 
   };
 }
 
-/** Where the entry says itself whether `iss` is required nothing is asked; an issuer with a placeholder has no place to ask. */
+/**
+ * Where the entry says itself whether `iss` is required nothing is asked; an issuer with a
+ * placeholder has no place to ask.
+ */
 function hasAdvertised(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
   return vendor.issuer !== undefined && vendor.issRequired === undefined && !vendor.issuer.includes("{");
 }

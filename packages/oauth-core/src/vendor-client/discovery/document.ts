@@ -38,7 +38,10 @@ export async function requireMetadataOf(issuer: string, document: JsonObject): P
   await processDiscoveryResponse(new URL(issuer), Response.json(document));
 }
 
-/** @throws OAuthError vendor_response_invalid when an endpoint is not one we would ask or send a browser to */
+/**
+ * @throws OAuthError vendor_response_invalid when an endpoint is not one we would ask or send a
+ *   browser to
+ */
 export function readMetadata(document: JsonObject, deps: VendorClientDeps): VendorMetadata {
   const endpoint = (name: string): string | undefined => {
     const value = document[name];

@@ -10,8 +10,9 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 const CALL: VendorCall = { what: "discovery", spends: false };
 
 /**
- * OpenID Connect's place first: its document usually says more. A place that has none, something that is no metadata, or
- * the metadata of another issuer, makes way for the next; an outage does not.
+ * OpenID Connect's place first: its document usually says more. A place that has none, something
+ * that is no metadata, or the metadata of another issuer, makes way for the next; an outage does
+ * not.
  */
 //= oidc-discovery#4
 //= rfc8414#3

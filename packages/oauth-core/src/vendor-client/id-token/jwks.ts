@@ -1,7 +1,8 @@
 /**
- * Key sets by the address they are published at: vendors' signing keys, and what clients publish of their own. A small
- * cache of ours over jose's look-up: an unknown key is asked for at once, because vendors do rotate between two logins, and
- * never more often than twice a minute. A bad key is left out as if it were not there; a set out of proportion is refused whole.
+ * Key sets by the address they are published at: vendors' signing keys, and what clients publish of
+ * their own. A small cache of ours over jose's look-up: an unknown key is asked for at once,
+ * because vendors do rotate between two logins, and never more often than twice a minute. A bad key
+ * is left out as if it were not there; a set out of proportion is refused whole.
  */
 import { createPublicKey } from "node:crypto";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
@@ -16,8 +17,8 @@ export interface SigningKeys {
   /**
    * The one key of the set that fits the header.
    *
-   * @throws OAuthError vendor_response_invalid when none fits, or several and the header does not say which;
-   *   temporarily_unavailable when the set cannot be had, or not before the signal fires
+   * @throws OAuthError vendor_response_invalid when none fits, or several and the header does not
+   *   say which; temporarily_unavailable when the set cannot be had, or not before the signal fires
    */
   find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
 }

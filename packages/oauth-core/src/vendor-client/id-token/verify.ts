@@ -1,7 +1,8 @@
 /**
- * The ID token of a token answer: always checked whole, signature included, although it came over TLS.
- * oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks (token/validate.ts); here is the
- * signature, by jose over the vendor's published keys, and what we ask beyond the standard.
+ * The ID token of a token answer: always checked whole, signature included, although it came over
+ * TLS. oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks
+ * (token/validate.ts); here is the signature, by jose over the vendor's published keys, and what we
+ * ask beyond the standard.
  */
 import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
@@ -20,7 +21,10 @@ export interface IdTokenParts {
 }
 
 const MAX_LENGTH = 65_536;
-/** Three parts: five would be encrypted. Unpadded base64url: anything else is another spelling of the same token. */
+/**
+ * Three parts: five would be encrypted. Unpadded base64url: anything else is another spelling of
+ * the same token.
+ */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** @throws OAuthError vendor_response_invalid */
@@ -46,10 +50,12 @@ const ASYMMETRIC: ReadonlySet<string> = new Set(
 );
 
 /**
- * Keys the token brings along or points at (`jwk`, `jku`, `x5u`, `x5c`) are not looked at: the vendor's set has the keys.
+ * Keys the token brings along or points at (`jwk`, `jku`, `x5u`, `x5c`) are not looked at: the
+ * vendor's set has the keys.
  *
  * @returns the algorithm, which the vendor's list has to permit: the token does not choose
- * @throws OAuthError vendor_response_invalid for HS*, none, and members that change how the token is read
+ * @throws OAuthError vendor_response_invalid for HS*, none, and members that change how the token
+ *   is read
  */
 //= bar#ID-4
 export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly string[]): string {
@@ -60,7 +66,8 @@ export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly s
 
 /**
  * @param jwksUri where the vendor publishes its keys
- * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had, or not before the signal fires
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had,
+ *   or not before the signal fires
  */
 //= bar#ID-2
 //= bar#ID-3
@@ -82,7 +89,10 @@ export async function verifySignature(
   }
 }
 
-/** @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that the token says */
+/**
+ * @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that
+ *   the token says
+ */
 export function expectedIssuer(
   { issuer = "", issuerSpelling, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerSpelling" | "issuerTemplate">,
   claims: JsonObject,
@@ -97,7 +107,8 @@ export function expectedIssuer(
 }
 
 /**
- * Whose an ID token is that passed every check when it came, in the words of `VendorTokens.idToken`.
+ * Whose an ID token is that passed every check when it came, in the words of
+ * `VendorTokens.idToken`.
  *
  * @param idToken as it was kept since
  */

@@ -36,8 +36,8 @@ export function clientMetadata(
 const BY_PREFERENCE: readonly TokenEndpointAuthMethod[] = ["client_secret_basic", "client_secret_post", "none"];
 
 /**
- * A client is bound to the method it registered with, so it is the one flows will use: the entry's, unless the vendor lists
- * others only. A public client is the last resort.
+ * A client is bound to the method it registered with, so it is the one flows will use: the entry's,
+ * unless the vendor lists others only. A public client is the last resort.
  */
 function chooseAuthMethod(
   method: TokenEndpointAuthMethod,

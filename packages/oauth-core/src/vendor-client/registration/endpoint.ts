@@ -25,8 +25,8 @@ const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 /**
  * The entry's own endpoint, else the one its issuer's metadata names.
  *
- * @throws OAuthError invalid_request where there is none; vendor_response_invalid, temporarily_unavailable where it has to be
- *   discovered and cannot be
+ * @throws OAuthError invalid_request where there is none; vendor_response_invalid,
+ *   temporarily_unavailable where it has to be discovered and cannot be
  */
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
   const metadata = await metadataOf(vendor, deps);
@@ -74,8 +74,9 @@ export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
 }
 
 /**
- * An initial access token belongs to one vendor. The entry's own endpoint was vouched for with it; one that metadata names gets
- * the token only below a domain the entry already trusts, so that a changed document cannot collect tokens elsewhere.
+ * An initial access token belongs to one vendor. The entry's own endpoint was vouched for with it;
+ * one that metadata names gets the token only below a domain the entry already trusts, so that a
+ * changed document cannot collect tokens elsewhere.
  *
  * @throws OAuthError vendor_response_invalid
  */

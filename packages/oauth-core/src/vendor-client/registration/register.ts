@@ -36,8 +36,9 @@ const CALL: VendorCall = { what: "registration", spends: false };
 /**
  * Asks once, never again: where the answer is lost the vendor may know a client that no caller has.
  *
- * @throws OAuthError invalid_request where the vendor has no registration endpoint; vendor_response_invalid for a redirect, an
- *   answer beyond the limits, or metadata that is wrong; temporarily_unavailable when the vendor cannot be reached
+ * @throws OAuthError invalid_request where the vendor has no registration endpoint;
+ *   vendor_response_invalid for a redirect, an answer beyond the limits, or metadata that is wrong;
+ *   temporarily_unavailable when the vendor cannot be reached
  */
 export async function registerClient(
   vendor: Vendor,

@@ -1,13 +1,17 @@
 /**
- * Tokens of a grant go only to hosts that were the vendor's when the grant was made. The list is kept with the grant (`connection`)
- * and compared before a token leaves again, whatever the configuration says by then.
+ * Tokens of a grant go only to hosts that were the vendor's when the grant was made. The list is
+ * kept with the grant (`connection`) and compared before a token leaves again, whatever the
+ * configuration says by then.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 
 type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint">;
 
-/** @returns hosts, with a port that is not the scheme's own, of the token, refresh and revocation endpoints, each once */
+/**
+ * @returns hosts, with a port that is not the scheme's own, of the token, refresh and revocation
+ *   endpoints, each once
+ */
 export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
   const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
   return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
@@ -15,7 +19,8 @@ export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint 
 
 /**
  * @param hosts as `tokenHosts` gave them when the grant was made
- * @param endpoint the one about to be sent a token; undefined where the vendor has none, which is the caller's to refuse
+ * @param endpoint the one about to be sent a token; undefined where the vendor has none, which is
+ *   the caller's to refuse
  * @throws OAuthError invalid_grant, reason `connection_endpoint_changed`
  */
 //= bar#BY-4

@@ -1,6 +1,6 @@
 /**
- * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing handed
- * on unverified.
+ * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing
+ * handed on unverified.
  */
 import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
@@ -13,7 +13,10 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 
 export interface RedeemRequest {
   readonly code: string;
-  /** As it came with the code. The caller has checked it at the callback; what is given is checked again. */
+  /**
+   * As it came with the code. The caller has checked it at the callback; what is given is checked
+   * again.
+   */
   readonly iss?: string;
   /** Ours at the vendor, the very one of the authorization request. */
   readonly redirectUri: string;
@@ -26,9 +29,9 @@ export interface RedeemRequest {
 }
 
 /**
- * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is as good as before; with
- *   `retry: "restart"`: the code is gone. Otherwise the vendor answered: invalid_grant, vendor_credentials_rejected,
- *   invalid_scope, vendor_response_invalid
+ * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is
+ *   as good as before; with `retry: "restart"`: the code is gone. Otherwise the vendor answered:
+ *   invalid_grant, vendor_credentials_rejected, invalid_scope, vendor_response_invalid
  */
 //= rfc6749#4.1.3
 //= bar#VR-5
@@ -95,7 +98,10 @@ async function requestTokens(
   }
 }
 
-/** Also where the nonce is all that ties the code to this flow: then an answer without ID token proves nothing. */
+/**
+ * Also where the nonce is all that ties the code to this flow: then an answer without ID token
+ * proves nothing.
+ */
 //= oidc-core#3.1.3.3
 function requireIdTokenWhereGranted(
   answer: TokenAnswer,

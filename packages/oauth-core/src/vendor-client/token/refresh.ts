@@ -1,6 +1,6 @@
 /**
- * A vendor's refresh token becomes fresh tokens. A caller that keeps tokens holds a lease meanwhile:
- * one request, never a second.
+ * A vendor's refresh token becomes fresh tokens. A caller that keeps tokens holds a lease
+ * meanwhile: one request, never a second.
  */
 import { refreshTokenGrantRequest } from "oauth4webapi";
 import { OAuthError } from "../../protocol/errors.ts";
@@ -22,9 +22,10 @@ export interface RefreshRequest {
 }
 
 /**
- * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes on
- * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate
- *   or its answer, which then did not pass, shows that it has
+ * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes
+ *   on
+ * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate or
+ *   its answer, which then did not pass, shows that it has
  */
 //= rfc6749#6
 export async function refreshTokens(

@@ -39,8 +39,9 @@ type Dialect = Pick<
 >;
 
 /**
- * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for 429 and 5xx;
- *   vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success that is none
+ * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for
+ *   429 and 5xx; vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success
+ *   that is none
  */
 //= bar#VR-7
 export async function readTokenAnswer(
@@ -94,7 +95,8 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
   const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
-  // Without an issuer there is no signature that could be checked, and nothing unverified is passed on (quirk 29).
+  // Without an issuer there is no signature that could be checked, and nothing unverified is passed
+  // on (quirk 29).
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),
@@ -111,7 +113,10 @@ export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "is
   return issuer !== undefined && issuesIdTokens !== false;
 }
 
-/** Where a vendor wraps the token set in a member of its own, the set is taken from there and the rest stays in place. */
+/**
+ * Where a vendor wraps the token set in a member of its own, the set is taken from there and the
+ * rest stays in place.
+ */
 function unwrap(
   answer: JsonObject,
   { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
@@ -155,7 +160,10 @@ function optionalToken(value: JsonValue | undefined, name: string): string | und
 /** Types with rules of their own: calling such a token a bearer token would be wrong. */
 const NOT_BEARER: ReadonlySet<string> = new Set(["dpop", "mac", "pop", "n_a"]);
 
-/** Absent, `bEARER`, `BearerToken`, `user`, a number: all Bearer, because that is how such tokens are used. */
+/**
+ * Absent, `bEARER`, `BearerToken`, `user`, a number: all Bearer, because that is how such tokens
+ * are used.
+ */
 //= rfc6749#5.1
 function tokenType(value: JsonValue | undefined): string {
   return typeof value === "string" && TOKEN.test(value) && NOT_BEARER.has(value.toLowerCase()) ? value : "Bearer";
@@ -163,7 +171,9 @@ function tokenType(value: JsonValue | undefined): string {
 
 const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
 
-/** @returns whole seconds; undefined, which means unknown, for whatever is not a positive lifetime */
+/**
+ * @returns whole seconds; undefined, which means unknown, for whatever is not a positive lifetime
+ */
 function usableLifetime(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
@@ -197,7 +207,10 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
-/** An array, a comma list, or a list by the vendor's own separator. A comma separates only where no space does. */
+/**
+ * An array, a comma list, or a list by the vendor's own separator. A comma separates only where no
+ * space does.
+ */
 export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];

@@ -1,5 +1,6 @@
 /**
- * A token ends at the vendor, by the standard's request or by the vendor's own. Also ends tokens that were issued and did not pass.
+ * A token ends at the vendor, by the standard's request or by the vendor's own. Also ends tokens
+ * that were issued and did not pass.
  */
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
@@ -24,7 +25,7 @@ export interface RevokeRequest {
   readonly tokenTypeHint?: "access_token" | "refresh_token";
 }
 
-/** `token`: it was live and is no more; `grant`: with all its kin; `already`: the vendor does not know it. */
+/** `token`: this one ended; `grant`: with all its kin; `already`: the vendor does not know it. */
 export type Revoked = "token" | "grant" | "already";
 
 export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
@@ -36,8 +37,9 @@ const HELP =
   "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
 
 /**
- * @throws OAuthError unsupported_token_type with `help` where the vendor has no way; temporarily_unavailable when it cannot
- *   now; vendor_credentials_rejected; vendor_response_invalid
+ * @throws OAuthError unsupported_token_type with `help` where the vendor has no way;
+ *   temporarily_unavailable when it cannot now; vendor_credentials_rejected;
+ *   vendor_response_invalid
  */
 //= rfc7009#2.1
 //= bar#RV-2
@@ -90,7 +92,7 @@ async function requestRevocation(
   });
 }
 
-/** Vendors that revoke their own way: another method, another place for the token, as data of the entry (`revocation`). */
+/** For vendors that revoke their own way, by method and place of the token (`revocation`). */
 interface DialectRequest {
   readonly dialect: RevocationDialect;
   readonly endpoint: string;
@@ -213,8 +215,8 @@ function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">
 }
 
 /**
- * The one request that ends as much of a grant as this vendor allows: by the refresh token, which ends its access tokens too,
- * except where the vendor revokes by access token only.
+ * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
+ * ends its access tokens too, except where the vendor revokes by access token only.
  */
 //= rfc7009#2.1
 export function grantRevocation(
@@ -229,7 +231,8 @@ export function grantRevocation(
 const DISCARD_MILLISECONDS = 5_000;
 
 /**
- * Ends tokens that are handed to no caller. One try; no request waits for it, and its failure changes nothing.
+ * Ends tokens that are handed to no caller. One try; no request waits for it, and its failure
+ * changes nothing.
  */
 export function discardTokens(
   vendor: ResolvedVendor,

@@ -50,8 +50,8 @@ export interface TokenExchange {
 }
 
 /**
- * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something was spent, when the
- *   vendor's keys cannot be had
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something
+ *   was spent, when the vendor's keys cannot be had
  */
 export async function validateTokenResponse(
   answer: TokenAnswer,
@@ -96,7 +96,8 @@ async function validateIdToken(
   await requireConforming(answer, { issuer }, acceptance, deps);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
-  // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same user's.
+  // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same
+  // user's.
   return { raw, issuer: spelledIssuer(vendor, issuer), subject };
 }
 
@@ -144,7 +145,10 @@ function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, i
   return jsonResponse(members);
 }
 
-/** The vendor has answered: what was sent is spent, and when we cannot read the answer the caller has to start again. */
+/**
+ * The vendor has answered: what was sent is spent, and when we cannot read the answer the caller
+ * has to start again.
+ */
 function spent(error: unknown, { spends }: VendorCall): unknown {
   if (!spends || !(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return error;
   return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be had now", {

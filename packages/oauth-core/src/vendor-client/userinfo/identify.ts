@@ -1,5 +1,6 @@
 /**
- * Which user the tokens are of that have just been issued: the key all records of that user are kept by.
+ * Which user the tokens are of that have just been issued: the key all records of that user are
+ * kept by.
  */
 import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
@@ -38,7 +39,10 @@ async function identifyByAccount(
   return identityOf(found, members);
 }
 
-/** The subject of an ID token names a person at one issuer: with one issuer per tenant, two may have the same. */
+/**
+ * The subject of an ID token names a person at one issuer: with one issuer per tenant, two may have
+ * the same.
+ */
 function tellsSubject(vendor: ResolvedVendor): boolean {
   const { identity, account: own, issuerTemplate } = vendor;
   return identity === undefined && own?.identity === undefined && issuerTemplate === undefined && hasIdTokens(vendor);

@@ -22,8 +22,8 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
 
 /**
  * @returns the parts joined with `:`
- * @throws OAuthError vendor_response_invalid, `identity_missing`, when a part is missing or is nothing that could name a person
- *   for good
+ * @throws OAuthError vendor_response_invalid, `identity_missing`, when a part is missing or is
+ *   nothing that could name a person for good
  */
 export function identityOf(answer: JsonObject, members: IdentityMembers): string {
   const parts = members.map((path) => {

@@ -21,8 +21,8 @@ export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
 interface AccountRequest {
   readonly accessToken: string;
   /**
-   * The subject of the ID token that came with the access token, where one did: userinfo has to name
-   * the same. An endpoint of the entry's own has other names for users, and is not compared.
+   * The subject of the ID token that came with the access token, where one did: userinfo has to
+   * name the same. An endpoint of the entry's own has other names for users, and is not compared.
    */
   readonly subject?: string | undefined;
 }
@@ -31,8 +31,9 @@ const CALL: VendorCall = { what: "account", spends: false };
 
 /**
  * @returns undefined when the vendor refuses the token
- * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the token is good and not for
- *   this; server_error, `account_unknown`, when the vendor has no such endpoint
+ * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the
+ *   token is good and not for this; server_error, `account_unknown`, when the vendor has no such
+ *   endpoint
  */
 export async function account(
   vendor: ResolvedVendor,
@@ -57,7 +58,9 @@ export function accountUnknown(): OAuthError {
   });
 }
 
-/** @returns the members that are the identity in what `account` answers; undefined where it has none */
+/**
+ * @returns the members that are the identity in what `account` answers; undefined where it has none
+ */
 export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): IdentityMembers | undefined {
   if (own !== undefined) return own.identity;
   return userinfoEndpoint === undefined ? undefined : ["sub"];
@@ -126,8 +129,8 @@ async function askOwn(
 }
 
 /**
- * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every answer; `account_forbidden` for a 403: the
- *   token is good, and too narrow for this
+ * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every answer;
+ *   `account_forbidden` for a 403: the token is good, and too narrow for this
  */
 function isRefused(response: Response, now: AccountDeps["now"]): boolean {
   requireAnswer(response, CALL, now);
