@@ -11,6 +11,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
+import { renderClosures, withClosures } from "./closures.ts";
 import { renderConfiguration } from "./config-docs.ts";
 import { readPublished, renderExports } from "./exports-page.ts";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
@@ -39,6 +40,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
     ["docs/exports.md", renderExports(readPublished())],
+    ["docs/flows.md", withClosures(read("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];
 }
 

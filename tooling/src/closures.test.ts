@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { FIRST_MARK, LAST_MARK, renderClosures, withClosures } from "./closures.ts";
+import { parseSource } from "./sources.ts";
+
+const ENTRIES = new Map([["@x/core", "packages/core/src/index.ts"]]);
+const FILES = [
+  parseSource("apps/a/src/leg.ts", `import { one } from "@x/core";\nimport type { two } from "@x/core";\none();\n`),
+  parseSource("packages/core/src/index.ts", `export { one } from "./one.ts";\nexport { two } from "./two.ts";\n`),
+  parseSource("packages/core/src/one.ts", `import { three } from "./three.ts";\nexport const one = three;\n`),
+  parseSource("packages/core/src/two.ts", "export const two = 2;\n"),
+  parseSource(
+    "packages/core/src/three.ts",
+    `import { out } from "../../oauth-core/src/egress/out.ts";\nexport const three = out;\n`,
+  ),
+  parseSource("packages/oauth-core/src/egress/out.ts", "export const out = 3;\n"),
+];
+
+it("counts the files that are reached by values, to where a name is declared, egress apart", () => {
+  const legs = [{ name: "leg", start: "apps/a/src/leg.ts" }];
+  // leg.ts, one.ts, three.ts: neither the index, nor what is imported as a type, nor egress.
+  expect(renderClosures(FILES, ENTRIES, legs)).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
+  expect(() => renderClosures(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts is not there");
+});
+
+it("is written between the marks of the page", () => {
+  const page = `before\n${FIRST_MARK}\nold\n${LAST_MARK}\nafter\n`;
+  expect(withClosures(page, "new")).toBe("before\nnew\nafter\n");
+  expect(withClosures("no marks", "new")).toBe("no marks");
+});
