@@ -49,7 +49,7 @@ export async function authorize(
   if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps)) {
     return askUser(pending, choice, cookie, parameters, deps); //              3  spends nothing
   }
-  return leave(pending, choice, cookie, deps, trace); //                       4
+  return redirectToVendor(pending, choice, cookie, deps, trace); //                       4
 }
 
 /** @throws OAuthError for the 400 page; it changes nothing, so that no stranger can burn the flow */
@@ -67,7 +67,7 @@ export async function takeDecision(
   const cookie = requireShownHere(form, pending, trace); //                  3  by the page this very browser was shown
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
-  return leave(pending, choice, cookie, deps, trace); //                     4  as without the page
+  return redirectToVendor(pending, choice, cookie, deps, trace); //                     4  as without the page
 }
 
 async function findPending(
@@ -157,7 +157,7 @@ async function deny(
 }
 
 /** Single use; PKCE #2 and the nonce are derived from the key generation that is active now. */
-async function leave(
+async function redirectToVendor(
   { handle, flow }: PendingRequest,
   choice: VendorChoice,
   cookie: BindingCookie,

@@ -11,7 +11,7 @@ import { callbackPath, isContext } from "../vendor/callback-path.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
 
-interface Arrived {
+interface ReceivedCallback {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;
   /** Of `/v1/custom/{context}/callback`; absent where the answer came to the callback itself. */
@@ -22,7 +22,7 @@ type CallbackDeps = Pick<LegDeps, "flows" | "state">;
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
 export async function callback(
-  { parameters, cookieHeader, context }: Arrived,
+  { parameters, cookieHeader, context }: ReceivedCallback,
   deps: CallbackDeps,
   trace: Trace,
 ): Promise<Answer> {
@@ -37,7 +37,7 @@ const MAX_LOCATION = 12_000;
 /** A cross-site POST carries no Lax cookie; the GET it becomes does. */
 //= bar#CB-12
 export async function repeatAsGet(
-  { parameters, context }: Omit<Arrived, "cookieHeader">,
+  { parameters, context }: Omit<ReceivedCallback, "cookieHeader">,
   deps: CallbackDeps,
   trace: Trace,
 ): Promise<Answer> {

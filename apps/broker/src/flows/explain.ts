@@ -1,5 +1,5 @@
 /**
- * POST /v1/explain: as /v1/par, but nothing is stored and nobody is sent anywhere. Shows what the broker would do:
+ * POST /v1/explain: as /v1/par, but nothing is stored and no browser leaves. Shows what the broker would do:
  * the resolved endpoints, the redirect URI to register at the vendor, each value and where it came from.
  */
 import {
@@ -133,7 +133,7 @@ function named(vendor: VendorChoice["vendor"], standard: Record<string, Explaine
   );
 }
 
-/** `connection`: sealed in it, and once of a request. `default`: of the broker, where nobody said anything. */
+/** `connection`: sealed in it, and once of a request. `default`: of the broker, where neither the caller nor a file says it. */
 type Source = "request" | "connection" | "configuration" | "environment" | "registry" | "discovery" | "default";
 
 /** Where the caller's own values came in this time. */

@@ -32,7 +32,7 @@ export async function register(
   const request = readRegisterRequest(text); //                                      1  a vendor and perhaps a token, nothing else
   const entry = requireUsableVendor(request.vendor, client, deps); //                2  may this client use it
   trace.vendor = entry.vendor.id;
-  if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         nobody is asked what is known
+  if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is not asked what is known
   const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, the vendor's
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
     redirectUri: `${deps.issuer}/v1/callback`, //                                    4  one hop, for our callback and no other

@@ -1,6 +1,6 @@
 /**
  * Equal refreshes become one vendor call, in this process and across processes on one store (bar RF-1).
- * A record is the lease: whoever creates it calls the vendor and leaves the answer in it, sealed under a key derived from
+ * A record is the lease: the process that creates it calls the vendor and leaves the answer in it, sealed under a key derived from
  * the presented refresh token; the others read it. An expired lease (a crashed holder) may be taken again.
  */
 import { hash } from "node:crypto";

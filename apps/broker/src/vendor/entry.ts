@@ -1,4 +1,4 @@
-/** Which vendor: the operator's entry, or one that the caller names, and whether this client may use it. Asks nobody. */
+/** Which vendor: the operator's entry, or one that the caller names, and whether this client may use it. Sends no request. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type ClientConfig, CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

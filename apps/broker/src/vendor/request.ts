@@ -1,7 +1,7 @@
 /**
  * What the caller says: which vendor, as whom there, and what to ask it for. An entry's id, values for its {placeholders},
  * endpoints of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further parameters of the
- * authorization request. Reads and refuses; asks nobody. The target is kept in the flow record and in `connection`; a secret is in
+ * authorization request. Reads and refuses; sends no request. The target is kept in the flow record and in `connection`; a secret is in
  * neither in plaintext.
  */
 import {

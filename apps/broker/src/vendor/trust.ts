@@ -80,7 +80,7 @@ function withOverrides(
   return { ...rest, ...who, ...where, ...overrides };
 }
 
-/** Tokens of a vendor nobody vouches for never wait here. */
+/** Tokens of a vendor that no file vouches for never wait here. */
 function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
   return vendor.redeemAt === "token" ? vendor : { ...vendor, redeemAt: "token" };
 }

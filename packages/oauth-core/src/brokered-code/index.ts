@@ -11,7 +11,7 @@ import { answerCallback, type CallbackRequest } from "./callback.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
-import { findPushed, type Leaving, type PushedFlow, pushFlow, startFlow } from "./start.ts";
+import { findPushed, type StartRequest, type PushedFlow, pushFlow, startFlow } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer } from "./answer.ts";
@@ -32,7 +32,7 @@ export { CODE_SECONDS, FLOW_SECONDS, flowData, REQUEST_URI_SECONDS } from "./rec
 export type { FlowRecord, FlowStage, Purpose } from "./record.ts";
 export { challengeFor, flowSecrets, isIdTokenDue } from "./secrets.ts";
 export type { FlowKeys, FlowSecrets } from "./secrets.ts";
-export type { Leaving, PushedFlow } from "./start.ts";
+export type { StartRequest, PushedFlow } from "./start.ts";
 export { HANDLE_STATE } from "./state.ts";
 
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
@@ -56,7 +56,7 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
   /** Sends the browser to the vendor. @param set what else the record keeps from now on @throws OAuthError for the 400 page */
   start(
-    leaving: Leaving<Flow>,
+    request: StartRequest<Flow>,
     vendor: Vendor,
     cookie: BindingCookie,
     trace: Trace,
@@ -81,7 +81,7 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
     findPushed: (request, cookieHeader, trace) =>
       findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
     vendorOf: (question, trace) => policy.vendorOf(question, trace),
-    start: (leaving, vendor, cookie, trace, set = {}) => startFlow(leaving, vendor, cookie, set, engine, trace),
+    start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),
     redeem: (parameters, clientId, trace) =>
       redeemCode(parameters, clientId, engine, trace) as unknown as Promise<Redeemed<Flow, Vendor>>,

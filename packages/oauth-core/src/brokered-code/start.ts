@@ -79,7 +79,7 @@ function isUnusedOrSameBrowser(
   return stage === "pushed" || (stage === "started" && isSameText(flow?.cookieHash, cookie?.hash));
 }
 
-export interface Leaving<Flow = FlowRecord> {
+export interface StartRequest<Flow = FlowRecord> {
   readonly flowId: string;
   readonly flow: Flow;
   /** Of the request_uri; absent where the record is made now. */
@@ -92,7 +92,7 @@ export interface Leaving<Flow = FlowRecord> {
  * @throws OAuthError for the 400 page where the request_uri was used; temporarily_unavailable
  */
 export async function startFlow(
-  leaving: Leaving,
+  request: StartRequest,
   vendor: FlowVendor,
   cookie: BindingCookie,
   set: Partial<FlowRecord>,
@@ -100,13 +100,13 @@ export async function startFlow(
   trace: Trace,
 ): Promise<Answer> {
   const { deps, policy } = engine;
-  const { flowId } = leaving;
+  const { flowId } = request;
   const issuedAt = deps.now();
   const times = { issuedAt, expiresAt: issuedAt + FLOW_SECONDS };
-  const state = policy.state.issue(flowId, leaving.flow, times);
+  const state = policy.state.issue(flowId, request.flow, times);
   const started = { ...set, ...state.kept, cookieHash: cookie.hash, startedAt: issuedAt };
-  const record = await writeStarted(leaving, started, times.expiresAt, cookie, engine, trace);
-  const flow = policy.parse(record) ?? leaving.flow;
+  const record = await writeStarted(request, started, times.expiresAt, cookie, engine, trace);
+  const flow = policy.parse(record) ?? request.flow;
   // A reload gets the state of then, so that both tabs are at the same flow.
   const isReload = flow.startedAt !== issuedAt;
   const { value } = isReload
@@ -125,7 +125,7 @@ export async function startFlow(
 }
 
 async function writeStarted(
-  { flowId, flow, handle }: Leaving,
+  { flowId, flow, handle }: StartRequest,
   started: object,
   expiresAt: EpochSeconds,
   cookie: BindingCookie,
