@@ -3,7 +3,7 @@
  *
  * write        remakes what is generated: the documents, and the list of first-class vendors
  * check        fails when one is stale, a cited section has no test, or docs/flows.md names something gone
- * boundaries   the structural rules of boundaries.ts, vendor-names.ts and secret-comparisons.ts
+ * boundaries   the structural rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts and refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
  */
@@ -17,6 +17,7 @@ import { readPublished, renderExports } from "./exports-page.ts";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
+import { checkWords } from "./refused-words.ts";
 import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
 import { checkTrackedFiles } from "./tracked-files.ts";
@@ -61,9 +62,12 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   ],
   boundaries: () => {
     const files = readSources(PRODUCT);
-    return [...checkBoundaries(files, readEntries()), ...checkVendorNames(files), ...checkSecretComparisons(files)].map(
-      show,
-    );
+    return [
+      ...checkBoundaries(files, readEntries()),
+      ...checkVendorNames(files),
+      ...checkSecretComparisons(files),
+      ...checkWords(files, read("docs/glossary.md")),
+    ].map(show);
   },
   tracked: () => checkTrackedFiles().map(show),
   lockfile: () => checkLockfile(read("pnpm-lock.yaml")),

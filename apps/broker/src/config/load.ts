@@ -1,6 +1,6 @@
 /**
  * Source → references → variables → schema → checks between fields → values. Each step adds its
- * problems; all are told together.
+ * problems; all are reported together.
  */
 import { defined, REGISTRY } from "@oauth-broker/oauth-core";
 import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
@@ -49,8 +49,8 @@ export function loadConfig(
     ...vendors.problems,
   ];
   // One thing wrong is one problem: what could not be read is not also missing.
-  const told = new Set(problems.map(({ path }) => path));
-  problems.push(...found.filter(({ path }) => !told.has(path)).map((problem) => namedByVariable(problem, env)));
+  const reported = new Set(problems.map(({ path }) => path));
+  problems.push(...found.filter(({ path }) => !reported.has(path)).map((problem) => namedByVariable(problem, env)));
 
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
@@ -124,7 +124,7 @@ function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
   ];
 }
 
-/** A field that a variable filled is told under the variable's name. */
+/** A field that a variable filled is reported under the variable's name. */
 function namedByVariable(problem: Problem, env: Environment): Problem {
   const name = Object.entries(OVERRIDES).find(
     ([name, path]) => formatPath(path) === problem.path && valueOf(env, name) !== undefined,

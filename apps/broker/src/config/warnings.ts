@@ -87,7 +87,7 @@ function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): bo
 
 /** One for each registration of which new flows show the page. */
 export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
-  const told = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
+  const shared = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
   for (const [vendorId, { vendor, credentials }] of vendors) {
     const [active] = credentials;
     if (active === undefined || !vendor.enabled || !vendor.acceptsNewAuthorizations) continue;
@@ -98,9 +98,9 @@ export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, inde
     if (!starts || owners.size < 2) continue;
     const clients = [...owners.values()].toSorted((one, other) => one - other);
     const key = JSON.stringify([foldClientId(active.clientId), clients]);
-    told.set(key, { vendorIds: [...(told.get(key)?.vendorIds ?? []), vendorId], clients });
+    shared.set(key, { vendorIds: [...(shared.get(key)?.vendorIds ?? []), vendorId], clients });
   }
-  return [...told.values()].map(
+  return [...shared.values()].map(
     ({ vendorIds, clients }) =>
       `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
   );

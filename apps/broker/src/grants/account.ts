@@ -42,7 +42,7 @@ async function askUserinfo(
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
 ): Promise<Account | string> {
   // The endpoint of the operator's file, and not what the registry says of this vendor's accounts.
-  const { account: _own, identity: _told, ...rest } = vendor;
+  const { account: _own, identity: _identity, ...rest } = vendor;
   try {
     const sub = await vendorClient.identify({ ...rest, identity: "unknown" }, tokens);
     const { issuer, issuerTemplate } = vendor;

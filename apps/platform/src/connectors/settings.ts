@@ -67,8 +67,8 @@ export function changeProblems(
 export function requireSettings(before: ConnectorSettings, change: SettingsChange, rules: SettingsRules): void {
   const problems = changeProblems(before, change, rules);
   if (problems.length === 0) return;
-  const told = problems.map(({ path, problem }) => `${path} ${problem}`).join("; ");
-  throw new OAuthError("invalid_request", told, { reason: "settings_invalid" });
+  const description = problems.map(({ path, problem }) => `${path} ${problem}`).join("; ");
+  throw new OAuthError("invalid_request", description, { reason: "settings_invalid" });
 }
 
 /** Everything that is wrong, each with the name of its field. */

@@ -18,7 +18,7 @@ export interface Upstream extends Pick<Deployment, "connectorId" | "mode" | "exp
   readonly platformToken: Secret;
 }
 
-export interface Arrival {
+export interface IngressRequest {
   readonly method: string;
   /** As a URL parser gives it: no dot segments. */
   readonly path: string;
@@ -30,7 +30,10 @@ const MCP = "/mcp";
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/mcp";
 
 /** @returns the refusal, or nothing for a request that may pass */
-export function refusalOf({ method, path, host, authorization }: Arrival, upstream: Upstream): Answer | undefined {
+export function refusalOf(
+  { method, path, host, authorization }: IngressRequest,
+  upstream: Upstream,
+): Answer | undefined {
   // Host is rewritten on the way: a foreign one must end here, or the server's own check of it would be void.
   //= bar#RS-7
   if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();

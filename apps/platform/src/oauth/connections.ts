@@ -167,9 +167,9 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
       const kept = await read(connector, userId);
       if (kept === undefined) return { state: "none" };
       const { connectedAt, scope, wantedScope, reason, failure } = kept.data;
-      const told = defined({ connectedAt, scope, wantedScope, failure });
-      if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...told };
-      return { state: kept.state, ...defined({ reason }), ...told };
+      const rest = defined({ connectedAt, scope, wantedScope, failure });
+      if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...rest };
+      return { state: kept.state, ...defined({ reason }), ...rest };
     },
 
     open: async (connector, userId) => {

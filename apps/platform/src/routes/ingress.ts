@@ -19,9 +19,9 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
     // As it is forwarded: Hono's own path is decoded.
     const { pathname: path } = new URL(c.req.url);
     const { method } = c.req;
-    const arrival = { method, path, host: c.req.header("host"), authorization: c.req.header("authorization") };
+    const request = { method, path, host: c.req.header("host"), authorization: c.req.header("authorization") };
     const answer =
-      refusalOf(arrival, upstream) ??
+      refusalOf(request, upstream) ??
       (await forward(
         c.req.raw,
         {

@@ -30,7 +30,7 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
         }
         await pace.works.take();
         const { dataKeys: keys, ...where } = open;
-        const result = await pace.patiently(() => inspect(row, issuer, { ...where, dataKeys: keys }));
+        const result = await pace.retry(() => inspect(row, issuer, { ...where, dataKeys: keys }));
         verified[result] += 1;
         show(result);
       },

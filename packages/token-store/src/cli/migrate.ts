@@ -11,12 +11,12 @@ import { lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
 import { inspect, type InspectDeps, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
-import { type CommandDeps, type Pace, paceOf, type Patiently } from "./walk.ts";
+import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 
 type Deps = CommandDeps & { readonly dataKeys: DataKeys };
 type Options = Omit<MigrateOptions, "json" | "checkpoint">;
 
-/** @throws OAuthError temporarily_unavailable when the table or the key service stays away longer than patience lasts */
+/** @throws OAuthError temporarily_unavailable when the table or the key service stays away for half an hour */
 export async function migrate(options: Options, deps: Deps & { readonly checkpoint: Checkpoint }): Promise<Result> {
   const { issuers, rate, rewrap, dryRun } = options;
   const { rows, now, checkpoint } = deps;
@@ -37,7 +37,7 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
     first = { startedAt, pass: 1, done: 0, total: tally.total().rows, again: false, counts: {}, left: {} };
   }
   // What is stale shows only once a data key was made under the root of now.
-  if (rewrap) await pace.patiently(() => deps.dataKeys.toSeal(1));
+  if (rewrap) await pace.retry(() => deps.dataKeys.toSeal(1));
   const visitor = migrateRows({ issuers, rewrap, startedAt: first.startedAt }, pace, deps);
   const { ended, standing } = await runPasses({ command: "migrate", first, visitor }, pace, deps);
   const plaintextOnly =
@@ -72,7 +72,7 @@ async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted 
         if (!dryRun || known.kind !== "both" || issuer === undefined) return;
         await pace.works.take();
         const open = { dataKeys, environment, table: rows.table };
-        if ((await pace.patiently(() => inspect(row, issuer, open))) === "differs") differs += 1;
+        if ((await pace.retry(() => inspect(row, issuer, open))) === "differs") differs += 1;
       },
     },
     pace,
@@ -84,12 +84,12 @@ async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted 
 async function issuerProblemsOf(
   { tally, samples }: Counted,
   { issuers, skipIssuerCheck }: Options,
-  { patiently }: Pace,
+  { retry }: Pace,
   { dataKeys, environment, rows }: Deps,
 ): Promise<readonly string[]> {
   if (skipIssuerCheck) return [];
   const vendors = [...tally.byVendor()].filter(([, counts]) => counts.plaintext_only > 0).map(([vendor]) => vendor);
-  return issuerProblems(vendors, { samples, issuers }, { dataKeys, environment, table: rows.table, patiently });
+  return issuerProblems(vendors, { samples, issuers }, { dataKeys, environment, table: rows.table, retry });
 }
 
 function forecast(
@@ -137,8 +137,8 @@ function migrateRows(
   deps: CommandDeps & { readonly dataKeys: DataKeys },
 ): Visitor {
   const { dataKeys, environment, rows } = deps;
-  const { patiently, works } = pace;
-  const lanes = lanesOf(deps, patiently);
+  const { retry, works } = pace;
+  const lanes = lanesOf(deps, retry);
   const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
     typeof wrapped === "string" && dataKeys.isStale(wrapped);
 
@@ -154,7 +154,7 @@ function migrateRows(
     const isRecent = typeof since !== "number" || since >= startedAt - CLOCK_SKEW_SECONDS;
     if (kind === "ciphertext_only" || (pass > 1 && !isRecent)) return false;
     await works.take();
-    const inspection = await patiently(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
+    const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
     return inspection === "unreadable" ? inspection : inspection === "differs";
   };
 
@@ -215,13 +215,13 @@ function sampleSealed(): Samples {
 async function issuerProblems(
   vendors: readonly string[],
   { samples, issuers }: { readonly samples: Samples; readonly issuers: ReadonlyMap<string, string> },
-  { patiently, ...deps }: InspectDeps & { readonly patiently: Patiently },
+  { retry, ...deps }: InspectDeps & { readonly retry: Retry },
 ): Promise<readonly string[]> {
   const problems = vendors.map(async (vendor): Promise<readonly string[]> => {
     const issuer = issuers.get(vendor);
     if (issuer === undefined) return [];
     const rows = samples.of(vendor);
-    const opened = await Promise.all(rows.map((row) => patiently(() => inspect(row, issuer, deps))));
+    const opened = await Promise.all(rows.map((row) => retry(() => inspect(row, issuer, deps))));
     if (opened.some((inspection) => inspection !== "unreadable")) return [];
     return rows.length === 0
       ? [

@@ -10,7 +10,7 @@ import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-r
 import type { TokenKey } from "../tokens/tokens.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isUnreadable, type KnownRow, knownRow } from "./row-kinds.ts";
-import { type CommandDeps, inLanes, isOutage, LANES, type Pace, type Patiently, walk, WORK_PAGE } from "./walk.ts";
+import { type CommandDeps, inLanes, isOutage, LANES, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
 
 /** Somebody writes plaintext faster than it is sealed: no use in going on. */
 const MAX_PASSES = 5;
@@ -126,10 +126,7 @@ interface LaneRead {
   readonly found: ReadonlySet<RecordEvent["name"]>;
 }
 
-export function lanesOf(
-  { recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">,
-  patiently: Patiently,
-): readonly Lane[] {
+export function lanesOf({ recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">, retry: Retry): readonly Lane[] {
   return Array.from({ length: LANES }, () => {
     let found = new Set<RecordEvent["name"]>();
     let scanned: Row | undefined;
@@ -145,7 +142,7 @@ export function lanesOf(
         found = new Set();
         scanned = row;
         try {
-          const record = await patiently(() =>
+          const record = await retry(() =>
             records.read(key).catch((error: unknown) => {
               if (keptChanging(error)) return "in_use" as const;
               throw error;

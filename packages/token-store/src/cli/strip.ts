@@ -17,11 +17,11 @@ import { type Lane, lanesOf, type Outcome, runPasses, type Visitor } from "./pas
 import type { Result } from "./report.ts";
 import { inspect, type KnownRow, knownRow } from "./row-kinds.ts";
 import { survey } from "./survey.ts";
-import { type CommandDeps, type Pace, paceOf, type Patiently } from "./walk.ts";
+import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 
 type Options = Omit<WriteOptions, "json" | "checkpoint"> & { readonly mode: ModeName };
 
-/** @throws OAuthError temporarily_unavailable when the table or the key service stays away longer than patience lasts */
+/** @throws OAuthError temporarily_unavailable when the table or the key service stays away for half an hour */
 export async function strip(
   options: Options,
   deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint },
@@ -35,7 +35,7 @@ export async function strip(
   };
 
   //= bar#TS-10
-  const reasons = [...modeProblems(mode), ...(await olderReaderProblems(pace.patiently, deps))];
+  const reasons = [...modeProblems(mode), ...(await olderReaderProblems(pace.retry, deps))];
   if (reasons.length > 0) return refused(reasons);
   const startedAt = now();
   let first: Standing | undefined = await checkpoint.load();
@@ -59,10 +59,10 @@ export async function strip(
   const { ended, standing } = await runPasses({ command: "strip", first, visitor }, pace, deps);
   const { total, pass, left } = standing;
   const counts = { rows: total, passes: pass, ...standing.counts, ...left };
-  if (ended === "halted") return refused(await olderReaderProblems(pace.patiently, deps), counts);
+  if (ended === "halted") return refused(await olderReaderProblems(pace.retry, deps), counts);
   // A copy that is out of the rows is not yet out of the file they lie in.
   //= bar#TS-10
-  const isErased = ended === "interrupted" || ((await pace.patiently(async () => rows.eraseFreed?.())) ?? true);
+  const isErased = ended === "interrupted" || ((await pace.retry(async () => rows.eraseFreed?.())) ?? true);
   const isLeft = ended === "unsettled" || !isErased || Object.values(left).some((count) => count > 0);
   return {
     ...result,
@@ -81,10 +81,10 @@ function modeProblems(mode: ModeName): string[] {
 
 /** @returns at most one sentence */
 async function olderReaderProblems(
-  patiently: Patiently,
+  retry: Retry,
   deps: { readonly rows: TokenRows; readonly now: Clock },
 ): Promise<string[]> {
-  const until = await patiently(() => olderReadersUntil(deps));
+  const until = await retry(() => olderReadersUntil(deps));
   if (until === undefined) return [];
   const time = new Date(until * 1000).toISOString();
   return [
@@ -121,8 +121,8 @@ function stripRows(
   deps: CommandDeps & { readonly dataKeys: DataKeys },
 ): Visitor {
   const { rows, now, sleep, signal, dataKeys, environment } = deps;
-  const { patiently, works } = pace;
-  const lanes = lanesOf(deps, patiently);
+  const { retry, works } = pace;
+  const lanes = lanesOf(deps, retry);
   let putOff: Row[] = [];
 
   const stripOne = async (row: Row, known: KnownRow, at: number): Promise<Outcome | undefined> => {
@@ -139,7 +139,7 @@ function stripRows(
     if (lane === undefined) throw new RangeError("there is no such lane");
     await works.take();
     // Servers ignore such a copy by now, and who can write the table may have planted it. Migrate makes it count, if asked.
-    const inspection = await patiently(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
+    const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
     return inspection === "differs" ? COPY_DIFFERS : removeCopy({ ...names, issuer }, row, lane);
   };
 
@@ -152,7 +152,7 @@ function stripRows(
       if (record === "refused") return REFUSED;
       if (record === "in_use") return IN_USE;
       // oxlint-disable-next-line no-await-in-loop
-      if (isBare(record) || (await patiently(() => withoutCopy(record, lane.records)))) return STRIPPED;
+      if (isBare(record) || (await retry(() => withoutCopy(record, lane.records)))) return STRIPPED;
     }
     return IN_USE;
   };
@@ -161,12 +161,12 @@ function stripRows(
   const removeExpired = async (row: Row): Promise<Outcome | undefined> => {
     await works.take();
     const expected = expectAsRead(row.attributes, ["ttl", "version", "status", ...COPY_ATTRIBUTES]);
-    const removed = await patiently(() => rows.delete(row.key, expected));
+    const removed = await retry(() => rows.delete(row.key, expected));
     return removed === "deleted" ? EXPIRED_DELETED : IN_USE;
   };
 
   return {
-    mayGoOn: async () => (await patiently(() => olderReadersUntil({ rows, now }))) === undefined,
+    mayGoOn: async () => (await retry(() => olderReadersUntil({ rows, now }))) === undefined,
     visit: async (row, known, { lane }) => {
       const isLeased = known.kind === "both" && leasedUntil(row) > now();
       if (!isLeased) return stripOne(row, known, lane);
@@ -181,11 +181,11 @@ function stripRows(
       /* oxlint-disable no-await-in-loop */
       for (const { key } of waiting) {
         if (signal.aborted) return outcomes;
-        let row = await patiently(() => rows.get(key));
+        let row = await retry(() => rows.get(key));
         const pause = row === undefined ? 0 : Math.min(LONGEST_LEASE_SECONDS, leasedUntil(row) - now());
         if (pause > 0) {
           await sleep(pause * 1000);
-          row = await patiently(() => rows.get(key));
+          row = await retry(() => rows.get(key));
         }
         if (row === undefined) continue;
         const isLeased = leasedUntil(row) > now();

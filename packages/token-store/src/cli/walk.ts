@@ -26,7 +26,7 @@ export interface CommandDeps {
 }
 
 export interface Pace {
-  readonly patiently: Patiently;
+  readonly retry: Retry;
   /** Rows looked at. */
   readonly looks: Throttle;
   /** Rows worked on: opened, or read and written. */
@@ -43,7 +43,7 @@ export const LANES = 8;
 
 export function paceOf(rate: number, deps: CommandDeps): Pace {
   return {
-    patiently: patience({ ...deps, onWait: (wait) => deps.report({ event: "waiting", ...wait }) }),
+    retry: retryOutages({ ...deps, onWait: (wait) => deps.report({ event: "waiting", ...wait }) }),
     looks: throttle(rate * LOOKS_PER_WORK, deps),
     works: throttle(rate, deps),
   };
@@ -56,7 +56,7 @@ export function paceOf(rate: number, deps: CommandDeps): Pace {
 export async function walk(
   { from, pageRows }: { readonly from?: string | undefined; readonly pageRows: number },
   visit: (rows: readonly Row[], next: string | undefined) => Promise<boolean>,
-  pace: Pick<Pace, "patiently" | "looks">,
+  pace: Pick<Pace, "retry" | "looks">,
   { rows, signal }: Pick<CommandDeps, "rows" | "signal">,
 ): Promise<boolean> {
   let cursor = from;
@@ -65,7 +65,7 @@ export async function walk(
   while (!signal.aborted) {
     await pace.looks.take(pageRows);
     const at = cursor === undefined ? {} : { cursor };
-    const page = await pace.patiently(() => rows.scan({ limit: pageRows, ...at }));
+    const page = await pace.retry(() => rows.scan({ limit: pageRows, ...at }));
     if (!(await visit(page.rows, page.cursor))) return false;
     cursor = page.cursor;
     if (cursor === undefined) return !signal.aborted;
@@ -102,25 +102,25 @@ export async function inLanes<Item>(
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** Since the last answer. Then the command ends, and says how it goes on. */
-const PATIENCE_MS = 30 * 60_000;
+const LONGEST_OUTAGE_MS = 30 * 60_000;
 
 /** Resolves after so many milliseconds, and at once when the command is told to stop. */
 type Sleep = (ms: number) => Promise<void>;
 
-export interface PatienceDeps {
+export interface RetryDeps {
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
   /** Told of every pause. `detail` is for the operator and holds no secret. */
   readonly onWait: (wait: { readonly reason: string; readonly detail: string; readonly seconds: number }) => void;
 }
 
-export type Patiently = <T>(call: () => Promise<T>) => Promise<T>;
+export type Retry = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * @returns a function that calls until it gets an answer. All calls wait for one outage together. It
- *   throws the outage itself when patience or the command ends, and what is no outage at once
+ *   throws the outage itself when the outage lasts too long or the command ends, and what is no outage at once
  */
-function patience({ sleep, signal, onWait }: PatienceDeps): Patiently {
+function retryOutages({ sleep, signal, onWait }: RetryDeps): Retry {
   let pause = FIRST_PAUSE_MS;
   let waited = 0;
   let waiting: Promise<void> | undefined;
@@ -141,7 +141,7 @@ function patience({ sleep, signal, onWait }: PatienceDeps): Patiently {
         [pause, waited] = [FIRST_PAUSE_MS, 0];
         return answer;
       } catch (error) {
-        if (!isOutage(error) || waited >= PATIENCE_MS || signal.aborted) throw error;
+        if (!isOutage(error) || waited >= LONGEST_OUTAGE_MS || signal.aborted) throw error;
         // oxlint-disable-next-line no-await-in-loop
         await (waiting ??= wait(error));
       }

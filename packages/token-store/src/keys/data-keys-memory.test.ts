@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
-import { MAX_WAITING, PATIENCE_MS } from "./data-keys-queue.ts";
+import { MAX_WAITING, DATA_KEY_TIMEOUT_MS } from "./data-keys-queue.ts";
 import { type CountingWrapper, countingWrapper } from "../testing/counting-wrapper.ts";
 
 const CONTEXT = { purpose: "tokens" };
@@ -60,7 +60,7 @@ describe("bar#TS-13 the way to the key service", () => {
       () => undefined,
       (error: unknown) => error,
     );
-    await vi.advanceTimersByTimeAsync(PATIENCE_MS);
+    await vi.advanceTimersByTimeAsync(DATA_KEY_TIMEOUT_MS);
     expect((await results).filter(({ status }) => status === "rejected")).toHaveLength(100);
     expect(await late).toMatchObject({ status: 503, extras: { reason: "kms_unavailable" } });
     expect(service.state).toMatchObject({ opened: 20, made: 0 });

@@ -6,7 +6,7 @@ import { createTurns } from "@oauth-broker/oauth-core";
 import { kmsUnavailable } from "./kms-errors.ts";
 
 /** Callers are answered within five seconds, also where the service takes nine. */
-export const PATIENCE_MS = 4900;
+export const DATA_KEY_TIMEOUT_MS = 4900;
 export const MAX_WAITING = 1000;
 
 export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
@@ -25,14 +25,14 @@ export function callQueue(maxConcurrency: number): CallQueue {
     refusal: (why) =>
       why === "full" ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`) : tooLate(),
   });
-  return (call) => turns.run("", { timeoutMs: PATIENCE_MS }, call);
+  return (call) => turns.run("", { timeoutMs: DATA_KEY_TIMEOUT_MS }, call);
 }
 
 /** Waits for a call that others may wait for as well; the call goes on when this caller gives up. */
-export async function patiently<T>(call: Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(tooLate()), PATIENCE_MS);
+    timer = setTimeout(() => reject(tooLate()), DATA_KEY_TIMEOUT_MS);
   });
   try {
     return await Promise.race([call, late]);
@@ -42,5 +42,7 @@ export async function patiently<T>(call: Promise<T>): Promise<T> {
 }
 
 function tooLate(): Error {
-  return kmsUnavailable(`no data key within ${PATIENCE_MS} ms: the key service is slow, or asked for too many at once`);
+  return kmsUnavailable(
+    `no data key within ${DATA_KEY_TIMEOUT_MS} ms: the key service is slow, or asked for too many at once`,
+  );
 }

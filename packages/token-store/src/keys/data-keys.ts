@@ -4,7 +4,7 @@
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { type DataKey, type KeptKey, type KeptKeyLimits, keptKeys } from "./data-keys-kept.ts";
-import { callQueue, patiently } from "./data-keys-queue.ts";
+import { callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
 export interface DataKeys {
   /** @param uses how many fields will be sealed with it. @throws OAuthError temporarily_unavailable, reason `kms_unavailable` */
@@ -79,13 +79,13 @@ export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOpti
   };
 
   /** Whoever waited for a key may use it, whatever became of it in the cache meanwhile; only its uses are counted. */
-  const arrival = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
+  const counted = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
     // None is fine: a row that lost its fields is for the reader of rows to refuse.
     if (!(uses >= 0 && uses <= bounds.maxUses)) throw new TypeError(`a data key has at most ${bounds.maxUses} uses`);
     for (;;) {
       // Each round ends here or has others use up a whole key.
       // oxlint-disable-next-line no-await-in-loop
-      const key = await patiently(call());
+      const key = await withTimeLimit(call());
       if (key.uses + uses <= bounds.maxUses) {
         key.uses += uses;
         return key;
@@ -96,12 +96,12 @@ export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOpti
   return {
     toSeal: (uses) => {
       if (current !== undefined && kept.use(current, uses)) return current.forSealing;
-      return arrival(uses, () => (making ??= make()));
+      return counted(uses, () => (making ??= make()));
     },
     toOpen: (wrapped, uses) => {
       const key = kept.get(wrapped);
       if (key !== undefined && kept.use(key, uses)) return key.forOpening;
-      return arrival(uses, () => opened(wrapped)).then(({ dataKey }) => dataKey);
+      return counted(uses, () => opened(wrapped)).then(({ dataKey }) => dataKey);
     },
     isStale: (wrapped) => keys.isStale?.(wrapped) ?? false,
     close: () => kept.close(),

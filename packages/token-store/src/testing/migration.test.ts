@@ -45,7 +45,7 @@ const MIGRATE_KILLS = 20;
 const STRIP_KILLS = 20;
 /** Twenty runs of half of it take a busy machine through the table. */
 const LONGEST_RUN_MS = 3000;
-const PATIENCE_MS = 300_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 let engine: DynamoDbEngine;
 let kms: KmsServer;
@@ -62,7 +62,7 @@ afterAll(async () => {
 describe("a table with 10,000 users", () => {
   it(
     "bar#TS-15 bar#TS-10 comes from plaintext to ciphertext under load, the command killed again and again, and nothing is lost",
-    { timeout: PATIENCE_MS },
+    { timeout: TEST_TIMEOUT_MS },
     async () => {
       const random = seeded(SEED);
       const [table, keyId] = [await engine.createTable(), kms.createKey()];

@@ -65,8 +65,8 @@ export function compose(
 ): { readonly records: TokenRecords; readonly refresh: Refresh; readonly now: () => number; close(): Promise<void> } {
   const { endpoint, region, table, deadlineMs = 2500, requestTimeoutMs, keyFile, clockOffset = 0 } = settings;
   const now = (): number => systemClock() + clockOffset;
-  const patience = requestTimeoutMs === undefined ? { deadlineMs } : { deadlineMs, requestTimeoutMs };
-  const rows = dynamodbTokenRows({ endpoint, region, table, ...patience });
+  const timeouts = requestTimeoutMs === undefined ? { deadlineMs } : { deadlineMs, requestTimeoutMs };
+  const rows = dynamodbTokenRows({ endpoint, region, table, ...timeouts });
   const keys = localKeyWrapper({ path: keyFile });
   const dataKeys = createDataKeys({ keys, context: dataKeyContext({ environment: "test", table }), now });
   const inner = createTokenRecords({ rows, dataKeys, mode: encrypted, environment: "test", now });

@@ -45,7 +45,7 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
       logFile: logFileOf(context.config, name),
       system: systemVariables(environment),
       onStep: (step) => context.say(`• ${step}`),
-      onCheck: (check) => context.say(toldCheck(check)),
+      onCheck: (check) => context.say(describeCheck(check)),
     });
     return await keepRunning(await deploying, taken.lease, context);
   } catch (error) {
@@ -84,7 +84,7 @@ function outcomeOf({ connector, test }: Deployed): Readonly<Record<string, strin
   return { state: connector.state, test: test.outcome, ...(isServed ? { url: connector.serverUrl } : {}) };
 }
 
-function toldCheck({ outcome, said, remedy }: Check): string {
+function describeCheck({ outcome, said, remedy }: Check): string {
   const mark = { passed: "✓", client_missing: "○", failed: "✗" }[outcome];
   return remedy === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${remedy}`;
 }

@@ -28,17 +28,17 @@ export interface TestDeps {
 export async function testConnection(subject: Subject, { fetch, onCheck }: TestDeps): Promise<ConnectionTest> {
   const checks: Check[] = [];
   const check = async <T>(name: CheckName, make: () => Promise<{ readonly said: string; readonly value?: T }>) => {
-    const told = (one: Check): void => {
+    const report = (one: Check): void => {
       checks.push(one);
       onCheck?.(one);
     };
     try {
       const { said, value } = await make();
-      told({ name, outcome: "passed", said });
+      report({ name, outcome: "passed", said });
       return value;
     } catch (error) {
       if (!isFault(error)) throw error;
-      told({ name, outcome: error.outcome, said: error.message, remedy: error.remedy });
+      report({ name, outcome: error.outcome, said: error.message, remedy: error.remedy });
       throw error;
     }
   };

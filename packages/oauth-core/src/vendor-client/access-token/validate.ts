@@ -138,8 +138,8 @@ async function userOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const members = accountIdentity(vendor);
-  const isTold = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
-  if (identity !== undefined && isTold && (!isOfUnknownType || members === undefined))
+  const isIdentified = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
+  if (identity !== undefined && isIdentified && (!isOfUnknownType || members === undefined))
     return identityOf(answer, identity);
   if (members === undefined) throw identityMissing("the check of the token names nobody");
   const found = await account(vendor, { accessToken }, deps, signal).catch((error: unknown) => {

@@ -1,0 +1,46 @@
+/** The words that docs/glossary.md refuses, held against every name that product code declares. */
+import type { Violation } from "./boundaries.ts";
+import type { SourceFile } from "./sources.ts";
+
+const HEADING = "## Not these words";
+
+/** @returns the left column of the glossary's last table, each word with what to say in its place */
+export function readRefusedWords(glossary: string): Map<string, string> {
+  const table = glossary.split(HEADING)[1] ?? "";
+  const rows = table.split("\n").flatMap((line) => {
+    const cells = /^\| ([^|]+) \| ([^|]+) \|$/.exec(line);
+    return cells === null ? [] : [[cells[1] ?? "", cells[2] ?? ""] as const];
+  });
+  return new Map(
+    rows
+      .filter(([not]) => not !== "not" && !not.startsWith("---"))
+      .flatMap(([not, but]) => not.split(", ").map((word) => [word, but] as const)),
+  );
+}
+
+/** @throws Error where the glossary has no such table: then nothing would be checked */
+export function checkWords(files: readonly SourceFile[], glossary: string): Violation[] {
+  const refused = readRefusedWords(glossary);
+  if (refused.size === 0) throw new Error(`docs/glossary.md has no table under "${HEADING}"`);
+  return files
+    .filter(({ kind }) => kind === "product")
+    .flatMap(({ path, names }) =>
+      [...names].flatMap((name) =>
+        wordsOf(name).flatMap((word) => {
+          const but = refused.get(word);
+          return but === undefined
+            ? []
+            : [{ rule: "words", path, line: 1, message: `${name}: not ${word} but ${but}` }];
+        }),
+      ),
+    );
+}
+
+/** `isHTTPLayer` → is, http, layer; `MAX_FILES` → max, files. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase()
+    .split("_");
+}
