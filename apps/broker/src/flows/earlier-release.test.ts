@@ -89,6 +89,17 @@ it("a connection of then refreshes, and the answer it already got is replayed wi
   expect((await refresh("rt-2")).body["access_token"]).toBe("new-1");
 });
 
+it("a process of then reads the flows of now: the same format version, and every field it knows", async () => {
+  const broker = await testBroker();
+  const { body } = await broker.push();
+  const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
+  const now = (await broker.deps.records.get(flowKey(flowId)))?.data ?? {};
+  const then = golden.records.find(({ kind, stage }) => kind === "flow" && stage === "pushed");
+  const known = JSON.parse(then?.data ?? "{}") as Record<string, unknown>;
+  expect(now["v"]).toBe(known["v"]);
+  expect(Object.keys(known).filter((name) => !Object.hasOwn(now, name))).toEqual([]);
+});
+
 /**
  * Vendors that callers name had callback paths beneath /v1/callback, or that one itself. A path of
  * ours beneath another is a hole, so these flows are the exception: they end, and the client starts

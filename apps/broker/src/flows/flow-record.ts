@@ -10,7 +10,8 @@ import { callbackPath } from "../vendor/callback-path.ts";
 export const TIMELINE_SECONDS = 3600;
 
 export interface Flow extends FlowRecord {
-  readonly v: 2;
+  /** A release that knows neither `purpose` nor `path` reads it too. */
+  readonly v: 1;
   readonly clientId: string;
   readonly redirectUri: string;
   /** PKCE #1. */
@@ -44,12 +45,12 @@ export function flowKey(flowId: string): RecordKey {
 
 /** @throws OAuthError server_error for a record of a format this release does not know */
 export function asFlow({ data }: StoredRecord): Flow {
-  if (data["v"] === 2) return data as unknown as Flow;
   if (data["v"] !== 1) throw new OAuthError("server_error", "This flow was written by another release");
-  // Of 0.1.0, which kept the context of the path and had one purpose.
+  const flow = data as unknown as Flow;
+  if (data["path"] !== undefined) return flow;
+  // Of 0.1.0, which had one purpose, and the context of the path.
   const { context } = data;
-  const path = callbackPath(typeof context === "string" ? context : undefined);
-  return { ...(data as unknown as Flow), v: 2, purpose: "client", path };
+  return { ...flow, purpose: "client", path: callbackPath(typeof context === "string" ? context : undefined) };
 }
 
 export function asData(flow: Partial<Flow>): JsonObject {

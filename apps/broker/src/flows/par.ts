@@ -32,7 +32,7 @@ export async function pushRequest(
   const { requestUri, lifetimeSeconds } = await deps.flows.push(
     flowId,
     {
-      v: 2,
+      v: 1,
       purpose: "client",
       path: choice.callbackPath,
       clientId: client.clientId,
