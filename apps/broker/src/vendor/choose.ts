@@ -1,6 +1,7 @@
 /**
  * Which vendor, whose credentials, which endpoints: decided once when a flow begins, and again in the same words on every later
- * leg, refresh and revocation. Nothing is sent anywhere before the caller may use the vendor, and those credentials there, at all.
+ * leg, refresh and revocation. Nothing is sent before the caller may use the vendor, and the broker's credentials
+ * there. A client id of the broker's that a caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
 import { connectionContext, type Parameters, type VendorCredentials, withClientId } from "@oauth-broker/oauth-core";
 import type { ClientConfig, VendorConfig } from "../config.ts";

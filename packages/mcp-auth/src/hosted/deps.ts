@@ -1,5 +1,5 @@
 /**
- * What hosted mode is made of, bound once in app.ts. Functions take the part they use with `Pick`.
+ * What hosted mode is made of, bound once in hosted.ts. Functions take the part they use with `Pick`.
  */
 import type { Clock, Fetch, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
 import type { TokenStore } from "@oauth-broker/token-store";
@@ -19,8 +19,8 @@ export interface HostedDeps {
   readonly sessions: Sessions;
   readonly vendorClient: VendorClient;
   /**
-   * For Client ID Metadata Documents: that of egress.ts which reaches public addresses alone, and
-   * reads little.
+   * For Client ID Metadata Documents: `fetchUntrusted` of an egress that reads little
+   * (clients/metadata-document.ts): public addresses, loopback only where it is permitted.
    */
   readonly fetchDocument: Fetch;
 }

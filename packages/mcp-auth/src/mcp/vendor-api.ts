@@ -19,7 +19,7 @@ export interface VendorApiDeps {
   readonly names: { readonly id: string; readonly name: string };
   readonly apiHosts: readonly string[];
   readonly allowLoopback: boolean;
-  /** That of egress.ts, with room for what APIs answer. */
+  /** That of an egress, with room for what APIs answer. */
   readonly fetch: Fetch;
   readonly vendorClient: Pick<VendorClient, "account">;
 }

@@ -96,7 +96,7 @@ export async function discardTokens(
   await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens)).catch(() => undefined);
 }
 
-/** The one place where a vendor's code is spent. @throws OAuthError as VendorClient.redeemCode */
+/** The one place of the engine where a vendor's code is spent. @throws OAuthError as VendorClient.redeemCode */
 export async function redeemAtVendor(
   {
     flowId,

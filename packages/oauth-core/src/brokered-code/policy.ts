@@ -86,7 +86,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
   readonly kind: string;
   /**
    * @returns the record's fields in the present format; undefined where it is not of this deployment
-   * @throws OAuthError server_error for a format of another release
+   * @throws OAuthError server_error for a format that this release does not know
    */
   parse(record: StoredRecord): Flow | undefined;
   readonly state: FlowState<Flow>;

@@ -1,5 +1,6 @@
 /**
- * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed. The client is authenticated, or
+ * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed, unless the
+ * vendor wants that at the callback (`redeem_at: callback`). The client is authenticated, or
  * named where it is public. Before it: callback.ts.
  */
 import { type Handle, parseHandle } from "../authorization-server/handle.ts";

@@ -1,7 +1,7 @@
 /**
  * Below which names can anyone register one of their own? The public suffix list says it, its
  * private section included: registries, and hosters whose customers pick the next label. Decides
- * which hosts belong to one party: placeholders.ts, site.ts, and the settings that name all hosts
+ * which hosts belong to one party: placeholders, registrable domains, and the settings that name all hosts
  * below a domain.
  */
 import { getPublicSuffix } from "tldts";

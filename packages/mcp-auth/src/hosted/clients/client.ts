@@ -6,7 +6,7 @@ import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
 
 export interface HostedClient {
   readonly clientId: string;
-  /** Compared character for character. */
+  /** Compared character for character; with the server's own callback the port on loopback is free. */
   readonly redirectUris: readonly string[];
 }
 

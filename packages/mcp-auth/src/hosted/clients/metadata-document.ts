@@ -1,7 +1,8 @@
 /**
  * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is
  * the https URL of its own description. Fetched from hosts of the operator's list only, over the
- * guarded egress that reaches public addresses alone, follows no redirect and reads five kilobytes.
+ * guarded egress that reaches public addresses (loopback only where it is permitted), follows no
+ * redirect and reads five kilobytes.
  * What is wrong is refused and never kept.
  */
 import {

@@ -2,7 +2,7 @@
  * What a server with its own callback decides for its flows, and the record of one. Its clients are
  * public, its vendor is one, and the vendor's tokens stay here: the client gets tokens of ours.
  */
-import { type StoredRecord, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
+import { OAuthError, type StoredRecord, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   createBrokeredCode,
@@ -36,10 +36,16 @@ export interface Authorization extends FlowRecord {
   readonly sealedCode?: string;
 }
 
-/** Format 2 had one purpose, one path, and no word on `iss`. */
+/**
+ * Format 2 had one purpose, one path, and no word on `iss`.
+ *
+ * @throws OAuthError server_error for a format this release does not know
+ */
 export function asAuthorization({ data }: StoredRecord): Authorization {
   const authorization = data as unknown as Authorization;
-  return data["v"] === 3 ? authorization : { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
+  if (data["v"] === 3) return authorization;
+  if (data["v"] !== 2) throw new OAuthError("server_error", "This sign-in was written by another release");
+  return { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
 }
 
 export type Flows = BrokeredCode<Authorization, FlowVendor>;

@@ -1,7 +1,7 @@
 /**
  * A vendor's fresh tokens become a session: who the user is, the user's link, tokens of ours for
  * the client. The vendor's code is spent by now, so whatever fails here is a flow to start again,
- * and tokens without a use are ended at the vendor.
+ * and tokens that could not be kept are ended at the vendor.
  */
 import {
   OAuthError,
