@@ -44,7 +44,7 @@ it("lists every field of an authorization and of a registered client", async () 
     const back = await fixture.browser().connect(client);
     expect((await fixture.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
     const declined = fixture.browser();
-    const state = (await declined.leave(client)).searchParams.get("state") ?? "";
+    const state = (await declined.approve(client)).searchParams.get("state") ?? "";
     await declined.get(`/callback?${new URLSearchParams({ error: "access_denied", state }).toString()}`);
     for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
   } finally {
