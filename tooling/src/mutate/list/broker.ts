@@ -115,7 +115,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     rows: ["ST-1"],
     file: `${ENGINE}/start.ts`,
     find: "    flow.clientId !== clientId\n",
-    replace: "    flow.clientId === undefined\n",
+    replace: "    flow.clientId === undefined ||\n    clientId === flow.requestHash\n",
     tests: [START],
   },
   {
