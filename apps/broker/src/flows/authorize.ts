@@ -24,7 +24,7 @@ import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
 import type { VendorChoice } from "../vendor/choose.ts";
 import { needsOwnerPage } from "../vendor/trust.ts";
-import { asData, type Flow, flowKey, FORGOTTEN } from "./flow-record.ts";
+import type { Flow } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
 
@@ -79,7 +79,6 @@ async function findPending(
   const request = { requestUri: parameters.require("request_uri"), clientId: parameters.require("client_id") };
   const pushed = await flows.findPushed(request, cookieHeader, trace);
   const { flow, handle } = pushed;
-  trace.credentialsId = flow.credentialsId;
   const client = await clients.find(flow.clientId);
   if (client === undefined) throw refusePage(trace, "client_unknown");
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
@@ -137,17 +136,12 @@ function readDecision(form: Parameters, trace: Trace): "approve" | "deny" {
 }
 
 async function deny(
-  { handle, flow, to }: PendingRequest,
-  { records, issuer, now }: Pick<Deps, "records" | "issuer" | "now">,
+  pending: PendingRequest,
+  { flows, issuer }: Pick<LegDeps, "flows" | "issuer">,
   trace: Trace,
 ): Promise<Answer> {
-  const failed = { at: now(), leg: "authorize", reason: "access_denied" } as const;
-  const { outcome } = await records.advance(
-    flowKey(handle.flowId),
-    { stage: "pushed", expect: { requestHash: handle.hash, clientId: flow.clientId } },
-    { stage: "failed", set: asData({ failed }), remove: FORGOTTEN.atEnd },
-  );
-  if (outcome !== "moved") throw refusePage(trace, "request_uri_used");
+  const { handle, to } = pending;
+  await flows.decline(pending, trace);
   const answer = refuseToClient(
     new OAuthError("access_denied", "The user declined before leaving for the vendor"),
     to,

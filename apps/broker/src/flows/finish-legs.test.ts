@@ -355,14 +355,15 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen.at(-1)?.url).toBe("https://acme.example/revoke");
   });
 
-  it("bar#XA-1 tells the client which credentials the vendor refused", async () => {
+  it("bar#XA-1 names to client and operator the credentials that the vendor refused", async () => {
     const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
-    const { park, redeem } = await testBroker({ vendorAnswers });
+    const { park, redeem, lines } = await testBroker({ vendorAnswers });
     expect((await redeem(await park())).body).toMatchObject({
       error: "vendor_credentials_rejected",
       credentials_source: "shared",
       vendor_error: "invalid_client",
     });
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ route: "/v1/token", credentials_id: "2026" });
   });
 
   it("writes the flow's end into its timeline, without anything secret", async () => {

@@ -2,7 +2,7 @@
  * The record of one flow: the engine's fields, and which vendor it is of with whose credentials. Fields, lifetimes and who can
  * open what: docs/storage-schema.md.
  */
-import { type JsonObject, OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
 import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
 import { callbackPath } from "../vendor/callback-path.ts";
 
@@ -51,10 +51,6 @@ export function asFlow({ data }: StoredRecord): Flow {
   // Of 0.1.0, which had one purpose, and the context of the path.
   const { context } = data;
   return { ...flow, purpose: "client", path: callbackPath(typeof context === "string" ? context : undefined) };
-}
-
-export function asData(flow: Partial<Flow>): JsonObject {
-  return flow;
 }
 
 const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams", "vendorSecret"] as const;

@@ -19,7 +19,6 @@ export async function redeemBrokerCode(
 ): Promise<TokenAnswer> {
   const redeemed = await deps.flows.redeem(parameters, clientId, trace); //             1  the vendor's tokens, once
   const { tokens, vendor: choice, callbackData } = redeemed;
-  trace.credentialsId = choice.credentials.id;
   const account = await accountOf(tokens, choice, trace); //                            2  whose they are, where it can be known
   const connection = sealConnection(connectionOf(choice, account), clientId, deps); //  3  names what minted them
   return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);

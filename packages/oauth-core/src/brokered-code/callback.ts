@@ -12,7 +12,8 @@ import type { Trace } from "../service/http-layer.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
-import type { Engine, FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
+import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
+import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
 export interface CallbackRequest {
@@ -55,9 +56,11 @@ export async function answerCallback(request: CallbackRequest, engine: Engine, t
 //= bar#CB-7
 async function findStarted(
   { parameters, cookieHeader, path }: CallbackRequest,
-  { deps: { records, issuer, now }, policy }: Engine,
+  engine: Engine,
   trace: Trace,
 ): Promise<StartedFlow> {
+  const { records, issuer, now } = engine.deps;
+  const { policy } = engine;
   //= bar#CB-1
   const value = parameters.get("state");
   if (value === undefined) throw policy.refuse(trace, "state_missing");
@@ -66,12 +69,11 @@ async function findStarted(
   const { flowId } = state;
   trace.flowId = flowId;
   // The expired ones too: the page can then lead back to the client they belonged to.
-  const record = await records.get({ kind: policy.kind, id: flowId }, { includeExpired: true });
+  const record = await records.get(keyOf(flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (record === undefined || flow === undefined) throw policy.refuse(trace, "flow_unknown");
   if (!state.isOf(flow)) throw policy.refuse(trace, "state_invalid");
-  if (flow.clientId !== undefined) trace.clientId = flow.clientId;
-  trace.vendor = flow.vendor;
+  nameFlow(trace, flow);
   //= bar#XA-1
   //= bar#XA-4
   if (flow.path !== path) throw policy.refuse(trace, "path_mismatch");
@@ -97,9 +99,7 @@ async function returnOf(
 
 //= bar#XA-5
 async function vendorOf({ flowId, flow }: StartedFlow, { policy }: Engine, trace: Trace): Promise<FlowVendor> {
-  const vendor = await policy.vendorOf({ leg: "callback", flowId, flow }, trace);
-  trace.credentialsId = vendor.credentials.id;
-  return vendor;
+  return policy.vendorOf({ leg: "callback", flowId, flow }, trace);
 }
 
 function readAnswer(
@@ -146,15 +146,9 @@ async function fail(
   stage: "started" | "redeeming",
   { flowId, expect }: StartedFlow,
   reason: string,
-  { deps: { records, now }, policy }: Engine,
+  engine: Engine,
 ): Promise<boolean> {
-  const failed = { at: now(), leg: "callback", reason } as const;
-  const { outcome } = await records.advance(
-    { kind: policy.kind, id: flowId },
-    { stage, expect },
-    { stage: "failed", set: flowData({ failed }), remove: policy.forgotten.atEnd },
-  );
-  return outcome === "moved";
+  return failFlow({ flowId, stage, expect }, { leg: "callback", reason }, engine);
 }
 
 async function relayError(
@@ -207,31 +201,29 @@ async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, tra
 
 /** The state is spent before the vendor's code leaves us: a crash in between loses the flow and never uses the code twice. */
 //= bar#CB-17
-async function spendState(
-  { flowId, expect }: OpenFlow,
-  { deps: { records }, policy }: Engine,
-  trace: Trace,
-): Promise<void> {
-  const spent = await records.advance(
-    { kind: policy.kind, id: flowId },
+async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: Trace): Promise<void> {
+  const spent = await engine.deps.records.advance(
+    keyOf(flowId, engine),
     { stage: "started", expect },
     { stage: "redeeming", set: {} },
   );
-  if (spent.outcome !== "moved") throw policy.refuse(trace, "state_replayed");
+  if (spent.outcome !== "moved") throw engine.policy.refuse(trace, "state_replayed");
 }
 
 async function finishHere(
   redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>,
-  { deps: { records, now, issuer }, policy }: Engine,
+  engine: Engine,
   trace: Trace,
 ): Promise<Answer> {
+  const { records, now, issuer } = engine.deps;
+  const { policy } = engine;
   const { flowId, expect } = redeemed;
   if (policy.finishAtCallback === undefined)
     throw new OAuthError("server_error", "Flows end at the token endpoint here");
   const answer = await policy.finishAtCallback(redeemed, trace);
   await records
     .advance(
-      { kind: policy.kind, id: flowId },
+      keyOf(flowId, engine),
       { stage: "redeeming", expect },
       { stage: "spent", set: flowData({ spentAt: now() }), remove: policy.forgotten.atEnd },
     )

@@ -11,12 +11,10 @@ import { answerCallback, type CallbackRequest } from "./callback.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
-import { findPushed, type StartRequest, type PushedFlow, pushFlow, startFlow } from "./start.ts";
+import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer } from "./answer.ts";
-export type { CallbackRequest } from "./callback.ts";
-export { codeLifetimeSeconds } from "./park.ts";
 export type {
   FlowDeps,
   FlowPolicy,
@@ -25,14 +23,12 @@ export type {
   FlowVendor,
   Parked,
   Redeemed,
-  StateTimes,
   VendorQuestion,
 } from "./policy.ts";
-export { CODE_SECONDS, FLOW_SECONDS, flowData, REQUEST_URI_SECONDS } from "./record.ts";
-export type { FlowRecord, FlowStage, Purpose } from "./record.ts";
+export type { FlowRecord } from "./record.ts";
 export { challengeFor, flowSecrets, isIdTokenDue } from "./secrets.ts";
 export type { FlowKeys, FlowSecrets } from "./secrets.ts";
-export type { StartRequest, PushedFlow } from "./start.ts";
+export type { PushedFlow } from "./start.ts";
 export { HANDLE_STATE } from "./state.ts";
 
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
@@ -52,6 +48,8 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     cookieHeader: string | undefined,
     trace: Trace,
   ): Promise<PushedFlow<Flow>>;
+  /** The user said no before the browser left. @throws OAuthError for the 400 page where the flow went on meanwhile */
+  decline(pushed: PushedFlow<Flow>, trace: Trace): Promise<void>;
   /** As the policy says. @throws OAuthError where it is not the one the flow began with any more */
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
   /** Sends the browser to the vendor. @param set what else the record keeps from now on @throws OAuthError for the 400 page */
@@ -75,11 +73,12 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
   policy: FlowPolicy<Flow, Vendor>,
 ): BrokeredCode<Flow, Vendor> {
   // The legs know what all flows have; what they get from the app's policy they hand back to it.
-  const engine = { deps, policy: policy as unknown as FlowPolicy<FlowRecord, FlowVendor> };
+  const engine = { deps, policy: policy as FlowPolicy<FlowRecord, FlowVendor> };
   return {
     push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),
     findPushed: (request, cookieHeader, trace) =>
       findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
+    decline: (pushed, trace) => declinePushed(pushed, engine, trace),
     vendorOf: (question, trace) => policy.vendorOf(question, trace),
     start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),

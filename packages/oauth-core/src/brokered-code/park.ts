@@ -9,7 +9,8 @@ import type { Trace } from "../service/http-layer.ts";
 import { grantRevocation } from "../vendor-client/token/revoke.ts";
 import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
-import type { Engine, FlowVendor, Parked } from "./policy.ts";
+import { type Engine, keyOf } from "./engine.ts";
+import type { FlowVendor, Parked } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ToPark {
@@ -35,14 +36,15 @@ export function codeLifetimeSeconds({
 /** started → parked. @throws OAuthError for the 400 page when another answer was faster */
 export async function parkCode(
   { flowId, expect, vendor, answer, code }: ToPark,
-  { deps: { records, now }, policy }: Engine,
+  engine: Engine,
   trace: Trace,
 ): Promise<void> {
+  const { deps, policy } = engine;
   const sealed = await policy.seal({ kind: "code", ...answer, ...keptOf(vendor, policy) }, code);
-  const at = now();
+  const at = deps.now();
   const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
-  const { outcome } = await records.advance(
-    { kind: policy.kind, id: flowId },
+  const { outcome } = await deps.records.advance(
+    keyOf(flowId, engine),
     { stage: "started", expect },
     {
       stage: "parked",
@@ -63,10 +65,11 @@ export async function parkCode(
 //= bar#CB-17
 export async function parkTokens(
   { flowId, expect, vendor, answer, code, tokens }: ToPark & { readonly tokens: VendorTokens },
-  { deps: { records, now }, policy }: Engine,
+  engine: Engine,
 ): Promise<void> {
+  const { deps, policy } = engine;
   const { callbackData } = answer;
-  const at = now();
+  const at = deps.now();
   const stored = await write().catch(() => undefined);
   if (stored?.outcome === "moved") return;
   await discardTokens(tokens, vendor);
@@ -75,8 +78,8 @@ export async function parkTokens(
   async function write() {
     const sealed = await policy.seal({ kind: "tokens", tokens, callbackData, ...keptOf(vendor, policy) }, code);
     const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
-    return records.advance(
-      { kind: policy.kind, id: flowId },
+    return deps.records.advance(
+      keyOf(flowId, engine),
       { stage: "redeeming", expect },
       { stage: "parked", set: flowData(set), remove: policy.forgotten.whenParked, expiresAt: at + CODE_SECONDS },
     );

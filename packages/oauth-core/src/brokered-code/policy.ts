@@ -101,7 +101,6 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
   /** The same vendor, endpoints and credentials that the flow began with. @throws OAuthError where they are not the same any more */
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
   /** Whether the browser that started must come back, by its cookie. Without it the client has to bind the browser itself. */
-  //= bar#CB-7
   bindsBrowser(flow: Flow): boolean;
   /** What must wait with the code besides it. */
   keep?(vendor: Vendor): Parked["kept"];
@@ -118,14 +117,8 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
   readonly rememberSeconds?: number;
   /** A code came again. */
   replayed?(flow: Flow): Promise<void>;
-  /** Flows that end at the callback: keeps the tokens and answers the browser. */
+  /** Flows that end at the callback: keeps the tokens and answers the browser. Where it throws, it has ended what it did not keep. */
   finishAtCallback?(redeemed: Redeemed<Flow, Vendor>, trace: Trace): Promise<Answer>;
   /** The 400 page: it says the same to everyone; the reason goes to the log and the counters. */
   refuse(trace: Trace, reason: FlowRefusal, cause?: unknown): OAuthError;
-}
-
-/** What the legs share; the app's own types come back at index.ts. */
-export interface Engine {
-  readonly deps: FlowDeps;
-  readonly policy: FlowPolicy<FlowRecord, FlowVendor>;
 }

@@ -31,6 +31,8 @@ export interface FlowRecord {
   /** Of the callback: the answer counts at this path of ours alone. */
   readonly path: string;
   readonly vendor: string;
+  /** Of ours there, for the log. */
+  readonly credentialsId?: string;
   readonly scope: readonly string[];
   /** The client that gets the code, its redirect URI, its own `state` and PKCE #1; absent where the flow ends at the callback. */
   readonly clientId?: string;

@@ -12,7 +12,8 @@ import type { StoredRecord } from "../ports.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { VendorTokens } from "../vendors/vendor.ts";
 import { discardTokens, redeemAtVendor } from "./park.ts";
-import type { Engine, FlowVendor, Parked, Redeemed } from "./policy.ts";
+import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
+import type { FlowVendor, Parked, Redeemed } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ParkedFlow {
@@ -45,34 +46,30 @@ export async function rememberSpent(
   flowId: string,
   { codeHash = "" }: FlowRecord,
   set: object,
-  { deps: { records, now }, policy }: Engine,
+  engine: Engine,
 ): Promise<void> {
-  await records
+  await engine.deps.records
     .advance(
-      { kind: policy.kind, id: flowId },
+      keyOf(flowId, engine),
       { stage: "spent", expect: { codeHash } },
-      { stage: "redeemed", set: flowData(set), ...rememberedUntil(now(), policy) },
+      { stage: "redeemed", set: flowData(set), ...rememberedUntil(engine) },
     )
     .catch(() => undefined);
 }
 
 //= rfc6749#4.1.3
 //= bar#XA-8
-async function findParked(
-  parameters: Parameters,
-  clientId: string,
-  { deps: { records }, policy }: Engine,
-  trace: Trace,
-): Promise<ParkedFlow> {
+async function findParked(parameters: Parameters, clientId: string, engine: Engine, trace: Trace): Promise<ParkedFlow> {
+  const { deps, policy } = engine;
   const code = parseHandle(parameters.require("code"));
   if (code === undefined) throw codeRefused("not one of ours");
   trace.flowId = code.flowId;
-  const record = await records.get({ kind: policy.kind, id: code.flowId }, { includeExpired: true });
+  const record = await deps.records.get(keyOf(code.flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (record === undefined || flow === undefined) throw codeRefused("no such flow");
   if (flow.clientId !== clientId) throw codeRefused("issued to another client");
   if (!isSameText(flow.codeHash, code.hash)) throw codeRefused("no such code");
-  trace.vendor = flow.vendor;
+  nameFlow(trace, flow);
   return { code, record, flow };
 }
 
@@ -99,14 +96,8 @@ async function requireCodeVerifier(
 }
 
 async function burn(own: ParkedFlow, reason: string, engine: Engine, trace: Trace): Promise<void> {
-  const { records, now } = engine.deps;
-  const failed = { at: now(), leg: "token", reason } as const;
-  const burned = await records.advance(
-    keyOf(own, engine),
-    { stage: "parked", expect: expected(own) },
-    { stage: "failed", set: flowData({ failed }), remove: engine.policy.forgotten.atEnd },
-  );
-  if (burned.outcome === "moved") await discardParked(own, engine, trace);
+  const isBurned = await failFlow({ ...heldBy(own), stage: "parked" }, { leg: "token", reason }, engine);
+  if (isBurned) await discardParked(own, engine, trace);
 }
 
 //= bar#AS-4
@@ -153,17 +144,18 @@ async function vendorOf(
 }
 
 //= bar#AS-4
-async function spend(own: ParkedFlow, { deps: { records, now }, policy }: Engine): Promise<void> {
-  const at = now();
-  const spent = await records.advance(
-    { kind: policy.kind, id: own.code.flowId },
-    { stage: "parked", expect: expected(own) },
+async function spend(own: ParkedFlow, engine: Engine): Promise<void> {
+  const { deps, policy } = engine;
+  const { flowId, expect } = heldBy(own);
+  const spent = await deps.records.advance(
+    keyOf(flowId, engine),
+    { stage: "parked", expect },
     // A process that dies here leaves a code that is used up.
     {
       stage: "spent",
-      set: flowData({ spentAt: at }),
+      set: flowData({ spentAt: deps.now() }),
       remove: policy.forgotten.atEnd,
-      ...rememberedUntil(at, policy),
+      ...rememberedUntil(engine),
     },
   );
   if (spent.outcome === "moved") return;
@@ -187,15 +179,15 @@ async function redeem(own: ParkedFlow, parked: Parked, vendor: FlowVendor, engin
   }
 }
 
-/** The vendor's code still lives, as far as we know: the client may try again until ours expires. */
+/** The vendor's code still lives, as far as we know: the record is as it was, and the client may try again until its code expires. */
 //= bar#VR-5
-async function unspend(own: ParkedFlow, engine: Engine): Promise<boolean> {
-  const { record, flow } = own;
-  const set = flow.sealed === undefined ? {} : { sealed: flow.sealed };
+async function unspend({ code, record }: ParkedFlow, engine: Engine): Promise<boolean> {
+  const dropped = engine.policy.forgotten.atEnd.filter((name) => Object.hasOwn(record.data, name));
+  const set = Object.fromEntries(dropped.map((name) => [name, record.data[name]]));
   const restored = await engine.deps.records
     .advance(
-      keyOf(own, engine),
-      { stage: "spent", expect: { codeHash: own.code.hash } },
+      keyOf(code.flowId, engine),
+      { stage: "spent", expect: { codeHash: code.hash } },
       { stage: "parked", set: flowData(set), remove: ["spentAt"], expiresAt: record.expiresAt },
     )
     .catch(() => undefined);
@@ -203,29 +195,19 @@ async function unspend(own: ParkedFlow, engine: Engine): Promise<boolean> {
 }
 
 /** For the operator only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
-async function recordFailure(own: ParkedFlow, error: OAuthError, engine: Engine): Promise<void> {
-  const { records, now } = engine.deps;
-  const failed = { at: now(), leg: "token", reason: error.code } as const;
-  const { policy } = engine;
-  await records
-    .advance(
-      keyOf(own, engine),
-      { stage: "spent", expect: { codeHash: own.code.hash } },
-      { stage: "failed", set: flowData({ failed }), expiresAt: now() + (policy.rememberSeconds ?? CODE_SECONDS) },
-    )
-    .catch(() => undefined);
+async function recordFailure({ code }: ParkedFlow, error: OAuthError, engine: Engine): Promise<void> {
+  const spent = { flowId: code.flowId, stage: "spent", expect: { codeHash: code.hash } } as const;
+  const expiresAt = engine.deps.now() + (engine.policy.rememberSeconds ?? CODE_SECONDS);
+  await failFlow(spent, { leg: "token", reason: error.code }, engine, expiresAt).catch(() => undefined);
 }
 
-function keyOf({ code }: ParkedFlow, { policy }: Engine): { kind: string; id: string } {
-  return { kind: policy.kind, id: code.flowId };
+/** What a parked record must still hold for us to move it. */
+function heldBy({ code, flow }: ParkedFlow): { readonly flowId: string; readonly expect: Record<string, string> } {
+  return { flowId: code.flowId, expect: { codeHash: code.hash, clientId: flow.clientId ?? "" } };
 }
 
-function expected({ code, flow }: ParkedFlow): Record<string, string> {
-  return { codeHash: code.hash, clientId: flow.clientId ?? "" };
-}
-
-function rememberedUntil(at: number, { rememberSeconds }: Engine["policy"]): { readonly expiresAt?: number } {
-  return rememberSeconds === undefined ? {} : { expiresAt: at + rememberSeconds };
+function rememberedUntil({ deps, policy: { rememberSeconds } }: Engine): { readonly expiresAt?: number } {
+  return rememberSeconds === undefined ? {} : { expiresAt: deps.now() + rememberSeconds };
 }
 
 /** One answer for unknown, foreign, used and malformed codes; the log knows which. */

@@ -10,7 +10,8 @@ import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Trace } from "../service/http-layer.ts";
-import type { Engine, FlowVendor } from "./policy.ts";
+import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
+import type { FlowVendor } from "./policy.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 
 /** A flow that waits for a browser with its request_uri. */
@@ -28,11 +29,12 @@ export async function pushFlow(
   flowId: string,
   flow: FlowRecord,
   keepUntil: EpochSeconds,
-  { deps: { records, now }, policy: { kind } }: Engine,
+  engine: Engine,
 ): Promise<{ readonly requestUri: string; readonly lifetimeSeconds: number }> {
+  const { records, now } = engine.deps;
   const { requestUri, hash } = createRequestUri(flowId);
   await records.create({
-    key: { kind, id: flowId },
+    key: keyOf(flowId, engine),
     stage: "pushed",
     expiresAt: now() + REQUEST_URI_SECONDS,
     keepUntil,
@@ -45,14 +47,15 @@ export async function pushFlow(
 export async function findPushed(
   { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
   cookieHeader: string | undefined,
-  { deps: { records, issuer, now }, policy }: Engine,
+  engine: Engine,
   trace: Trace,
 ): Promise<PushedFlow> {
+  const { deps, policy } = engine;
   const handle = parseRequestUri(requestUri);
   if (handle === undefined) throw policy.refuse(trace, "request_uri_unknown");
   trace.flowId = handle.flowId;
   // The expired ones too: the page can then lead back to the client they belonged to.
-  const record = await records.get({ kind: policy.kind, id: handle.flowId }, { includeExpired: true });
+  const record = await deps.records.get(keyOf(handle.flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (
     record === undefined ||
@@ -62,12 +65,23 @@ export async function findPushed(
   ) {
     throw policy.refuse(trace, "request_uri_unknown");
   }
-  trace.clientId = flow.clientId;
-  trace.vendor = flow.vendor;
-  if (record.expiresAt <= now()) throw policy.refuse(trace, "request_uri_unknown");
-  const cookie = readBindingCookie(cookieHeader, issuer, handle.flowId);
+  nameFlow(trace, flow);
+  if (record.expiresAt <= deps.now()) throw policy.refuse(trace, "request_uri_unknown");
+  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId);
   if (!isUnusedOrSameBrowser(record, flow, cookie)) throw policy.refuse(trace, "request_uri_used");
   return { handle, stage: record.stage, flow, cookie };
+}
+
+/** The user said no before the browser left. @throws OAuthError for the 400 page where the flow went on meanwhile */
+export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: Trace): Promise<void> {
+  const pushed = { flowId: handle.flowId, stage: "pushed", expect: expected(handle, flow) } as const;
+  const isDeclined = await failFlow(pushed, { leg: "authorize", reason: "access_denied" }, engine);
+  if (!isDeclined) throw engine.policy.refuse(trace, "request_uri_used");
+}
+
+/** What a pushed record must still hold for us to move it. */
+function expected({ hash }: Handle, { clientId }: FlowRecord): Record<string, string> {
+  return { requestHash: hash, ...defined({ clientId }) };
 }
 
 /** Back and reload in the browser that started may repeat the redirect; everyone else finds the request_uri spent. */
@@ -129,21 +143,19 @@ async function writeStarted(
   started: object,
   expiresAt: EpochSeconds,
   cookie: BindingCookie,
-  { deps: { records }, policy }: Engine,
+  engine: Engine,
   trace: Trace,
 ): Promise<StoredRecord> {
-  const key = { kind: policy.kind, id: flowId };
+  const { deps, policy } = engine;
+  const key = keyOf(flowId, engine);
   if (handle === undefined) {
     const data = flowData({ ...flow, ...started });
-    await records.create({ key, stage: "started", data, expiresAt });
+    await deps.records.create({ key, stage: "started", data, expiresAt });
     return { key, stage: "started", data, expiresAt, keepUntil: expiresAt };
   }
-  const advanced = await records.advance(
+  const advanced = await deps.records.advance(
     key,
-    {
-      stage: "pushed",
-      expect: { requestHash: handle.hash, ...defined({ clientId: flow.clientId }) },
-    },
+    { stage: "pushed", expect: expected(handle, flow) },
     { stage: "started", set: flowData(started), expiresAt },
   );
   if (advanced.outcome === "moved") return advanced.record;

@@ -5,6 +5,7 @@
  * (redeem-vendor-code.ts).
  */
 import {
+  defined,
   errorMembers,
   type OAuthError,
   type Parameters,
@@ -59,8 +60,7 @@ async function redirectToVendor(
       redirectUri: redirect.uri,
       state: parameters.get("state") ?? "",
       scope,
-      ...(codeChallenge === undefined ? {} : { codeChallenge }),
-      ...(nonce === undefined ? {} : { nonce }),
+      ...defined({ codeChallenge, nonce }),
     }),
   );
 }

@@ -5,6 +5,7 @@
  * platform. The client is known.
  */
 import {
+  defined,
   deriveCodeChallenge,
   OAuthError,
   type Parameters,
@@ -85,8 +86,7 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
       code: code.code,
       redirectUri,
       scope,
-      ...(codeVerifier === undefined ? {} : { codeVerifier }),
-      ...(nonce === undefined ? {} : { nonce }),
+      ...defined({ codeVerifier, nonce }),
     });
   } catch (thrown) {
     const isReleased = await releaseCode(code, deps);
