@@ -32,8 +32,8 @@ vi.mock("../../apps/broker/src/vendor/trust.ts", async (original) => {
   return { ...actual, needsOwnerPage };
 });
 
-vi.mock("@oauth-broker/oauth-core", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/oauth-core")>();
+vi.mock("@oauth-broker/oauth-core/server", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/oauth-core/server")>();
   const isFormToken: typeof actual.isFormToken = (sent, form, cookie) =>
     off.has("isFormToken") || actual.isFormToken(sent, form, cookie);
   return { ...actual, isFormToken };

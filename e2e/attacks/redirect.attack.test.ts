@@ -22,8 +22,8 @@ vi.mock("../../packages/oauth-core/src/protocol/redirect-uri.ts", async (origina
   return { ...actual, verifyRedirectUri };
 });
 
-vi.mock("../../packages/oauth-core/src/hono/answers.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/hono/answers.ts")>();
+vi.mock("../../packages/oauth-core/src/http/answers.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/http/answers.ts")>();
   const redirectAnswer: typeof actual.redirectAnswer = (location, headers) => {
     const answer = actual.redirectAnswer(location, headers);
     return off.has("redirectAnswer") ? { ...answer, status: 307 } : answer;

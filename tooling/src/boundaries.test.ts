@@ -4,7 +4,8 @@ import { parseSource, PRODUCT, readEntries, readSources } from "./sources.ts";
 
 const ENTRIES = new Map([
   ["@oauth-broker/oauth-core", "packages/oauth-core/src/index.ts"],
-  ["@oauth-broker/oauth-core/hono", "packages/oauth-core/src/hono/index.ts"],
+  ["@oauth-broker/oauth-core/client", "packages/oauth-core/src/vendor-client/index.ts"],
+  ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/index.ts"],
   ["@oauth-broker/oauth-core/testing", "packages/oauth-core/src/testing/index.ts"],
   ["@oauth-broker/token-store", "packages/token-store/src/index.ts"],
   ["@oauth-broker/simulators", "packages/simulators/src/index.ts"],
@@ -21,14 +22,15 @@ describe("arrows", () => {
     [`${CORE}/protocol/a.ts`, `import { x } from "../vendor-client/b.ts";`],
     [`${CORE}/vendors/a.ts`, `import { x } from "../vendor-client/b.ts";`],
     [`${CORE}/vendor-client/a.ts`, `import { x } from "../authorization-server/b.ts";`],
-    [`${CORE}/authorization-server/a.ts`, `import { x } from "../hono/b.ts";`],
+    [`${CORE}/authorization-server/a.ts`, `import { x } from "../http/b.ts";`],
     [`${CORE}/ports.ts`, `import type { x } from "./protocol/b.ts";`],
-    [`${CORE}/index.ts`, `export { x } from "./hono/b.ts";`],
+    [`${CORE}/index.ts`, `export { x } from "./http/b.ts";`],
     [`${CORE}/protocol/a.ts`, `const x = import("../vendor-client/b.ts");`],
-    ["packages/token-store/src/a.ts", `import { createVendorClient } from "@oauth-broker/oauth-core";`],
-    ["packages/token-store/src/a.ts", `import * as core from "@oauth-broker/oauth-core";`],
-    ["packages/token-store/src/a.ts", `import { type A, b } from "@oauth-broker/oauth-core";`],
-    ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core";`],
+    ["packages/token-store/src/a.ts", `import { createVendorClient } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import * as client from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { type A, b } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
     ["packages/oauth-core/src/protocol/a.ts", `import { x } from "@oauth-broker/token-store";`],
     ["packages/simulators/src/a.ts", `import { x } from "@oauth-broker/oauth-core";`],
     [`${BROKER}/app.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
@@ -41,7 +43,7 @@ describe("arrows", () => {
   });
 
   it.each([
-    [`${CORE}/hono/a.ts`, `import { x } from "../protocol/b.ts";`],
+    [`${CORE}/http/a.ts`, `import { x } from "../protocol/b.ts";`],
     [`${CORE}/protocol/a.ts`, `import { x } from "../mechanics/b.ts";`],
     [`${CORE}/protocol/a.ts`, `import type { Clock } from "../ports.ts";`],
     ["packages/token-store/src/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
@@ -52,8 +54,8 @@ describe("arrows", () => {
     [`${BROKER}/start.ts`, `import { startSandbox } from "./sandbox.ts";`],
     [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
-    [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/hono";`],
-    [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../hono/b.ts"';`],
+    [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/http";`],
+    [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../http/b.ts"';`],
   ])("permit %s: %s", (path, code) => {
     expect(rulesBroken(path, code)).toEqual([]);
   });
@@ -92,7 +94,7 @@ describe("what touches the world stands in one place", () => {
   });
 
   it.each([
-    [`${CORE}/hono/a.ts`, `import { Hono } from "hono";`],
+    [`${CORE}/http/a.ts`, `import { Hono } from "hono";`],
     [`${BROKER}/flows/a.ts`, `import type { Context } from "hono";`],
     [`${CORE}/egress/connector.ts`, `import net from "node:net";`],
     [`${CORE}/service/addresses.ts`, `import { BlockList, isIP } from "node:net";`],

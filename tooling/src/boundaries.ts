@@ -14,7 +14,6 @@ import {
   MAY_BE_LARGE,
   ON_DEMAND,
   PURE_NAMES,
-  TYPES_ONLY,
   UNREACHABLE,
   ZONES,
 } from "./boundary-rules.ts";
@@ -30,7 +29,7 @@ export interface Violation {
   readonly warning?: true;
 }
 
-/** @param entries package name and entry ("@oauth-broker/oauth-core/hono") → path of the file it exports */
+/** @param entries package name and entry ("@oauth-broker/oauth-core/http") → path of the file it exports */
 export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyMap<string, string>): Violation[] {
   const target = (file: SourceFile, { specifier }: Import): string | undefined =>
     specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : entries.get(specifier);
@@ -61,10 +60,6 @@ function arrows(file: SourceFile, target: Target): Violation[] {
     if (isForTests(path)) return refuse("this is for tests only");
     if (to === undefined || to === from) return [];
     if (!from.mayImport.includes(to.zone)) return refuse(`${from.zone} must not import ${to.zone}`);
-    const typesOnly = TYPES_ONLY.find((arrow) => arrow.from === from.zone && arrow.to === to.zone);
-    if (typesOnly !== undefined && !one.values.every((name) => typesOnly.except.has(name))) {
-      return refuse(`${from.zone} may import only types of ${to.zone}`);
-    }
     if (ON_DEMAND.includes(to.zone) && !one.dynamic && one.values.length > 0) {
       return refuse(`${to.zone} is loaded by import() only`);
     }

@@ -32,4 +32,12 @@ describe("the exported names", () => {
     expect(published.flatMap(({ exports }) => exports).filter(({ name }) => name === "*")).toEqual([]);
     expect(published.every(({ exports }) => exports.length > 0)).toBe(true);
   });
+
+  it("are few enough to read: at most 25 values an entry", () => {
+    const counts = readPublished().map(({ specifier, exports }) => ({
+      specifier,
+      values: exports.filter(({ isType }) => !isType).length,
+    }));
+    expect(counts.filter(({ values }) => values > 25)).toEqual([]);
+  });
 });

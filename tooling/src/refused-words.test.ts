@@ -21,7 +21,7 @@ describe("words that the glossary refuses", () => {
 
   it("stand in no name of this repository", () => {
     const glossary = readFileSync(join(ROOT, "docs/glossary.md"), "utf8");
-    expect(readRefusedWords(glossary).get("rim")).toBe("HTTP layer, `hono/`");
+    expect(readRefusedWords(glossary).get("rim")).toBe("HTTP layer, `http/`");
     expect(checkWords(readSources(PRODUCT), glossary)).toEqual([]);
   });
 });

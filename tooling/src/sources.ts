@@ -37,7 +37,7 @@ export function readSources(patterns: readonly string[], root: string = ROOT): S
     .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
 }
 
-/** What each workspace package exports: "@oauth-broker/oauth-core/hono" → "packages/oauth-core/src/hono/index.ts". */
+/** What each workspace package exports: "@oauth-broker/oauth-core/http" → "packages/oauth-core/src/http/index.ts". */
 export function readEntries(root: string = ROOT): Map<string, string> {
   const entries = new Map<string, string>();
   for (const manifest of globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })) {

@@ -1,7 +1,8 @@
 /**
  * For whom the broker makes its outbound calls: egress gives each client its share by this name.
  */
-import type { Fetch, Vendor } from "@oauth-broker/oauth-core";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import { callerName } from "../../../packages/oauth-core/src/egress/share.ts";
 import { basic } from "./testing/registering-broker.ts";

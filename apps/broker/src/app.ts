@@ -1,14 +1,10 @@
 /**
  * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
  */
-import {
-  createResponseEncryption,
-  createSigningKeys,
-  createStateCodec,
-  createVendorClient,
-  type Clock,
-  type Fetch,
-} from "@oauth-broker/oauth-core";
+import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
+import { createResponseEncryption } from "@oauth-broker/oauth-core/server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";

@@ -1,12 +1,8 @@
 /** What the flows need, bound once in app.ts. Functions take the part they use with `Pick`. */
-import type {
-  AssertionDeps,
-  ClientRegistry,
-  Clock,
-  RecordStore,
-  StateCodec,
-  VendorClient,
-} from "@oauth-broker/oauth-core";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
+import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/server";
 import type { ClientConfig, Registrations, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
 

@@ -2,7 +2,8 @@
  * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of
  * few values: what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
  */
-import { type RegistrationAnswer, toOAuthError, type VendorClient } from "@oauth-broker/oauth-core";
+import { toOAuthError } from "@oauth-broker/oauth-core";
+import type { RegistrationAnswer, VendorClient } from "@oauth-broker/oauth-core/client";
 import type { RequestMetrics } from "@oauth-broker/oauth-core/service";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 

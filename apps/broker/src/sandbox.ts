@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import type { SandboxPlatform, SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";

@@ -2,16 +2,11 @@
  * The composition root: settings and a definition in, a Hono app out. Everything a server is made
  * of is bound here, once; the one place that knows both modes.
  */
-import {
-  type Clock,
-  createVendorClient,
-  type Fetch,
-  OAuthError,
-  type ResolvedVendor,
-  type VendorClient,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";

@@ -3,7 +3,7 @@
  * Only what proxies of our own forwarded is believed.
  */
 import type { IncomingMessage } from "node:http";
-import { createCidrMatcher } from "@oauth-broker/oauth-core";
+import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import type { Context } from "hono";
 
 /**

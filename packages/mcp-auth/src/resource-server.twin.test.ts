@@ -1,6 +1,6 @@
 /** The twins of app.test.ts and of the gates' tests: one defence of `/mcp` taken out each, and the attack works. */
 import type * as Core from "@oauth-broker/oauth-core";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type * as Service from "@oauth-broker/oauth-core/service";
 import { createLog } from "@oauth-broker/oauth-core/service";

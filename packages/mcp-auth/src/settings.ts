@@ -1,5 +1,5 @@
 /** What a deployment is set to, once config.ts has read and checked it. Everything else takes its part of this. */
-import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 export interface CommonSettings {

@@ -2,15 +2,10 @@
  * The operator's own client at a vendor, for one run of `vendor try`: from the variables the broker reads too, asked for at a
  * terminal, or registered for this run. Never an argument, which other users of the machine could read.
  */
-import {
-  type JsonObject,
-  parseJsonStrict,
-  Secret,
-  type TokenEndpointAuthMethod,
-  type Vendor,
-  type VendorClient,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { type JsonObject, Secret } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
+import type { TokenEndpointAuthMethod, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { World } from "./environment.ts";
 import { explain, refusal, WRONG } from "./refusal.ts";
 

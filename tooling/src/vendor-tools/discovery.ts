@@ -2,16 +2,10 @@
  * A vendor's metadata as its issuer publishes it: found and checked by the vendor client, and here also as it was written,
  * because it says more than the vendor client takes. Used by new.ts and probe-metadata.ts.
  */
-import {
-  type Clock,
-  createVendorClient,
-  defineVendor,
-  type Fetch,
-  type JsonObject,
-  OAuthError,
-  parseJsonStrict,
-  type ResolvedVendor,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface Discovered {
   readonly resolved: ResolvedVendor;

@@ -2,18 +2,10 @@
  * A vendor of the registry as a tool asks it: its templates filled by the broker's own rules, its endpoints elsewhere where the
  * person says so. Used by probe.ts and try.ts.
  */
-import {
-  expandVendor,
-  OAuthError,
-  placeholderNames,
-  REGISTRY,
-  type RegistryEntry,
-  requireFit,
-  requireKnownPlaceholders,
-  templatesOf,
-  type Vendor,
-  withDefaults,
-} from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { placeholderNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
+import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { explain, refusal } from "./refusal.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { RegistryEntry } from "@oauth-broker/oauth-core";
+import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
 import { startOpenIdProvider } from "@oauth-broker/simulators";
 import { startLinear } from "@oauth-broker/simulators/vendors";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,7 +1,8 @@
 /** `vendor new`: the file of a first-class vendor from what its issuer publishes, and what is left to find out. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { OAuthError, REGISTRY } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { ROOT } from "../sources.ts";
 import { dateOf } from "./clock.ts";

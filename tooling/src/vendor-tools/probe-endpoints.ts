@@ -2,21 +2,15 @@
  * The vendor's endpoints, asked without credentials: a client nobody knows, a code and a token that never were. What counts is
  * that the broker would understand the refusal. Called by probe.ts.
  */
+import { type Fetch, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/client";
 import {
   createCodeVerifier,
-  createVendorClient,
   deriveCodeChallenge,
-  type Fetch,
-  type JsonObject,
-  OAuthError,
   parseJsonStrict,
   randomToken,
-  type ResolvedVendor,
-  Secret,
-  usableKeys,
-  type VendorClient,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { allowedFor, createRecorder, type Exchange } from "@oauth-broker/simulators/fixtures";
 import type { DiscoveryDeps } from "./discovery.ts";

@@ -1,5 +1,6 @@
 /** The vendor's metadata against its entry: what the entry states must be what is published. Called by probe.ts. */
-import { OAuthError, type ResolvedVendor, type Vendor } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { type Discovered, discoverIssuer, type DiscoveryDeps, listIn } from "./discovery.ts";
 import { drift, type Finding, note, same, unasked } from "./finding.ts";
 import { explain } from "./refusal.ts";

@@ -1,5 +1,5 @@
 /** `vendor probe`: asks a vendor, without credentials, whether it still is what its entry says. */
-import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { dateOf } from "./clock.ts";
 import type { Discovered, DiscoveryDeps } from "./discovery.ts";
 import { withEgress, type World } from "./environment.ts";

@@ -4,7 +4,9 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { createVendorClient, OAuthError, type Vendor } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import {
   allowedFor,

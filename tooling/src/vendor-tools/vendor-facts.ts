@@ -6,7 +6,7 @@ import {
   type PkceMethod,
   type TokenEndpointAuthMethod,
   type Vendor,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/registry";
 import { type Discovered, listIn } from "./discovery.ts";
 import { refusal, WRONG } from "./refusal.ts";
 

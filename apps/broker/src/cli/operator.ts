@@ -3,7 +3,8 @@
  * stdout is the answer.
  */
 import { existsSync } from "node:fs";
-import { isFlowId, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";

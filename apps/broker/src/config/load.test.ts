@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { folderOf, load, MINIMAL, problemsOf, refusalOf } from "./testing/config-file.ts";

@@ -2,7 +2,8 @@
  * Source → references → variables → schema → checks between fields → values. Each step adds its
  * problems; all are reported together.
  */
-import { defined, REGISTRY } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, readCertificates } from "./build.ts";

@@ -2,7 +2,9 @@
  * The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets
  * wrapped or hashed.
  */
-import type { Client, EncryptedResponse, RegistryEntry, Secret, VendorCredentials } from "@oauth-broker/oauth-core";
+import type { Secret } from "@oauth-broker/oauth-core";
+import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 /** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */

@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR } from "./testing/config-file.ts";

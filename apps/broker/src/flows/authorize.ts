@@ -4,20 +4,18 @@
  * request_uri is spent when the browser leaves and not when the page is shown, so that a reload, a second tab or a link preview
  * costs nothing. Before it: par.ts. After it: the vendor sends the browser to the callback.
  */
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { type Parameters, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
   clearBindingCookie,
   createBindingCookie,
   formToken,
   isFormToken,
-  OAuthError,
-  type Parameters,
   setBindingCookie,
-  toOAuthError,
-  verifyRedirectUri,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/server";
 import type { PushedFlow } from "@oauth-broker/oauth-core/brokered-code";
-import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/hono";
+import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

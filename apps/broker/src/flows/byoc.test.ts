@@ -1,5 +1,5 @@
 /** BYOC: the client's own credentials at a vendor travel with each call, and are kept only where the flow must wait. */
-import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { ISSUER, testBroker, testClient, testVendor } from "../testing/test-broker.ts";

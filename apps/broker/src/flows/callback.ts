@@ -3,8 +3,9 @@
  * post) becomes that GET. Every check and what comes of it are the engine's (oauth-core/brokered-code/callback.ts), under the
  * broker's policy. Before it: authorize.ts. After it: the client brings the code to token.ts.
  */
-import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
-import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { callbackPath, isContext } from "../vendor/callback-path.ts";

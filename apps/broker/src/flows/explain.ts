@@ -2,20 +2,15 @@
  * POST /v1/explain: as /v1/par, but nothing is stored and no browser leaves. Shows what the broker would do:
  * the resolved endpoints, the redirect URI to register at the vendor, each value and where it came from.
  */
+import { askedResource, askedScope, parameterName } from "@oauth-broker/oauth-core/client";
 import {
-  askedResource,
-  askedScope,
-  defineVendor,
   formatScope,
-  parameterName,
   type Parameters,
-  refuseWhatNoPushedRequestMayHold,
-  REGISTRY,
   requireS256Challenge,
-  type ResolvedVendor,
   verifyRedirectUri,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, REGISTRY, type ResolvedVendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { refuseWhatNoPushedRequestMayHold } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";

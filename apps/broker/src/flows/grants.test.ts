@@ -1,5 +1,5 @@
 /** Refresh, revoke and explain: what minted a token decides where it goes. */
-import type { VendorClient } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
 import { openConnection, sealConnection } from "../grants/connection.ts";

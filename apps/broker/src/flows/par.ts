@@ -2,7 +2,8 @@
  * Leg 1, POST /v1/par: the platform's backend says what it wants; nothing has touched a browser yet.
  * After it: the browser brings the request_uri to authorize.ts.
  */
-import { createFlowId, type Parameters, readPushedRequest } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor/choose.ts";

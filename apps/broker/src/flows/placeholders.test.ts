@@ -1,5 +1,7 @@
 /** {placeholders} of a vendor's entry, filled per flow: part of its context, kept with the flow and in `connection`. */
-import { defineVendor, type PlaceholderSpecs, Secret, type Vendor } from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
+import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { ISSUER, testBroker } from "../testing/test-broker.ts";

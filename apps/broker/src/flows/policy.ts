@@ -2,7 +2,8 @@
  * What the broker decides for its flows. Codes belong to confidential clients, vendors to the operator's file or to the caller,
  * and nothing is kept: the tokens go to the client that brings the code.
  */
-import { isSameText, OAuthError, type StateCodec, toOAuthError, verifyRedirectUri } from "@oauth-broker/oauth-core";
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { isSameText, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
   createBrokeredCode,

@@ -2,7 +2,8 @@
  * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests, over all processes.
  * The broker keeps no tokens: the answer is kept 60 s, sealed under the refresh token that asked for it.
  */
-import { type Parameters, parseScope, requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core";
+import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
+import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";

@@ -2,15 +2,9 @@
  * POST /register: a client of the caller's own at a vendor, by dynamic client registration. One hop; the vendor's answer is the
  * caller's, and nothing of it stays here. Before it: routes/register.ts. After it: the caller brings the credentials (BYOC).
  */
-import {
-  type JsonObject,
-  type JsonValue,
-  noRegistration,
-  OAuthError,
-  parseJsonStrict,
-  type RegistrationAnswer,
-  Secret,
-} from "@oauth-broker/oauth-core";
+import { type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
+import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";

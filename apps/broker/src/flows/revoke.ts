@@ -1,5 +1,6 @@
 /** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
-import { type Parameters, requireTokenHost } from "@oauth-broker/oauth-core";
+import { requireTokenHost } from "@oauth-broker/oauth-core/client";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";

@@ -2,7 +2,7 @@
  * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1 verifier brings the broker's code;
  * only now is the vendor's code redeemed (unless its entry says `redeem_at: callback`), and nothing is kept. The client is authenticated.
  */
-import type { Parameters } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { accountOf } from "../grants/account.ts";

@@ -2,7 +2,8 @@
  * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it lies in the flow record, sealed under
  * the keyset; then it moves into the parked value, which only the broker's code opens, and ends with it.
  */
-import { OAuthError, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Flow } from "./flow-record.ts";

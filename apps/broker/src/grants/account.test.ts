@@ -3,7 +3,7 @@
  * operator's file names the endpoint.
  */
 import { generateKeyPairSync, sign } from "node:crypto";
-import type { Vendor } from "@oauth-broker/oauth-core";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { NOW, testBroker, testVendor } from "../testing/test-broker.ts";

@@ -4,7 +4,8 @@
  * code is spent by then: nothing here may lose the tokens.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { toOAuthError, type VendorTokens } from "@oauth-broker/oauth-core";
+import { toOAuthError } from "@oauth-broker/oauth-core";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { VendorChoice } from "../vendor/choose.ts";
 

@@ -2,7 +2,8 @@
  * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
  * use that and never guess. Sealed under the keyset, bound to the client; nothing is stored.
  */
-import { OAuthError, tokenHosts } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { tokenHosts } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";

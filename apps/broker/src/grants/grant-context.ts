@@ -3,7 +3,9 @@
  * mode) for callers that kept only that. With `connection` nothing is guessed; with `vendor` the active credentials are meant.
  * BYOC credentials come with each call: what they were is in the connection, the secret is not.
  */
-import { OAuthError, type Parameters, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";

@@ -1,4 +1,5 @@
-import { OAuthError, type RecordStore, type VendorTokens } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, expect, it, vi } from "vitest";

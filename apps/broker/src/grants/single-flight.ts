@@ -12,13 +12,13 @@ import {
   OAuthError,
   type OAuthErrorCode,
   type OAuthErrorOptions,
-  randomToken,
   type RecordKey,
   type RecordStore,
   toOAuthError,
-  type VendorTokens,
-  VENDOR_OPERATION_SECONDS,
 } from "@oauth-broker/oauth-core";
+import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 

@@ -2,7 +2,9 @@
  * What a backend gets: the vendor's tokens in RFC 6749 members, and what we add.
  * `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would rightly refuse it from us.
  */
-import { formatScope, type JsonObject, type VendorTokens } from "@oauth-broker/oauth-core";
+import type { JsonObject } from "@oauth-broker/oauth-core";
+import { formatScope } from "@oauth-broker/oauth-core/protocol";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 
 export interface TokenAnswer {
   readonly access_token: string;

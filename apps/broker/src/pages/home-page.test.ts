@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { VendorConfig } from "../config.ts";
 import { ISSUER, testVendor } from "../testing/test-broker.ts";
 import { homePage } from "./home-page.ts";

@@ -3,7 +3,7 @@
  * so nobody else tells the user who will be given the tokens. A plain form, no script. Shown, and its answer taken,
  * by flows/authorize.ts.
  */
-import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import type { ClientConfig } from "../config.ts";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 

@@ -2,7 +2,7 @@
  * No dead end without a way back: from the client of a flow to a link the operator configured.
  * Only configuration is linked, never anything from the request.
  */
-import type { ClientRegistry } from "@oauth-broker/oauth-core";
+import type { ClientRegistry } from "@oauth-broker/oauth-core/server";
 import type { WayBack } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 

@@ -1,12 +1,8 @@
 /** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers, or JWEs of them. */
-import {
-  authenticateClient,
-  OAuthError,
-  type Parameters,
-  parseHandle,
-  type ResponseEncryption,
-} from "@oauth-broker/oauth-core";
-import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/hono";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { authenticateClient, parseHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
+import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";

@@ -1,5 +1,5 @@
 /** The paths a user's browser visits on its way to the vendor and back. */
-import { type BodyLimit, readForm, readQuery } from "@oauth-broker/oauth-core/hono";
+import { type BodyLimit, readForm, readQuery } from "@oauth-broker/oauth-core/http";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import { authorize, takeDecision } from "../flows/authorize.ts";
 import { callback, repeatAsGet } from "../flows/callback.ts";

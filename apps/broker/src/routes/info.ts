@@ -1,6 +1,8 @@
 /** What anyone may ask: metadata, vendors, health, metrics, the API's description and the human page. */
-import { authenticateClient, authorizationServerMetadata, OAuthError, parseParameters } from "@oauth-broker/oauth-core";
-import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/hono";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { parseParameters } from "@oauth-broker/oauth-core/protocol";
+import { authenticateClient, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
+import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

@@ -2,8 +2,8 @@
  * POST /register: JSON in, a vendor's own answer out. Unlike the endpoints of api.ts its body is no form, so that client
  * authentication stands in the Authorization header alone.
  */
-import { authenticateByHeader } from "@oauth-broker/oauth-core";
-import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/hono";
+import { authenticateByHeader } from "@oauth-broker/oauth-core/server";
+import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { VendorConfig } from "../config.ts";
 import { testClient, testVendor } from "../testing/test-broker.ts";
 import { vendorDetails, vendorSummary } from "./vendor-views.ts";

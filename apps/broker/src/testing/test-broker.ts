@@ -3,7 +3,8 @@
  * Requests go through the app without sockets; e2e/ has the same over the wire.
  */
 import { createHash } from "node:crypto";
-import { defineVendor, type Fetch, Secret, type Vendor } from "@oauth-broker/oauth-core";
+import { type Fetch, Secret } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";

@@ -3,7 +3,9 @@
  * leg, refresh and revocation. Nothing is sent before the caller may use the vendor, and the broker's credentials
  * there. A client id of the broker's that a caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
-import { connectionContext, type Parameters, type VendorCredentials, withClientId } from "@oauth-broker/oauth-core";
+import { connectionContext, withClientId } from "@oauth-broker/oauth-core/client";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";

@@ -1,5 +1,6 @@
 /** Whose credentials: the operator's, by their id or the active ones, or the initial access token of a registration. */
-import { OAuthError, type Secret, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 
 export function requireActiveCredentials(entry: VendorConfig | undefined): VendorCredentials {

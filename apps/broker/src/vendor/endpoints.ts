@@ -2,20 +2,10 @@
  * Where a vendor's endpoints are, as far as the entry and the caller say it: templates filled, endpoints of the caller's own past
  * the egress rules. Nobody is asked, so that what is refused is refused before anything was sent.
  */
-import {
-  defined,
-  defineVendor,
-  expandTemplate,
-  expandVendor,
-  fillsRegistrableDomain,
-  namesInHost,
-  OAuthError,
-  requireFit,
-  requireKnownPlaceholders,
-  templatesOf,
-  type Vendor,
-  withDefaults,
-} from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { expandTemplate, fillsRegistrableDomain, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

@@ -4,16 +4,14 @@
  * authorization request. Reads and refuses; sends no request. The target is kept in the flow record and in `connection`; a secret is in
  * neither in plaintext.
  */
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   isReservedAuthorizationParameter,
-  OAuthError,
   type Parameters,
   parseScope,
   parseStringMap,
-  type ResolvedVendor,
-  Secret,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { CUSTOM_VENDOR } from "../config.ts";
 
 export interface VendorTarget {

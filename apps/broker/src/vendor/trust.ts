@@ -2,14 +2,9 @@
  * How far a vendor is believed: its tier, which network its endpoints may reach, what of its entry holds at endpoints of the
  * caller's, and whose client we are there. Discovers.
  */
-import {
-  defined,
-  OAuthError,
-  type ResolvedVendor,
-  type Vendor,
-  type VendorClient,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { type ClientConfig, CUSTOM_VENDOR, foldClientId, isAt, originsOf, type VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { isForeign, type Overrides, type VendorEndpoints } from "./endpoints.ts";

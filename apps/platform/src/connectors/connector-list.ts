@@ -1,5 +1,6 @@
 /** Which connectors there are: a RecordStore finds by key only. An id may stand here without a connector, never the other way round. */
-import { OAuthError, type RecordStore, randomToken } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { NEVER } from "./connector-record.ts";
 
 const KEY = { kind: "connector-list", id: "all" };

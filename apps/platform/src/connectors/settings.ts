@@ -2,15 +2,15 @@
  * The Settings tab's rules: what a change makes of the settings there are, and everything that is wrong with the result.
  * Before it: the settings page, `deploy init`. After it: connector-record.ts keeps what passed.
  */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import {
   expandTemplate,
-  OAuthError,
   parseScope,
   placeholderNames,
   type PlaceholderSpecs,
-  REGISTRY,
   requireKnownPlaceholders,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVisible, type Problem, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { ConnectorSettings, Registration } from "./connector.ts";

@@ -2,14 +2,8 @@
  * ConnectorStore on any RecordStore: one record per connector, one conditional write per change, and a list of their ids. Used with
  * the SQLite store of the data folder (../storage.ts), by any number of processes at once.
  */
-import {
-  type Clock,
-  type KeyWrapper,
-  OAuthError,
-  randomToken,
-  type RecordStore,
-  Secret,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { clientSecretPlace, openSecret, platformTokenPlace, sealSecret } from "./connector-secrets.ts";
 import {

@@ -3,7 +3,8 @@
  * the deploy runs its server, renewed in between; one whose process is gone, or that was not
  * renewed, is free.
  */
-import { type Clock, type EpochSeconds, randomToken, type RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 
 export interface LeaseDeps {
   readonly records: RecordStore;

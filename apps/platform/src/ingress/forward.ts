@@ -6,7 +6,7 @@ import { Agent, type IncomingMessage, request as open } from "node:http";
 import { PassThrough, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { type RequestHeaderRules, requestHeaders, responseHeaders } from "./forwarded-headers.ts";
 
 /** `host` is the authority of the server's DEPLOYMENT_URL. */

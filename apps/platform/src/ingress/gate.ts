@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/http";
 import type { Deployment } from "../connectors/connector.ts";
 import { isExposed } from "../deploy/service-file/expose.ts";
 

@@ -3,7 +3,8 @@
  * the server's own token, or the platform's where the server needs no OAuth. Refreshed in time, one
  * refresh per connection at a time. Caller: agent/.
  */
-import { createSharedCalls, isSubset, OAuthError, parseScope, type Secret } from "@oauth-broker/oauth-core";
+import { createSharedCalls, OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Connector } from "../connectors/connector.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import { type ConnectDeps, mayAskFor } from "./connect.ts";

@@ -15,14 +15,14 @@ import { computeScopeUnion } from "@modelcontextprotocol/client";
 import {
   type Clock,
   defined,
-  expandTemplate,
   type Fetch,
   type KeyWrapper,
   OAuthError,
   type RecordStore,
-  REGISTRY,
   type Secret,
 } from "@oauth-broker/oauth-core";
+import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client.ts";

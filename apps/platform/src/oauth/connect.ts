@@ -5,7 +5,9 @@
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
-import { hashOf, isSubset, type JsonObject, OAuthError, parseScope, Secret } from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";

@@ -11,10 +11,10 @@ import {
   type JsonObject,
   type KeyWrapper,
   OAuthError,
-  randomToken,
   type RecordStore,
   Secret,
 } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { Connector } from "../connectors/connector.ts";
 import { NEVER } from "../connectors/connector-record.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";

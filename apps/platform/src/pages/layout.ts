@@ -1,5 +1,5 @@
 /** What every page of the platform has: the way round, who is signed in, and how forms show that they are ours. */
-import { type BindingCookie, formToken } from "@oauth-broker/oauth-core";
+import { type BindingCookie, formToken } from "@oauth-broker/oauth-core/server";
 import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 import type { SignedIn } from "../users/session.ts";
 

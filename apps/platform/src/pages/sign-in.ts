@@ -1,5 +1,5 @@
 /** The first page: who are you today? No identity system, and it says so. */
-import type { BindingCookie } from "@oauth-broker/oauth-core";
+import type { BindingCookie } from "@oauth-broker/oauth-core/server";
 import { html } from "@oauth-broker/oauth-core/service";
 import type { User } from "../users/users.ts";
 import { form, platformPage } from "./layout.ts";

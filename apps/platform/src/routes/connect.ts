@@ -1,7 +1,7 @@
 /** Connect, the way back from the vendor at the redirect URI of the connector, and Disconnect. */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";

@@ -1,6 +1,8 @@
 /** Who asks, and whether the form is ours: the first lines of every route. */
-import { isFormToken, OAuthError, type Parameters } from "@oauth-broker/oauth-core";
-import { readForm } from "@oauth-broker/oauth-core/hono";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { isFormToken } from "@oauth-broker/oauth-core/server";
+import { readForm } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";

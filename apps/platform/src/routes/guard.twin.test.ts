@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
 
-vi.mock("@oauth-broker/oauth-core", async (original) => ({
-  ...(await original<typeof import("@oauth-broker/oauth-core")>()),
+vi.mock("@oauth-broker/oauth-core/server", async (original) => ({
+  ...(await original<typeof import("@oauth-broker/oauth-core/server")>()),
   isFormToken: () => true,
 }));
 

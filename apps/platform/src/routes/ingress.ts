@@ -1,6 +1,6 @@
 /** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer } from "@oauth-broker/oauth-core/hono";
+import type { Answer } from "@oauth-broker/oauth-core/http";
 import { createCors, errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
 import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";

@@ -1,6 +1,6 @@
 /** Pages that anybody or any user may open: the chooser of users, the connectors, one connector. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { callbackWarning } from "../oauth/redirect-uri.ts";

@@ -1,4 +1,4 @@
-import { formToken } from "@oauth-broker/oauth-core";
+import { formToken } from "@oauth-broker/oauth-core/server";
 import { listen } from "@oauth-broker/oauth-core/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

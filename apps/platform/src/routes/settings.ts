@@ -1,6 +1,7 @@
 /** The Settings tab: what a form says becomes one change of the connector, or nothing. */
-import { type Parameters, Secret } from "@oauth-broker/oauth-core";
-import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+import { Secret } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";

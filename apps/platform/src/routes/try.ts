@@ -1,6 +1,6 @@
 /** The Try page: tools of the server as this user sees them, and one call at a time. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { pageAnswer } from "@oauth-broker/oauth-core/hono";
+import { pageAnswer } from "@oauth-broker/oauth-core/http";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { describeFailure } from "../oauth/connect.ts";

@@ -2,7 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hashOf, type RecordStore } from "@oauth-broker/oauth-core";
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
 import type { Connector } from "../connectors/connector.ts";

@@ -2,7 +2,9 @@
  * Who sits in front of the browser: a random cookie, of which the store knows the hash. Another user in the same browser gets
  * another cookie, so that what one started is never finished for the other.
  */
-import { type BindingCookie, type Clock, hashOf, randomToken, type RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { type BindingCookie, hashOf } from "@oauth-broker/oauth-core/server";
 import { findUser, type User } from "./users.ts";
 
 export interface SignedIn {

@@ -2,17 +2,10 @@
  * The same interface without a broker: a deployment that is a client of the vendor itself, with a redirect URI of its own.
  * Mechanics, dialects and checks are oauth-core's, the ones that the broker uses; the session discipline is that of the broker's client.
  */
-import {
-  defined,
-  type Clock,
-  connectionContext,
-  createVendorClient,
-  type Fetch,
-  OAuthError,
-  parseScope,
-  requireTokenHost,
-  type ResolvedVendor,
-} from "@oauth-broker/oauth-core";
+import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { connectionContext, createVendorClient, requireTokenHost } from "@oauth-broker/oauth-core/client";
+import { parseScope } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
 import { requireToken } from "../error.ts";

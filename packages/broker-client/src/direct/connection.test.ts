@@ -1,4 +1,4 @@
-import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { connectionOf, firstSubject, requireConnection } from "./connection.ts";
 

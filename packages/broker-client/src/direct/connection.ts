@@ -2,7 +2,9 @@
  * `connection` of a direct client: which vendor, client and person the tokens are of, and which hosts knew them. It holds no
  * secret and is not sealed: it comes back from the deployment's own store, as the tokens do.
  */
-import { OAuthError, type ResolvedVendor, tokenHosts } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { tokenHosts } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {
   /** 1: `hosts` says nothing of the revocation endpoint. A refresh answers with version 2. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import type { Session } from "../session.ts";
 import { readVendorCallback } from "./finish.ts";
 import { defineVendor } from "./index.ts";

@@ -1,11 +1,8 @@
 /** The browser is back from the vendor: the callback is this user's, this vendor's, and a success, before its code is used. */
-import {
-  type Parameters,
-  parseParameters,
-  relayedError,
-  type ResolvedVendor,
-  toOAuthError,
-} from "@oauth-broker/oauth-core";
+import { toOAuthError } from "@oauth-broker/oauth-core";
+import { relayedError } from "@oauth-broker/oauth-core/client";
+import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { readVendorAnswer, type VendorAnswer } from "@oauth-broker/oauth-core/brokered-code";
 import { callbackRefused, queryOfCallback } from "../callback.ts";
 import { BrokerClientError } from "../error.ts";

@@ -1,14 +1,8 @@
 /** A user starts: what waits in their session, and the URL at the vendor that goes with it. */
-import {
-  defined,
-  createCodeVerifier,
-  formatScope,
-  OAuthError,
-  parseScope,
-  randomToken,
-  type ResolvedVendor,
-  type VendorClient,
-} from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import { createCodeVerifier, formatScope, parseScope, randomToken } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { challengeFor, isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import { SESSION_SECONDS, type Session } from "../session.ts";
 import type { StartRequest, VendorTarget } from "../types.ts";

@@ -1,5 +1,7 @@
 /** The vendor's tokens, as oauth-core has them, as this package's Tokens. */
-import { defined, formatScope, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { formatScope } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Tokens } from "../types.ts";
 
 export interface Origin {

@@ -1,18 +1,8 @@
 /** The one vendor a direct client is of: an entry of the registry, an issuer, or an entry of the caller's own; with us as its client. */
-import {
-  defineVendor,
-  expandVendor,
-  type PlaceholderSpecs,
-  REGISTRY,
-  requireFit,
-  requireKnownPlaceholders,
-  Secret,
-  templatesOf,
-  type Vendor,
-  type VendorCredentials,
-  withClientId,
-  withDefaults,
-} from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
+import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
+import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectVendorOptions {
   /** An id of the registry; or the issuer of an OpenID provider, or any server with RFC 8414 metadata; or what `defineVendor` made. */

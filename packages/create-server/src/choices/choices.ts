@@ -1,7 +1,8 @@
 /**
  * Whether each thing a project is made of is a good one. A check answers a sentence, or nothing.
  */
-import { parseScope, REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core";
+import { parseScope } from "@oauth-broker/oauth-core/protocol";
+import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
 import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 
 export const MODES = ["hosted", "pre-registered"] as const;

@@ -3,7 +3,7 @@
  * missing is asked for on a terminal, and told where there is none.
  */
 import { basename, resolve } from "node:path";
-import { parseScope } from "@oauth-broker/oauth-core";
+import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Given } from "../arguments.ts";
 import {
   type Callback,

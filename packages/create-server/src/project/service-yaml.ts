@@ -2,7 +2,7 @@
  * service.yaml of a project: what the platform is told. The paths are those the server has in its
  * mode, and no others.
  */
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { Callback, Choices, Mode } from "../choices/choices.ts";
 
 const METADATA = [

@@ -1,5 +1,6 @@
 /** What the operator's commands work on: the same settings, table and keys as the server beside them. */
-import { defined, createVendorClient } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";

@@ -1,5 +1,5 @@
 /** OAUTH_CLIENTS: the MCP clients an operator knows beforehand. */
-import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core";
+import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { StaticClient } from "../settings.ts";
 

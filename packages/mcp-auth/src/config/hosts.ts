@@ -1,7 +1,7 @@
 /**
  * Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host.
  */
-import { isPublicSuffix } from "@oauth-broker/oauth-core";
+import { isPublicSuffix } from "@oauth-broker/oauth-core/protocol";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type Check, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";

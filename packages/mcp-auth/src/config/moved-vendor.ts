@@ -3,7 +3,8 @@
  * further endpoints is about the host that was replaced, and tokens of the new one do not go there,
  * unless it is the same party's (docs/decisions/0016). Called by vendor-entry.ts.
  */
-import { registrableDomainOf, type Vendor } from "@oauth-broker/oauth-core";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Reader } from "./variables.ts";
 
 type UrlOfOperator = "VENDOR_TOKEN_URL" | "VENDOR_REVOCATION_URL" | "VENDOR_USERINFO_URL" | "VENDOR_INTROSPECTION_URL";

@@ -3,22 +3,15 @@
  * the operator's own; its {placeholders} filled, every URL held to the egress rules. Called by
  * vendor.ts.
  */
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
-  defined,
-  defineVendor,
-  expandVendor,
-  OAuthError,
   parseStringMap,
   placeholderNames,
   type PlaceholderSpecs,
-  REGISTRY,
-  type RegistryEntry,
-  requireFit,
   requireKnownPlaceholders,
-  templatesOf,
-  type Vendor,
-  withDefaults,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";

@@ -2,16 +2,10 @@
  * The vendor, what we are there, what may be asked of it, and whether the mode can work with such a
  * vendor at all.
  */
-import {
-  canIdentify,
-  canValidateAccessToken,
-  hasIdTokens,
-  parseScope,
-  type ResolvedVendor,
-  Secret,
-  type Vendor,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
+import { canIdentify, canValidateAccessToken, hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { parseScope } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";

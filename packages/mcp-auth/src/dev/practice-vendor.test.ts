@@ -1,4 +1,5 @@
-import { createVendorClient, REGISTRY } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";

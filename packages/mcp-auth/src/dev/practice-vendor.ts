@@ -2,7 +2,7 @@
  * The vendor of a server under development: a practice copy on loopback, so that nobody needs an account or an app there; the
  * real one as soon as VENDOR_CLIENT_ID is set. Here is what a server's environment has to say for either.
  */
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import type { Environment } from "../config.ts";
 

@@ -2,7 +2,8 @@
  * Pre-registered mode wants the user's vendor token on every request, which on a desk nobody sends. So one is fetched from the
  * practice vendor, where a person who exists only there says yes: the platform's part, played once.
  */
-import { createCodeVerifier, createVendorClient, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
 import type { VendorSettings } from "../settings.ts";

@@ -3,7 +3,7 @@
  * `user` of the vendor of before is not user `user` of the present one. The twins are in
  * table-writer.twin.test.ts.
  */
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";

@@ -3,15 +3,15 @@
  * who asks and where the answer may go, which decides whether an error is a page or a redirect;
  * then the rest. Shared by platform-callback/ and server-callback/.
  */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { hasIdTokens } from "@oauth-broker/oauth-core/client";
 import {
-  hasIdTokens,
   isSubset,
-  OAuthError,
   type Parameters,
   parseScope,
   requireS256Challenge,
   type VerifiedRedirect,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";

@@ -1,7 +1,8 @@
 /**
  * What hosted mode is made of, bound once in hosted.ts. Functions take the part they use with `Pick`.
  */
-import type { Clock, Fetch, RecordStore, VendorClient } from "@oauth-broker/oauth-core";
+import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./server-key.ts";

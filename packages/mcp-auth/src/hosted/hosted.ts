@@ -2,7 +2,8 @@
  * Hosted mode, put together: this server is an OAuth authorization server and keeps its users'
  * vendor tokens.
  */
-import type { Clock, Fetch, VendorClient } from "@oauth-broker/oauth-core";
+import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";

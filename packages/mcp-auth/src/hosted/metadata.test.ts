@@ -1,4 +1,4 @@
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CALLBACK,

@@ -3,8 +3,8 @@
  * is for (RFC 9728). Every URL is made from `DEPLOYMENT_URL`, never from a request. All of it is
  * public, so pages of every origin may read it.
  */
-import type { ResolvedVendor } from "@oauth-broker/oauth-core";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "./paths.ts";

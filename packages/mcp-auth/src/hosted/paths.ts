@@ -2,7 +2,8 @@
  * Where things are below `DEPLOYMENT_URL`: every URL that leaves this server is made here, and the
  * resource that clients may name is compared here.
  */
-import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { HostedSettings } from "../settings.ts";
 
 export const PATHS = {

@@ -1,4 +1,4 @@
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { errorPageWith, createLog, listen, mount } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { Hono } from "hono";

@@ -2,7 +2,7 @@
  * POST /revoke (RFC 7009): ends the session of the token that is presented. With a user's last
  * session their link to the vendor ends too, here and at the vendor as far as it goes.
  */
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type FindClient, requireClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";

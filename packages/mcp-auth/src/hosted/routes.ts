@@ -2,8 +2,9 @@
  * The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and
  * Origin.
  */
-import { type Parameters, toOAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/hono";
+import { toOAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/http";
 import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";

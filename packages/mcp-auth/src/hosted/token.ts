@@ -1,6 +1,7 @@
 /** POST /token: a form from a known client, one of two grants, an answer of RFC 6749 §5.1. */
-import { formatScope, OAuthError, type Parameters, parseScope } from "@oauth-broker/oauth-core";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type FindClient, type HostedClient, requireClient } from "./clients/client.ts";
 import type { HostedDeps } from "./deps.ts";

@@ -3,7 +3,7 @@
  * With the platform's callback the flow's name is the client's PKCE #1 challenge: no record is
  * needed, and the vendor's code is worth nothing without the client's verifier.
  */
-import type { ResolvedVendor } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type FlowSecrets, flowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedDeps } from "./deps.ts";
 

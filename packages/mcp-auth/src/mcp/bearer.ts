@@ -1,7 +1,7 @@
 /** The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere else, becomes a caller. */
 import { defined } from "@oauth-broker/oauth-core";
-import type { Answer } from "@oauth-broker/oauth-core/hono";
-import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/hono";
+import type { Answer } from "@oauth-broker/oauth-core/http";
+import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import type { Caller } from "../mode.ts";
 import type { AddressedGate } from "./refused-tokens.ts";
 

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { OAuthError, type ResolvedVendor } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createLog, errorPageWith, listen, type Listening, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -9,10 +9,10 @@ import {
   createExpiringMap,
   createSharedCalls,
   createTurns,
-  hashOf,
   OAuthError,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createRateLimit } from "@oauth-broker/oauth-core/service";
 import { LRUCache } from "lru-cache";
 import type { Caller, Gate } from "../mode.ts";

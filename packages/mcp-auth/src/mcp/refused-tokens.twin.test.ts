@@ -3,6 +3,7 @@
  * each, and the attack works.
  */
 import type * as Core from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import type * as Service from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -40,7 +41,7 @@ describe("with a defence off", () => {
     const asked: string[] = [];
     const gate = createPreRegisteredGate({
       settings: { credentials: undefined },
-      vendor: async () => ({ id: "example" }) as Core.ResolvedVendor,
+      vendor: async () => ({ id: "example" }) as ResolvedVendor,
       vendorClient: {
         validateAccessToken: async (_, token) => {
           asked.push(token);

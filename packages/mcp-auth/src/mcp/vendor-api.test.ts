@@ -1,4 +1,5 @@
-import { OAuthError, type ResolvedVendor, Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import type { Caller } from "../mode.ts";
 import { testGate } from "../testing/test-caller.ts";

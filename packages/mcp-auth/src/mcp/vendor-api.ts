@@ -2,14 +2,9 @@
  * The vendor as the calling user, for tools: the user's token goes to the vendor's own hosts and nowhere else, is never
  * shown to the client, and is renewed once where the vendor refuses it.
  */
-import {
-  type Fetch,
-  idTokenSubject,
-  type JsonObject,
-  OAuthError,
-  type ResolvedVendor,
-  type VendorClient,
-} from "@oauth-broker/oauth-core";
+import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import type { Caller, VendorToken } from "../mode.ts";
 import { ToolError, type VendorApi } from "../tool.ts";
 import { isLoopback } from "./known-host.ts";

@@ -1,10 +1,6 @@
-import {
-  type AccessTokenValidation,
-  OAuthError,
-  type ResolvedVendor,
-  Secret,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import type { AccessTokenValidation } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { createPreRegisteredGate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./gate.ts";

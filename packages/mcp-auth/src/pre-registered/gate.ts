@@ -4,17 +4,10 @@
  * that a burst of calls asks once and a token that ends is not good for long. The token is stored
  * nowhere. How many unknown tokens get this far: mcp/refused-tokens.ts.
  */
-import {
-  type AccessTokenValidation,
-  canValidateAccessToken,
-  type Clock,
-  createExpiringMap,
-  type EpochSeconds,
-  hashOf,
-  type ResolvedVendor,
-  Secret,
-  type VendorClient,
-} from "@oauth-broker/oauth-core";
+import { type Clock, createExpiringMap, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { type AccessTokenValidation, canValidateAccessToken, type VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Caller, Gate, VendorToken } from "../mode.ts";
 import type { VendorSettings } from "../settings.ts";
 

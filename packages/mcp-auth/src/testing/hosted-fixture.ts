@@ -3,19 +3,10 @@
  * vendor, stores in memory that can be made to fail, and the platform with its user's browser. The
  * vendor may be any other.
  */
-import {
-  type Clock,
-  createVendorClient,
-  defineVendor,
-  deriveCodeChallenge,
-  type Fetch,
-  OAuthError,
-  type RecordStore,
-  Secret,
-  type Vendor,
-  type VendorClient,
-  type VendorCredentials,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";

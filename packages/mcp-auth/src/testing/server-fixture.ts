@@ -2,7 +2,9 @@
  * Hosted mode with the server's own callback: hosted-fixture.ts with three kinds of clients, and
  * browsers that keep cookies between our pages and the vendor's.
  */
-import { defined, defineVendor, deriveCodeChallenge, type Vendor } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import {
   type CookieJar,
   createCookieJar,

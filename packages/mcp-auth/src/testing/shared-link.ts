@@ -2,7 +2,8 @@
  * One user at a vendor that grants what a test says, the sessions of that user, and tools that hand
  * out the vendor token they got.
  */
-import { defined, type ResolvedVendor, type VendorTokens } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { z } from "zod";

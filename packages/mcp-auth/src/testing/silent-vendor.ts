@@ -1,6 +1,6 @@
 /** The platform's callback, and a vendor that does not say what it granted (RFC 6749 §5.1). */
 import { randomBytes } from "node:crypto";
-import { deriveCodeChallenge } from "@oauth-broker/oauth-core";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { linkKey } from "../hosted/vendor-links/link.ts";
 import { openOpenIdFixture, type OpenIdFixture } from "./hosted-fixture.ts";
 

@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { isSameText } from "../protocol/mac.ts";
-import { randomToken } from "../protocol/random.ts";
+import { randomToken } from "../protocol/secret.ts";
 import { hashOf } from "./handle.ts";
 
 export interface BindingCookie {

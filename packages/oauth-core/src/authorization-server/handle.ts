@@ -4,7 +4,7 @@
  * Used for the request_uri of a pushed request, for authorization codes, and for `state` at deployed servers.
  */
 import { hash } from "node:crypto";
-import { randomToken } from "../protocol/random.ts";
+import { randomToken } from "../protocol/secret.ts";
 
 const FLOW_ID = "(?:[a-z0-9]{1,16}-)?[A-Za-z0-9_-]{22}";
 const HANDLE = new RegExp(`^(${FLOW_ID})\\.[A-Za-z0-9_-]{43}$`);

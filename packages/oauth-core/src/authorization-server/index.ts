@@ -1,6 +1,6 @@
+/** What a client of ours may send, and how it is known: authentication, pushed requests, handles, the browser's cookie. */
 export {
   type BindingCookie,
-  BINDING_SECONDS,
   clearBindingCookie,
   createBindingCookie,
   formToken,
@@ -20,11 +20,6 @@ export {
   type ResponseEncryption,
   type ResponseEncryptionAlg,
 } from "./encrypted-response.ts";
-export { createFlowId, createHandle, type Handle, hashOf, isFlowId, parseHandle } from "./handle.ts";
+export { createFlowId, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
-export {
-  createRequestUri,
-  parseRequestUri,
-  readPushedRequest,
-  refuseWhatNoPushedRequestMayHold,
-} from "./pushed-request.ts";
+export { readPushedRequest, refuseWhatNoPushedRequestMayHold } from "./pushed-request.ts";

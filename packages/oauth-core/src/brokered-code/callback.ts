@@ -4,7 +4,7 @@
  */
 import { clearBindingCookie, readBindingCookie } from "../authorization-server/browser-binding.ts";
 import { createHandle } from "../authorization-server/handle.ts";
-import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../hono/answers.ts";
+import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../http/answers.ts";
 import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";

@@ -3,7 +3,7 @@
  * server's own authorization server both are. An app brings its policy (policy.ts) and its routes.
  */
 import type { BindingCookie } from "../authorization-server/browser-binding.ts";
-import type { Answer } from "../hono/answers.ts";
+import type { Answer } from "../http/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import type { Trace } from "../service/http-layer.ts";

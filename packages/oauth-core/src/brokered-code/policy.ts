@@ -1,6 +1,6 @@
 /** What an app decides for its flows: everything here differs between a broker and an MCP server, nothing else does. */
 import type { Handle } from "../authorization-server/handle.ts";
-import type { Answer } from "../hono/answers.ts";
+import type { Answer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import type { VerifiedRedirect } from "../protocol/redirect-uri.ts";
 import type { Clock, EpochSeconds, RecordStore, StoredRecord } from "../ports.ts";

@@ -5,7 +5,7 @@
 import { type BindingCookie, readBindingCookie, setBindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Handle } from "../authorization-server/handle.ts";
 import { createRequestUri, parseRequestUri } from "../authorization-server/pushed-request.ts";
-import { type Answer, redirectAnswer } from "../hono/answers.ts";
+import { type Answer, redirectAnswer } from "../http/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";

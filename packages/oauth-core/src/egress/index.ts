@@ -20,9 +20,10 @@ import { createTrust } from "./connector.ts";
 import { egressUrlRules, parseEgressUrl, urlFault } from "./url.ts";
 import { readRequest, toResponse } from "./messages.ts";
 
+export { createCidrMatcher } from "./addresses.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, onBehalfOf } from "./share.ts";
-export { requireEgressUrl } from "./url.ts";
+export { registrableDomainOf, requireEgressUrl } from "./url.ts";
 
 export interface EgressOptions {
   /** Permits http and any port on 127.0.0.0/8, ::1 and `localhost`. For tests and sandboxes. */

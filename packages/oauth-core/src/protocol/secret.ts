@@ -1,3 +1,5 @@
+/** Unguessable values: how they are made, and how they stay out of logs. */
+import { randomFillSync } from "node:crypto";
 import { inspect } from "node:util";
 
 /** A value that prints as `[secret]` wherever it is logged, inspected or serialised. `reveal()` is greppable. */
@@ -23,4 +25,22 @@ export class Secret {
   [inspect.custom](): string {
     return "[secret]";
   }
+}
+
+/** Bytes come from the system's generator, many at a time: a system call per value is a large part of what a flow costs. */
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+/** @param byteLength 16 to 64 @returns base64url of that many random bytes */
+//= rfc6749#10.10
+export function randomToken(byteLength: number): string {
+  if (used + byteLength > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const bytes = pool.subarray(used, used + byteLength);
+  used += byteLength;
+  const token = bytes.toString("base64url");
+  bytes.fill(0);
+  return token;
 }

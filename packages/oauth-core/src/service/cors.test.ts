@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { jsonAnswer } from "../hono/answers.ts";
+import { jsonAnswer } from "../http/answers.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { checkAllowedOrigin } from "../configuration/values.ts";
 import { createCors, withCors } from "./cors.ts";

@@ -6,7 +6,7 @@
  */
 import type { Context } from "hono";
 import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
-import { emptyAnswer } from "../hono/answers.ts";
+import { emptyAnswer } from "../http/answers.ts";
 import type { Route } from "./http-layer.ts";
 
 export interface Cors {

@@ -2,7 +2,7 @@
  * The page a browser sees where no redirect is allowed: what happened, what to do, and the way
  * back.
  */
-import { type Answer, errorHeaders, pageAnswer } from "../hono/answers.ts";
+import { type Answer, errorHeaders, pageAnswer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import { html, type Markup, page, STYLE_HASH } from "./page.ts";
 import type { Trace } from "./http-layer.ts";

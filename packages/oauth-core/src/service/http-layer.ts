@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
-import { type Answer, errorAnswer } from "../hono/answers.ts";
+import { type Answer, errorAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 

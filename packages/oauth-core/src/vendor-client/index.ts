@@ -24,8 +24,14 @@ export { connectionContext, type ConnectionContextInput } from "./authorization/
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
-export { mapCallbackError } from "./authorization/error.ts";
-export { requireIssuer } from "./issuer.ts";
+export { relayedError } from "./authorization/error.ts";
+export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
+export { idTokenSubject, requireSameSubject } from "./id-token/verify.ts";
+export { noRegistration } from "./registration/endpoint.ts";
+export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
+export { requireTokenHost, tokenHosts } from "./token/hosts.ts";
+export { hasIdTokens } from "./token/response.ts";
+export { grantRevocation } from "./token/revoke.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
 export type { RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";

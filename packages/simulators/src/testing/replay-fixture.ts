@@ -2,7 +2,9 @@
  * Takes the legs of a fixture at the vendor's simulator: a simulator is worth as much as it resembles what was recorded.
  * Run by vendors/fixtures.test.ts.
  */
-import { createVendorClient, REGISTRY, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";
 import { startAtlassian } from "../vendors/atlassian.ts";

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Fixture, fixtureName, FORMAT, readFixtures } from "../fixtures/fixture.ts";
 import { legsAt, replayFixture, type Stage, STAGES } from "../testing/replay-fixture.ts";

@@ -2,21 +2,17 @@
  * Who a person is at each simulated vendor, told by the entry's own recipe: the same after two connections, another than the next
  * person, never an e-mail address; and what is said of a token of another app.
  */
+import { Secret } from "@oauth-broker/oauth-core";
+import { canIdentify, canValidateAccessToken, createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
-  canIdentify,
-  canValidateAccessToken,
-  createCodeVerifier,
-  createVendorClient,
   defineVendor,
-  deriveCodeChallenge,
-  randomToken,
   REGISTRY,
   type ResolvedVendor,
-  Secret,
   type Vendor,
   type VendorCredentials,
   type VendorTokens,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";

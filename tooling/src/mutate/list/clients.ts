@@ -2,7 +2,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const SERVER = "packages/oauth-core/src/authorization-server";
-const HONO = "packages/oauth-core/src/hono";
+const HONO = "packages/oauth-core/src/http";
 const SERVICE = "packages/oauth-core/src/service";
 const AUTHENTICATION = `${SERVER}/client-authentication.test.ts`;
 

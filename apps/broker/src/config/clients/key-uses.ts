@@ -3,13 +3,13 @@
  * A set may hold keys of both kinds; beside a client_secret it is for encryption only, so that
  * there is one way to authenticate.
  */
+import { usableKeys } from "@oauth-broker/oauth-core/client";
 import {
   type EncryptedResponse,
   findEncryptionKey,
   RESPONSE_ENCRYPTION_ALGS,
   type ResponseEncryptionAlg,
-  usableKeys,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/server";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
 import { DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
 import type { ClientConfig } from "../types.ts";

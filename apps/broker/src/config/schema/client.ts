@@ -2,13 +2,13 @@
  * One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to.
  */
 import { createHash } from "node:crypto";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type Client,
   type EncryptedResponse,
-  requireRegistrableRedirectUri,
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/server";
 import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";

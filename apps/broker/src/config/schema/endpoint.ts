@@ -1,5 +1,5 @@
 /** The URLs of vendors and clients: checked here as every outbound call is checked later. */
-import { placeholderNames } from "@oauth-broker/oauth-core";
+import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import { type FieldMeta, text } from "./fields.ts";

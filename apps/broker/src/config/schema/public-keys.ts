@@ -3,7 +3,8 @@
  * such a set is left out, here it is told. Whether the set has the keys its client needs,
  * key-uses.ts says.
  */
-import { type JsonObject, type JsonValue, usableKeys } from "@oauth-broker/oauth-core";
+import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { usableKeys } from "@oauth-broker/oauth-core/client";
 
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 

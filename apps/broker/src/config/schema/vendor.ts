@@ -2,7 +2,8 @@
  * One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an
  * operator has: credentials.
  */
-import { isReservedAuthorizationParameter, Secret } from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
+import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
 import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /** Credentials of a vendor that takes a certificate in place of a secret. */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { load, type LoadOptions, MINIMAL, problemsOf } from "../testing/config-file.ts";

@@ -4,7 +4,8 @@
  * the vendor takes them, and only there. Called by vendors.ts and build.ts.
  */
 import { hash, type KeyObject } from "node:crypto";
-import { defined, Secret, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
+import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";

@@ -2,7 +2,7 @@
  * What the operator's fields change of what the registry knows: where refresh and revocation go,
  * and who registers.
  */
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { load, type LoadOptions, MINIMAL } from "../testing/config-file.ts";
 

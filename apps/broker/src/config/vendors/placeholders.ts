@@ -2,15 +2,15 @@
  * The {placeholders} of an operator's vendor: their specifications, and what is wrong between them
  * and its endpoints. Called by vendors.ts.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import {
-  defined,
   expandTemplate,
   fillsRegistrableDomain,
   placeholderNames,
   type PlaceholderSpec,
   type PlaceholderSpecs,
-  type Vendor,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/protocol";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { ParsedVendor } from "../schema/vendor.ts";
 

@@ -6,7 +6,8 @@
  * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
  * the flows, warnings.ts for what is told at start.
  */
-import { namesInHost, type Vendor } from "@oauth-broker/oauth-core";
+import { namesInHost } from "@oauth-broker/oauth-core/client";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../types.ts";
 
 /** What the broker is at one vendor, by one of its client ids there. */

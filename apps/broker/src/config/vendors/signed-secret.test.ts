@@ -1,6 +1,6 @@
 /** Credentials of a vendor whose client secret is a signed JWT: a key in place of a secret. */
 import { generateKeyPairSync } from "node:crypto";
-import { defineVendor } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { load, type LoadOptions, MINIMAL, problemsOf } from "../testing/config-file.ts";
 

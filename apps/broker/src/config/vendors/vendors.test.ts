@@ -1,4 +1,4 @@
-import { defineVendor, REGISTRY as SHIPPED } from "@oauth-broker/oauth-core";
+import { defineVendor, REGISTRY as SHIPPED } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorRegistry } from "../../config.ts";
 import {

@@ -1,5 +1,7 @@
 /** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
-import { defined, defineVendor, registrableDomainOf, type Vendor } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";

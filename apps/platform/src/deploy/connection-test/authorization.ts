@@ -2,7 +2,8 @@
  * Registration at a hosted server, and its authorization endpoint as far as its redirect to the
  * vendor. No user signs in, nothing is stored.
  */
-import { createCodeVerifier, deriveCodeChallenge, errorText, type Fetch, randomToken } from "@oauth-broker/oauth-core";
+import { errorText, type Fetch } from "@oauth-broker/oauth-core";
+import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import * as oauth from "oauth4webapi";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 

@@ -2,7 +2,8 @@
  * POST /mcp: without a token, with one that is not valid, and for a server without OAuth with the
  * platform's.
  */
-import { type Fetch, randomToken } from "@oauth-broker/oauth-core";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 
 const INITIALIZE = {

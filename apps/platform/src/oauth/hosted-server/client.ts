@@ -10,10 +10,10 @@ import {
   type JsonObject,
   type KeyWrapper,
   OAuthError,
-  randomToken,
   type RecordStore,
   Secret,
 } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   allowInsecureRequests,
   type AuthorizationServer,

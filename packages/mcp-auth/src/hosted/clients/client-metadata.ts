@@ -4,13 +4,8 @@
  * registration is for this server alone and refused whole; a document is for every server there is,
  * so what of it is of no use here is left out.
  */
-import {
-  type JsonObject,
-  type JsonValue,
-  OAuthError,
-  parseJsonStrict,
-  requireRegistrableRedirectUri,
-} from "@oauth-broker/oauth-core";
+import { type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
+import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 
 export interface ClientMetadata {
   readonly clientName: string;

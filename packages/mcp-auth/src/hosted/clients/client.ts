@@ -2,7 +2,8 @@
  * Who may ask at the authorization server, and where their users may be sent back to. Every client
  * of ours is public and proves a code with PKCE alone.
  */
-import { OAuthError, type Parameters } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 
 export interface HostedClient {
   readonly clientId: string;

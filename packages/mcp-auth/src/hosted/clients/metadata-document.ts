@@ -12,8 +12,8 @@ import {
   type Fetch,
   type JsonObject,
   OAuthError,
-  parseJsonStrict,
 } from "@oauth-broker/oauth-core";
+import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";

@@ -4,7 +4,7 @@
  * what the caller says comes back.
  */
 import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { PlatformCallback } from "../../settings.ts";
 import type { HostedClient } from "./client.ts";
 import { readJsonObject } from "./client-metadata.ts";

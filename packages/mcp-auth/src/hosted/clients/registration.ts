@@ -5,15 +5,9 @@
  * after it last got any; of those without tokens the oldest goes sooner where there are too many
  * (unused-clients.ts).
  */
-import {
-  type Clock,
-  type JsonObject,
-  OAuthError,
-  randomToken,
-  type RecordKey,
-  type RecordStore,
-} from "@oauth-broker/oauth-core";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/hono";
+import { type Clock, type JsonObject, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedClient, ServerClient } from "./client.ts";
 import { readJsonObject, readRegistration } from "./client-metadata.ts";

@@ -1,4 +1,5 @@
-import { defineVendor, deriveCodeChallenge } from "@oauth-broker/oauth-core";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
 import {

@@ -4,17 +4,14 @@
  * scope. After it the vendor answers the platform, which posts the code to /token
  * (redeem-vendor-code.ts).
  */
+import { defined, errorMembers, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
-  defined,
-  errorMembers,
-  type OAuthError,
   type Parameters,
   redirectUrl,
-  toOAuthError,
   type VerifiedRedirect,
   verifyRedirectUri,
-} from "@oauth-broker/oauth-core";
-import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/hono";
+} from "@oauth-broker/oauth-core/protocol";
+import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import {
   type AuthorizationRequest,

@@ -1,4 +1,5 @@
-import { deriveCodeChallenge, hashOf } from "@oauth-broker/oauth-core";
+import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/silent-vendor.ts";
 

@@ -4,7 +4,9 @@
  * its answer (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES` leave a record; it is no
  * secret and permits nothing. Why: docs/decisions/0033.
  */
-import { hashOf, isSubset, parseScope, type RecordKey } from "@oauth-broker/oauth-core";
+import type { RecordKey } from "@oauth-broker/oauth-core";
+import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { HostedDeps } from "../deps.ts";
 
 /**

@@ -2,8 +2,8 @@
  * The twins of authorize.test.ts, token.test.ts and vendor-code.test.ts: one defence taken out
  * each, and the attack works.
  */
-import type * as Core from "@oauth-broker/oauth-core";
-import { defineVendor } from "@oauth-broker/oauth-core";
+import type * as Protocol from "@oauth-broker/oauth-core/protocol";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { startStubVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as VendorSecrets from "../vendor-secrets.ts";
@@ -12,7 +12,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  vi.doUnmock("@oauth-broker/oauth-core");
+  vi.doUnmock("@oauth-broker/oauth-core/protocol");
   vi.doUnmock("../vendor-secrets.ts");
   vi.doUnmock("./vendor-code.ts");
 });
@@ -21,8 +21,8 @@ const ELSEWHERE = "https://evil.example/callback";
 
 describe("with a defence off", () => {
   it("an unregistered redirect URI gets an error redirect, and the vendor is told to send the code there (twin of bar#AS-1)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => {
-      const core = await original<typeof Core>();
+    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
+      const core = await original<typeof Protocol>();
       return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
     });
     const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");

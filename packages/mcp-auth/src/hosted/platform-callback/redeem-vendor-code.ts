@@ -4,17 +4,9 @@
  * and the platform gets tokens of ours. Before it: authorize.ts, and the vendor's answer to the
  * platform. The client is known.
  */
-import {
-  defined,
-  deriveCodeChallenge,
-  OAuthError,
-  type Parameters,
-  parseCodeVerifier,
-  type ResolvedVendor,
-  toOAuthError,
-  type VendorTokens,
-  withRestart,
-} from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { deriveCodeChallenge, type Parameters, parseCodeVerifier } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";

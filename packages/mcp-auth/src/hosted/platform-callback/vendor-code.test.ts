@@ -1,4 +1,5 @@
-import { type Clock, defineVendor, type RecordStore, type Vendor } from "@oauth-broker/oauth-core";
+import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../clock.ts";

@@ -4,7 +4,8 @@
  * PKCE challenge: who knows the code but not the verifier names another record, and can neither
  * take the claim from its owner nor end the owner's session (bar AS-4).
  */
-import { hashOf, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { HostedDeps } from "../deps.ts";
 
 /** A code older than this no vendor takes any more. */

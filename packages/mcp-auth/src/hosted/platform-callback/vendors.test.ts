@@ -1,5 +1,5 @@
 /** Hosted mode against the first-class vendors' simulators, each with its entry of the registry. */
-import { REGISTRY, type Vendor } from "@oauth-broker/oauth-core";
+import { REGISTRY, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { driveConsent } from "@oauth-broker/simulators";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import {

@@ -4,20 +4,17 @@
  * user's decision: only now a record begins, and the browser gets the cookie that ties it to the
  * flow and leaves for the vendor. After it: the vendor, and the callback.
  */
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { type Parameters, type VerifiedRedirect, verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   createBindingCookie,
   createFlowId,
   formToken,
   isFormToken,
-  OAuthError,
-  type Parameters,
   readBindingCookie,
   setBindingCookie,
-  toOAuthError,
-  type VerifiedRedirect,
-  verifyNativeRedirectUri,
-} from "@oauth-broker/oauth-core";
-import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/hono";
+} from "@oauth-broker/oauth-core/server";
+import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import {
   type AuthorizationRequest,

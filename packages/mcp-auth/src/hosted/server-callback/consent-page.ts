@@ -4,8 +4,8 @@
  * the client is its own word, shown as text and cut; no script, nothing loaded. Shown and answered
  * in authorize.ts.
  */
-import type { VerifiedRedirect } from "@oauth-broker/oauth-core";
-import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/hono";
+import type { VerifiedRedirect } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 

@@ -1,5 +1,5 @@
 /** What the legs of the server's own callback share. */
-import { errorRedirect, type Answer, type ClientReturn } from "@oauth-broker/oauth-core/hono";
+import { errorRedirect, type Answer, type ClientReturn } from "@oauth-broker/oauth-core/http";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";

@@ -2,7 +2,8 @@
  * What a server with its own callback decides for its flows, and the record of one. Its clients are
  * public, its vendor is one, and the vendor's tokens stay here: the client gets tokens of ours.
  */
-import { OAuthError, type StoredRecord, verifyNativeRedirectUri } from "@oauth-broker/oauth-core";
+import { OAuthError, type StoredRecord } from "@oauth-broker/oauth-core";
+import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
   createBrokeredCode,

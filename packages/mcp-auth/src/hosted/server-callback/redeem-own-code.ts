@@ -3,7 +3,7 @@
  * to, opens the parked vendor code; the vendor's tokens are kept for the user and the client gets
  * tokens of ours. The client is known.
  */
-import type { Parameters } from "@oauth-broker/oauth-core";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../vendor-links/open-session.ts";

@@ -1,12 +1,14 @@
 /** The twins of this folder's attack tests: one defence taken out each, and the attack works. */
-import type * as Core from "@oauth-broker/oauth-core";
 import type { RecordStore } from "@oauth-broker/oauth-core";
+import type * as Protocol from "@oauth-broker/oauth-core/protocol";
+import type * as Server from "@oauth-broker/oauth-core/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
 import type * as ConsentPage from "./consent-page.ts";
 import type * as Policy from "./policy.ts";
 import type { flowPolicy } from "./policy.ts";
 
+const CORE = "@oauth-broker/oauth-core";
 const ADDRESSES = "../../../../oauth-core/src/egress/addresses.ts";
 const PKCE = "../../../../oauth-core/src/protocol/pkce.ts";
 const EVIL = "https://evil.example/back";
@@ -15,7 +17,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  for (const path of ["@oauth-broker/oauth-core", ADDRESSES, PKCE, "./policy.ts", "./consent-page.ts"])
+  for (const path of [`${CORE}/protocol`, `${CORE}/server`, ADDRESSES, PKCE, "./policy.ts", "./consent-page.ts"])
     vi.doUnmock(path);
 });
 
@@ -43,8 +45,8 @@ async function open() {
 
 describe("with a defence off", () => {
   it("any URI gets an error, and in the end the code (twin of bar#AS-1)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => {
-      const core = await original<typeof Core>();
+    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
+      const core = await original<typeof Protocol>();
       return { ...core, verifyNativeRedirectUri: (uri: string) => core.verifyNativeRedirectUri(uri, [uri]) };
     });
     const fixture = await open();
@@ -55,8 +57,8 @@ describe("with a defence off", () => {
   });
 
   it("a client on localhost has its code sent to a host of that beginning (twin of rfc8252#8.3)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => {
-      const core = await original<typeof Core>();
+    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
+      const core = await original<typeof Protocol>();
       const begins = (uri: string, list: readonly string[]) =>
         list.some((one) => uri.startsWith(one.replace(/:\d+.*$/, "")));
       return {
@@ -72,8 +74,8 @@ describe("with a defence off", () => {
   });
 
   it("a foreign page says yes in the user's place, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => ({
-      ...(await original<typeof Core>()),
+    vi.doMock("@oauth-broker/oauth-core/server", async (original) => ({
+      ...(await original<typeof Server>()),
       isFormToken: () => true,
     }));
     const fixture = await open();
@@ -90,8 +92,8 @@ describe("with a defence off", () => {
   });
 
   it("what was agreed to for one client serves another (twin of bar#AS-9)", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => {
-      const core = await original<typeof Core>();
+    vi.doMock("@oauth-broker/oauth-core/server", async (original) => {
+      const core = await original<typeof Server>();
       const formToken: typeof core.formToken = (_form, cookie) => core.formToken("the form", cookie);
       const isFormToken: typeof core.isFormToken = (token, _form, cookie) =>
         core.isFormToken(token, "the form", cookie);

@@ -1,5 +1,5 @@
 /** The server's own callback at a vendor that is not OpenID, by its entry of the registry. */
-import { REGISTRY } from "@oauth-broker/oauth-core";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { expect, it } from "vitest";

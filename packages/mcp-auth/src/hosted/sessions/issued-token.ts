@@ -11,7 +11,7 @@
  * token that works.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { hashOf } from "@oauth-broker/oauth-core";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 
 const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
 export type TokenType = keyof typeof PREFIX;

@@ -6,12 +6,12 @@
 import {
   type Clock,
   type EpochSeconds,
-  isSameText,
   OAuthError,
   type RecordKey,
   type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
+import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
 

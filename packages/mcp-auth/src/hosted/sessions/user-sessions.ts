@@ -4,14 +4,8 @@
  * user's sessions misses none; an entry without a session is harmless, and goes with time.
  */
 import { createHmac } from "node:crypto";
-import {
-  type Clock,
-  type EpochSeconds,
-  type JsonObject,
-  OAuthError,
-  randomToken,
-  type RecordKey,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type EpochSeconds, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ServerKey } from "../server-key.ts";
 import {
   ENDED_SESSION_SECONDS,

@@ -3,15 +3,10 @@
  * renewed, and how the link ends. Apart from sessions: many clients may act for one user, over one
  * link.
  */
-import {
-  type EpochSeconds,
-  formatScope,
-  grantRevocation,
-  idTokenSubject,
-  OAuthError,
-  Secret,
-  type VendorTokens,
-} from "@oauth-broker/oauth-core";
+import { type EpochSeconds, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { grantRevocation, idTokenSubject } from "@oauth-broker/oauth-core/client";
+import { formatScope } from "@oauth-broker/oauth-core/protocol";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";

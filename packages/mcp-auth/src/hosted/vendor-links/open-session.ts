@@ -3,13 +3,8 @@
  * the client. The vendor's code is spent by now, so whatever fails here is a flow to start again,
  * and tokens that could not be kept are ended at the vendor.
  */
-import {
-  OAuthError,
-  type ResolvedVendor,
-  toOAuthError,
-  type VendorTokens,
-  withRestart,
-} from "@oauth-broker/oauth-core";
+import { OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";

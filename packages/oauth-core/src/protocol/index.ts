@@ -1,0 +1,30 @@
+/** The vocabulary of the RFCs as pure functions. Errors and secrets are at the package's root. */
+export { isReservedAuthorizationParameter, type Parameters, parseParameters, parseStringMap } from "./parameters.ts";
+export { isSameText } from "./mac.ts";
+export {
+  createCodeVerifier,
+  deriveCodeChallenge,
+  parseCodeVerifier,
+  requireS256Challenge,
+  verifyCodeVerifier,
+} from "./pkce.ts";
+export {
+  expandTemplate,
+  fillsRegistrableDomain,
+  placeholderNames,
+  type PlaceholderSpec,
+  type PlaceholderSpecs,
+  requireKnownPlaceholders,
+} from "./placeholders.ts";
+export { isPublicSuffix } from "./public-suffix.ts";
+export { randomToken } from "./secret.ts";
+export {
+  redirectUrl,
+  requireRegistrableRedirectUri,
+  type VerifiedRedirect,
+  verifyNativeRedirectUri,
+  verifyRedirectUri,
+} from "./redirect-uri.ts";
+export { formatScope, isSubset, parseScope } from "./scope.ts";
+export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";
+export { parseJsonStrict } from "./strict-json.ts";

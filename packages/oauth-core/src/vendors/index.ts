@@ -1,0 +1,20 @@
+/** The vendors we know, one file each, and what an entry of an operator's own must be. */
+export {
+  capabilitiesOf,
+  type EndpointVerification,
+  REGISTRY,
+  type RegistryEntry,
+  type VendorCapabilities,
+  type VendorSetup,
+  type Verification,
+} from "./registry.ts";
+export {
+  DEFAULT_ID_TOKEN_ALGS,
+  defineVendor,
+  type PkceMethod,
+  type ResolvedVendor,
+  type TokenEndpointAuthMethod,
+  type Vendor,
+  type VendorCredentials,
+  type VendorTokens,
+} from "./vendor.ts";
