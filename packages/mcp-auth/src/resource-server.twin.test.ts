@@ -1,5 +1,5 @@
 /** The twins of app.test.ts and of the gates' tests: one defence of `/mcp` taken out each, and the attack works. */
-import type * as Core from "@oauth-broker/oauth-core";
+import type * as Server from "@oauth-broker/oauth-core/server";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type * as Service from "@oauth-broker/oauth-core/service";
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadSettings } from "./config.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
-const CORE = "@oauth-broker/oauth-core";
+const SERVER = "@oauth-broker/oauth-core/server";
 const SERVICE = "@oauth-broker/oauth-core/service";
 const KNOWN_HOST = "./mcp/known-host.ts";
 const BEARER = "./mcp/bearer.ts";
@@ -17,7 +17,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  vi.doUnmock(CORE);
+  vi.doUnmock(SERVER);
   vi.doUnmock(KNOWN_HOST);
   vi.doUnmock(BEARER);
   vi.doUnmock(SERVICE);
@@ -66,7 +66,7 @@ describe("with a defence off", () => {
   });
 
   it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {
-    vi.doMock(CORE, async (original) => ({ ...(await original<typeof Core>()), hashOf: () => "one for all" }));
+    vi.doMock(SERVER, async (original) => ({ ...(await original<typeof Server>()), hashOf: () => "one for all" }));
     const { createPreRegisteredGate } = await import("./pre-registered/gate.ts");
     const gate = createPreRegisteredGate({
       settings: { credentials: undefined },
