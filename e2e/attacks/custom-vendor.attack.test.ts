@@ -49,10 +49,10 @@ vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
   return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/trust.ts")>();
-  const requireForeignClient: typeof actual.requireForeignClient = (credentials, deps) =>
-    off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, deps);
+vi.mock("@oauth-broker/broker/src/vendor/registrations.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/registrations.ts")>();
+  const requireForeignClient: typeof actual.requireForeignClient = (credentials, registrations) =>
+    off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, registrations);
   return { ...actual, requireForeignClient };
 });
 

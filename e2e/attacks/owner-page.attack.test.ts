@@ -23,11 +23,11 @@ import { createWorld, type World } from "./support/world.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../apps/broker/src/vendor/trust.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/vendor/trust.ts")>();
-  const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, deps) => {
+vi.mock("../../apps/broker/src/vendor/registrations.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/vendor/registrations.ts")>();
+  const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {
     const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
-    return !isLetThrough && actual.needsOwnerPage(choice, client, deps);
+    return !isLetThrough && actual.needsOwnerPage(choice, client, registrations);
   };
   return { ...actual, needsOwnerPage };
 });

@@ -32,8 +32,8 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts", 
   return { ...actual, requireHostOfVendor };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/credentials.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/credentials.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor/entry.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/entry.ts")>();
   const configuredToken: typeof actual.configuredToken = (client, entry) =>
     // As a broker that knows one token for all.
     off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);

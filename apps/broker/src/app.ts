@@ -11,7 +11,7 @@ import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
 import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
-import { type Config, indexRegistrations } from "./config.ts";
+import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
 import { createSingleFlight } from "./grants/single-flight.ts";
@@ -24,6 +24,7 @@ import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { openStores } from "./stores.ts";
+import { indexRegistrations } from "./vendor/registrations.ts";
 
 /** Below these only browsers are sent, whatever they say they accept. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;

@@ -10,16 +10,7 @@ export { describeConfiguration, type FieldDescription } from "./config/schema/de
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
-export {
-  foldClientId,
-  indexRegistrations,
-  isAt,
-  originsOf,
-  type Registration,
-  type Registrations,
-} from "./config/vendors/registrations.ts";
 export type * from "./config/types.ts";
-export { CUSTOM_VENDOR } from "./config/types.ts";
 export type { VendorRegistry } from "./config/vendors/vendors.ts";
 
 /** The process's environment, for `loadConfig`. Nothing else touches process.env. */

@@ -3,8 +3,9 @@ import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
 import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/server";
-import type { ClientConfig, Registrations, VendorConfig } from "./config.ts";
+import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
+import type { Registrations } from "./vendor/registrations.ts";
 
 export interface Deps {
   /** `base_url`: our issuer and the front of every URL of ours. */

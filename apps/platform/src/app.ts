@@ -2,6 +2,7 @@
  * The platform's pages, put together: storage and ways out in, a Hono app out. The ingress is
  * another app (routes/ingress.ts).
  */
+import { defined } from "@oauth-broker/oauth-core";
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
@@ -62,7 +63,7 @@ export function createPlatform(
     fetch: egress.fetch,
     egress: access,
     platformUrl,
-    ...(broker === undefined ? {} : { broker }),
+    ...defined({ broker }),
   };
   const bearers = createBearers({ ...connect, platformToken: (id) => connectors.platformToken(id) });
   const deps: PageDeps = {

@@ -2,6 +2,7 @@
  * The token store a deployed server gets from its environment: DynamoDB and KMS where the platform provides them, an SQLite
  * file and a key file beside it for work on one machine. The SDK loads only where it is used.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
@@ -114,7 +115,7 @@ export async function openTokens(
     mode,
     environment,
     now,
-    ...(onEvent === undefined ? {} : { onEvent }),
+    ...defined({ onEvent }),
     refresh: { journalFolder: settings.journalFolder },
   });
   return { tokens, keys, table: rows.table };

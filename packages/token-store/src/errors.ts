@@ -5,7 +5,7 @@
  * a token or a sealed value. An engine that does not answer is an OAuthError at once: the
  * RecordStore port says so.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 
 const SENTENCE = {
   unreadable: "The sealed value was altered, cut, or made under another key or for another place",
@@ -50,6 +50,6 @@ export function storeUnavailable(cause: unknown): OAuthError {
   return new OAuthError("temporarily_unavailable", "The record store does not answer", {
     reason: "store_unavailable",
     cause,
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ detail }),
   });
 }

@@ -2,7 +2,7 @@
  * The token store as servers use it: one user's tokens at one vendor, kept sealed, read fresh. Everything it is made of is
  * bound here, once; config.ts makes it from the environment.
  */
-import { type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
 import { modeNamed } from "./modes/mode-choice.ts";
 import { declareOlderReaders } from "./modes/older-readers.ts";
@@ -142,7 +142,7 @@ async function* links(user: string | undefined, { rows }: { readonly rows: Token
   }
   let cursor: string | undefined;
   do {
-    const page = await rows.scan({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await rows.scan({ limit: 100, ...defined({ cursor }) });
     yield* linksOf(page.rows);
     cursor = page.cursor;
   } while (cursor !== undefined);

@@ -9,7 +9,7 @@ import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import { indexRegistrations } from "./vendors/registrations.ts";
+import { indexRegistrations } from "../vendor/registrations.ts";
 import type { Source } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";

@@ -16,7 +16,7 @@ import { configurationSchema } from "./schema/configuration.ts";
 import { OVERRIDES, readSource, type Source, type Tree } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
-import { CUSTOM_VENDOR } from "./types.ts";
+import { CUSTOM_VENDOR } from "../vendor/request.ts";
 import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
 
 /**

@@ -7,9 +7,6 @@ import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
-/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
-export const CUSTOM_VENDOR = "custom";
-
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
   readonly file?: string;

@@ -9,7 +9,7 @@ import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import type { KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
-import { foldClientId, isAt, originsOf, type Registrations } from "./vendors/registrations.ts";
+import { foldClientId, isAt, originsOf, type Registrations } from "../vendor/registrations.ts";
 
 export function deploymentWarnings(
   parsed: ParsedConfiguration,

@@ -21,7 +21,7 @@ import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
 import type { VendorChoice } from "../vendor/choose.ts";
-import { needsOwnerPage } from "../vendor/trust.ts";
+import { needsOwnerPage } from "../vendor/registrations.ts";
 import type { Flow } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
@@ -44,7 +44,7 @@ export async function authorize(
   const cookie = pending.cookie ?? createBindingCookie();
   const choice = await chooseAgain(pending, deps, trace); //                   2  from here failures go to the client
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
-  if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps)) {
+  if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps.registrations)) {
     return askUser(pending, choice, cookie, parameters, deps); //              3  spends nothing
   }
   return redirectToVendor(pending, choice, cookie, deps, trace); //                       4
@@ -60,7 +60,7 @@ export async function takeDecision(
   const pending = await findPending(form, cookieHeader, deps, trace); //    1  this client's, and no stranger's reload
   if (pending.stage !== "pushed") throw refusePage(trace, "request_uri_used");
   const choice = await chooseAgain(pending, deps, trace); //                 2  the vendor as pushed; a failure waits
-  const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps);
+  const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps.registrations);
   if (!isAsked) throw refusePage(trace, "page_not_needed");
   const cookie = requireShownHere(form, pending, trace); //                  3  by the page this very browser was shown
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);

@@ -2,6 +2,7 @@
  * Leg 1, POST /v1/par: the platform's backend says what it wants; nothing has touched a browser yet.
  * After it: the browser brings the request_uri to authorize.ts.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -10,7 +11,7 @@ import { chooseVendor } from "../vendor/choose.ts";
 import { readAuthorizationParameters, targetFields } from "../vendor/request.ts";
 import { TIMELINE_SECONDS } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
-import { sealVendorSecret } from "./vendor-secret.ts";
+import { sealVendorSecret } from "./flow-record.ts";
 
 /** The client is authenticated and under its rate limit. @throws OAuthError with a JSON status */
 export async function pushRequest(
@@ -42,7 +43,7 @@ export async function pushRequest(
       credentialsId: credentials.id,
       credentialsSource: credentials.source,
       ...(credentials.source === "byoc" ? { vendorClientId: credentials.clientId } : {}),
-      ...(vendorSecret === undefined ? {} : { vendorSecret }),
+      ...defined({ vendorSecret }),
       redirectUri: request.redirect.uri,
       ...(request.state === undefined ? {} : { state: request.state }),
       codeChallenge: request.codeChallenge,

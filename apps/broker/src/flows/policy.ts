@@ -18,7 +18,7 @@ import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import { asFlow, type Flow, FORGOTTEN } from "./flow-record.ts";
 import { refusePage } from "./refusal.ts";
-import { openVendorSecret } from "./vendor-secret.ts";
+import { openVendorSecret } from "./flow-record.ts";
 import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
 
 export type Flows = BrokeredCode<Flow, VendorChoice>;

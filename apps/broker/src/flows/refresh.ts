@@ -2,6 +2,7 @@
  * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests, over all processes.
  * The broker keeps no tokens: the answer is kept 60 s, sealed under the refresh token that asked for it.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
@@ -33,7 +34,7 @@ export async function refresh(
   const request = {
     refreshToken,
     ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-    ...(expected === undefined ? {} : { expected }),
+    ...defined({ expected }),
   };
   const tokens = await singleFlight.run(id, refreshToken, () =>
     vendorClient.refreshTokens(vendor, credentials, request),

@@ -8,7 +8,7 @@ import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { configuredToken } from "../vendor/credentials.ts";
+import { configuredToken } from "../vendor/entry.ts";
 import { requireUsableVendor } from "../vendor/entry.ts";
 
 /**

@@ -1,4 +1,5 @@
 /** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
+import { defined } from "@oauth-broker/oauth-core";
 import { requireTokenHost } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
@@ -20,7 +21,7 @@ export async function revoke(
   requireTokenHost(connection.hosts, vendor.revocationEndpoint);
   const revoked = await vendorClient.revokeToken(vendor, credentials, {
     token,
-    ...(tokenTypeHint === undefined ? {} : { tokenTypeHint }),
+    ...defined({ tokenTypeHint }),
   });
   return { revoked };
 }

@@ -10,7 +10,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
-import { findCredentials, requireActiveCredentials } from "../vendor/credentials.ts";
+import { findCredentials, requireActiveCredentials } from "../vendor/entry.ts";
 import { requireUsable } from "../vendor/entry.ts";
 import {
   ownCredentials,

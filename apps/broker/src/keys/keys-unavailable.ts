@@ -1,10 +1,10 @@
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 
 /** @param detail for the operator: what is wrong and what to do */
 export function keysUnavailable(detail: string, cause?: unknown): OAuthError {
   return new OAuthError("temporarily_unavailable", "The keys cannot be opened", {
     reason: "keys_unavailable",
     detail,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   });
 }

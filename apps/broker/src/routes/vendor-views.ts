@@ -2,6 +2,7 @@
  * A vendor as `/v1/vendors` and `/v1/vendors/{id}` show it. The list has what a platform chooses by; how the facts were
  * checked, what speaks against the entry and what its placeholders are in words is for the one who asks for one vendor.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { capabilitiesOf } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
@@ -41,7 +42,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
           agreeing_sources: endpoints.agreeing,
           disagreements: endpoints.disagreements ?? [],
         }),
-    ...(quirks === undefined ? {} : { quirks }),
+    ...defined({ quirks }),
     sources,
   };
 }

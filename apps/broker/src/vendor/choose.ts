@@ -9,11 +9,11 @@ import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
-import { findCredentials, requireActiveCredentials } from "./credentials.ts";
 import { readEndpoints, requireOwnCredentials } from "./endpoints.ts";
-import { requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
+import { findCredentials, requireActiveCredentials, requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
 import { ownCredentials, readOwnCredentials, readTarget, targetFields, type VendorTarget } from "./request.ts";
-import { requireForeignClient, resolveTrusted, type TrustedVendor } from "./trust.ts";
+import { requireForeignClient } from "./registrations.ts";
+import { resolveTrusted, type TrustedVendor } from "./trust.ts";
 
 export interface VendorChoice extends TrustedVendor {
   readonly credentials: VendorCredentials;
@@ -87,7 +87,7 @@ export async function trustedChoice(
   if (credentials.source !== "byoc") requireOwnCredentials(endpoints); //       credentials of ours go nowhere else
   const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
   const { vendor, tier } = trusted;
-  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps);
+  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
   const redirectUri = `${deps.issuer}${path}`; //                            c  where its answers count
   const { hash } = connectionContext({

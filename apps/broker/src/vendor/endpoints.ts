@@ -7,9 +7,9 @@ import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from
 import { expandTemplate, fillsRegistrableDomain, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { CUSTOM_VENDOR, type VendorConfig } from "../config.ts";
+import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { targetFields, type VendorTarget } from "./request.ts";
+import { CUSTOM_VENDOR, targetFields, type VendorTarget } from "./request.ts";
 
 export interface Overrides {
   readonly authorizationEndpoint?: string;

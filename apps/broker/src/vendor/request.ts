@@ -4,7 +4,7 @@
  * authorization request. Reads and refuses; sends no request. The target is kept in the flow record and in `connection`; a secret is in
  * neither in plaintext.
  */
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   isReservedAuthorizationParameter,
   type Parameters,
@@ -12,7 +12,9 @@ import {
   parseStringMap,
 } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { CUSTOM_VENDOR } from "../config.ts";
+
+/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
+export const CUSTOM_VENDOR = "custom";
 
 export interface VendorTarget {
   /** An entry's id, or `custom`. */
@@ -29,9 +31,7 @@ export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor">
   const { placeholders, issuer, authorizationEndpoint, tokenEndpoint } = target;
   return {
     ...(placeholders === undefined || Object.keys(placeholders).length === 0 ? {} : { placeholders }),
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),
-    ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
+    ...defined({ issuer, authorizationEndpoint, tokenEndpoint }),
   };
 }
 
@@ -71,10 +71,7 @@ export function readTarget(parameters: Parameters): VendorTarget {
     vendor,
     ...targetFields({
       vendor,
-      ...(placeholders === undefined ? {} : { placeholders }),
-      ...(issuer === undefined ? {} : { issuer }),
-      ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),
-      ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
+      ...defined({ placeholders, issuer, authorizationEndpoint, tokenEndpoint }),
     }),
   };
 }
@@ -138,8 +135,7 @@ export function readAuthorizationParameters(
   const vendorParams = parameters.get("vendor_params");
   return {
     scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
-    ...(loginHint === undefined ? {} : { loginHint }),
-    ...(prompt === undefined ? {} : { prompt }),
+    ...defined({ loginHint, prompt }),
     ...(resource === undefined ? {} : { resource: requireResource(resource) }),
     ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams) }),
   };

@@ -4,7 +4,7 @@
  * of the connector has changed but the address it claimed. Before it: commands/run.ts. After it:
  * the same, which keeps it running and calls `stop`.
  */
-import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/oauth-core/configuration";
 import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import type { Connector, Deployment } from "../connectors/connector.ts";
@@ -176,7 +176,7 @@ async function testOf(
   if (connector === undefined) throw new OAuthError("not_found", "There is no such connector any more");
   const { settings } = connector;
   const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, platformUrl) };
-  return testConnection(subject, { fetch, ...(onCheck === undefined ? {} : { onCheck }) });
+  return testConnection(subject, { fetch, ...defined({ onCheck }) });
 }
 
 function deploymentOf(

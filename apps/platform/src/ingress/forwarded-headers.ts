@@ -2,6 +2,7 @@
  * What of a message's headers passes the ingress: everything but what is between two neighbours,
  * claims to come from us, or is not this server's.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { incomingCookies, outgoingCookie } from "./cookies.ts";
 
 /** Between neighbours (RFC 9110 §7.6.1). */
@@ -46,7 +47,7 @@ export function requestHeaders(
   );
   const { cookie: sent = "", ...rest } = Object.fromEntries(passed);
   const cookie = incomingCookies(sent, connectorId);
-  return { ...rest, ...(cookie === undefined ? {} : { cookie }), host, "x-forwarded-for": callerAddress };
+  return { ...rest, ...defined({ cookie }), host, "x-forwarded-for": callerAddress };
 }
 
 /** @param raw names and values, alternating, as received */

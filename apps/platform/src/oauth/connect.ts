@@ -5,7 +5,7 @@
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
-import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
@@ -103,7 +103,7 @@ export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
   if (error instanceof OAuthError) return { error: error.code, description: error.description };
   if (!(error instanceof BrokerClientError)) throw error;
   const { flowId } = error.details;
-  return { error: error.code, description: error.description, ...(flowId === undefined ? {} : { flowId }) };
+  return { error: error.code, description: error.description, ...defined({ flowId }) };
 }
 
 function requireConnectable({ state, serverUrl, settings }: Connector): void {

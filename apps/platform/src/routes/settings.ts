@@ -1,5 +1,5 @@
 /** The Settings tab: what a form says becomes one change of the connector, or nothing. */
-import { Secret } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
@@ -65,7 +65,7 @@ function readChange(fields: Parameters): { readonly change: SettingsChange; read
     ...Object.fromEntries(TEXTS.map((name) => [name, fields.get(name) ?? ""])),
     ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
     ...(secret === undefined && fields.has("forgetSecret") ? { clientSecret: null } : {}),
-    ...(placeholders === undefined ? {} : { placeholders }),
+    ...defined({ placeholders }),
   };
   const problem = { path: "placeholders", problem: "must be name=value, separated by commas" };
   return { change, problems: placeholders === undefined ? [problem] : [] };

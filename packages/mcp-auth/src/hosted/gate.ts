@@ -3,7 +3,7 @@
  * user's vendor token. The link is looked at before any tool runs, so that a dead grant is a 401
  * the client can act on and not an error inside a tool.
  */
-import { type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller, Gate, VendorToken } from "../mode.ts";
 import type { HostedDeps } from "./deps.ts";
@@ -109,5 +109,5 @@ function isYoung({ until }: { readonly until: number }, now: Clock): boolean {
 }
 
 function vendorToken({ tokens: { accessToken, idToken }, version }: StoredTokens): VendorToken {
-  return { accessToken, version, ...(idToken === undefined ? {} : { idToken }) };
+  return { accessToken, version, ...defined({ idToken }) };
 }

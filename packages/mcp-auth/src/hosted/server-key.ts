@@ -10,6 +10,7 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  defined,
   type JsonObject,
   type KeyContext,
   type KeyWrapper,
@@ -122,7 +123,7 @@ export function createServerRecords(
   const { records } = options;
   return {
     serverKey,
-    records: authenticatedRecords({ records, key, ...(onRefused === undefined ? {} : { onRefused }) }),
+    records: authenticatedRecords({ records, key, ...defined({ onRefused }) }),
   };
 }
 
@@ -214,6 +215,6 @@ function keyUnavailable(detail: string, cause?: unknown): OAuthError {
   return new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
     reason: "keys_unavailable",
     detail,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   });
 }

@@ -1,4 +1,5 @@
 /** What the legs share: the app's policy, and the writes and words that are the same on each of them. */
+import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor } from "./policy.ts";
@@ -43,7 +44,7 @@ export async function failFlow(
       stage: "failed",
       set: flowData({ failed: { at: now(), leg, reason } }),
       remove: engine.policy.forgotten.atEnd,
-      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...defined({ expiresAt }),
     },
   );
   return outcome === "moved";

@@ -2,6 +2,7 @@
  * The ways an outcome leaves us: JSON, a JWT, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
  * constants written once; nothing generic wraps a hot request. Framework-free values: the HTTP layer turns them into a Response.
  */
+import { defined } from "../mechanics/defined.ts";
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";
 
@@ -181,7 +182,7 @@ const BEARER_STATUS = { invalid_token: 401, insufficient_scope: 403, invalid_req
 export function bearerChallenge({ resourceMetadata, scope, error }: BearerChallenge): Answer {
   const members = {
     ...(error === undefined ? {} : { error: error.code, error_description: error.description }),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ scope }),
     ...(resourceMetadata === undefined ? {} : { resource_metadata: resourceMetadata }),
   };
   const parameters = Object.entries(members).map(

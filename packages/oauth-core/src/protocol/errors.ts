@@ -2,6 +2,7 @@
  * One error for everything the other side may see. The code decides the status; the description is safe for strangers;
  * `detail` and `cause` are for the operator's log only. Foreign errors are translated once, where they enter.
  */
+import { defined } from "../mechanics/defined.ts";
 
 /** The closed set of wire codes and the status of each as a JSON answer. */
 const STATUS = {
@@ -104,8 +105,7 @@ export function withRestart(error: OAuthError): OAuthError {
     ...error.extras,
     retry: "restart",
     cause: error,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ retryAfterSeconds, detail }),
   });
 }
 
@@ -124,10 +124,9 @@ export function errorMembers(error: OAuthError, flowId?: string): Record<string,
     error: error.code,
     error_description: error.description,
     ...(flowId === undefined ? {} : { flow_id: flowId }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(retry === undefined ? {} : { retry }),
+    ...defined({ reason, retry }),
     ...(vendorError === undefined ? {} : { vendor_error: errorText(vendorError) }),
     ...(credentialsSource === undefined ? {} : { credentials_source: credentialsSource }),
-    ...(help === undefined ? {} : { help }),
+    ...defined({ help }),
   };
 }

@@ -3,6 +3,7 @@
  * and nowhere else. Nothing of a vendor's answer reaches a description; of its error codes only the
  * permitted characters travel.
  */
+import { defined } from "../mechanics/defined.ts";
 import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
 import type { ErrorMeaning, TokenErrors } from "../vendors/dialect.ts";
@@ -114,7 +115,7 @@ export function vendorUnavailable(response: Response, call: VendorCall, now: Clo
   const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"), now);
   return new OAuthError("temporarily_unavailable", "The vendor cannot answer now", {
     detail: `${call.what}: status ${response.status}`,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ retryAfterSeconds }),
     ...(call.spendsOnRefusal === true ? { retry: "restart" } : {}),
   });
 }

@@ -49,7 +49,9 @@ vi.mock("./issuer.ts", async (original) => {
 });
 vi.mock("./discovery/document.ts", async (original) => {
   const known = await original<typeof document>();
-  return { ...known, requireMetadataOf: unless("metadata issuer", known.requireMetadataOf, () => Promise.resolve()) };
+  const loadMetadata: typeof known.loadMetadata = (issuer, deps) =>
+    known.loadMetadata(issuer, deps, off.has("metadata issuer") ? () => Promise.resolve() : undefined);
+  return { ...known, loadMetadata };
 });
 
 let lab: Lab;

@@ -4,6 +4,7 @@
  * placeholder chooses the domain, and `Vendor` can say all it needs; any other waits for an operator's `enabled: true`.
  * A vendor that deserves more gets a file of its own. Listed by registry.ts.
  */
+import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
 import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
@@ -91,13 +92,13 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
-    ...(serverUrl === undefined ? {} : { serverUrl }),
+    ...defined({ serverUrl }),
     verification: {
       status: enabled ? "two-sources" : "listed",
       checkedOn: COMPILED_ON,
       sources,
-      endpoints: { confidence, agreeing, ...(disagreements === undefined ? {} : { disagreements }) },
-      ...(quirks === undefined ? {} : { quirks }),
+      endpoints: { confidence, agreeing, ...defined({ disagreements }) },
+      ...defined({ quirks }),
       ...(enabled ? {} : { reasonsOff: off }),
     },
   };

@@ -3,6 +3,7 @@
  * The only importer of the KMS client. Asks for GenerateDataKey and Decrypt and nothing else, as the task role permits.
  * Callers on a hot path stand behind data-keys.ts; the broker wraps its keyset with it directly.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
@@ -149,7 +150,7 @@ function openClient(region: string, endpoint: string | undefined): KMSClient {
   const agent = { keepAlive: true, maxSockets: 100 };
   return new KMSClient({
     region,
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ endpoint }),
     maxAttempts: 3,
     // Waits a random part of 50, then 100 ms between tries; of 1 and 2 s where KMS throttles.
     retryMode: "standard",

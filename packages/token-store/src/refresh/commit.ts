@@ -2,7 +2,7 @@
  * The vendor's answer becomes the next version of the record: sealed, then written on condition that version, status and
  * lease are as they were. Sees to it that an answer survives a store that is away, and is dropped when the row moved on.
  */
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { type Attempt, isOutage, type Outcome, type RefreshCall, type RefreshContext, standing } from "./context.ts";
 import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
@@ -70,9 +70,7 @@ export async function commitAnswer(
 function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
   const { idToken, scope, vendorData } = old;
   return {
-    ...(idToken === undefined ? {} : { idToken }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(vendorData === undefined ? {} : { vendorData }),
+    ...defined({ idToken, scope, vendorData }),
     ...answer,
     //= bar#RF-2
     refreshToken: answer.refreshToken ?? sent,

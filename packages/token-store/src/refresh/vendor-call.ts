@@ -4,7 +4,7 @@
  * and no attempt of ours died half-way; an outage says nothing about the grant. Called by
  * refresh.ts.
  */
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { CurrentRecord } from "../tokens/token-records.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 import { commitAnswer, type CommitDeps } from "./commit.ts";
@@ -49,7 +49,7 @@ function tooLate(cause?: unknown): OAuthError {
   return new OAuthError("temporarily_unavailable", "The vendor does not answer", {
     reason: "vendor_unavailable",
     retry: "restart",
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   });
 }
 
@@ -153,9 +153,7 @@ function withoutRestart(error: unknown): unknown {
   return new OAuthError(code, description, {
     ...others,
     cause: error,
-    ...(reason === undefined ? {} : { reason }),
-    ...(detail === undefined ? {} : { detail }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ reason, detail, retryAfterSeconds }),
   });
 }
 

@@ -2,7 +2,7 @@
  * TokenRecords over rows: reads a row and asks the mode which half counts, seals what must be sealed, and makes every
  * write conditional on what was read. Above it: token-records.ts says what for. Below: storage/, token-sealing.ts.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError, type TokenStoreErrorCode } from "../errors.ts";
 import type { Mode } from "../modes/mode.ts";
 import { applied, expectAsRead, isExpired, markOf, nextMark } from "./row-conditions.ts";
@@ -50,7 +50,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     if (half === undefined || dataKeys === undefined) return copy === undefined ? {} : { copy };
     const opened = await openHalf(half, place(key), { dataKeys });
     if (watch.wentBack(rowKey, half.version)) onEvent({ name: "version_went_back", vendor: key.vendor });
-    return { ...opened, ...(copy === undefined ? {} : { copy }) };
+    return { ...opened, ...defined({ copy }) };
   };
 
   /** The sealed half of a row as a change; without data keys there is none, only the count. */
@@ -87,13 +87,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   ): Promise<CurrentRecord | undefined> => {
     const { attributes } = over.row;
     const { stored, previous } = over;
-    const half = await sealed(
-      over.key,
-      { tokens: stored.tokens, ...(previous === undefined ? {} : { previous }) },
-      { version, mark },
-    );
+    const half = await sealed(over.key, { tokens: stored.tokens, ...defined({ previous }) }, { version, mark });
     const change: RowChange = {
-      set: { ...half.set, written_at: stored.writtenAt, ...(status === undefined ? {} : { status }) },
+      set: { ...half.set, written_at: stored.writtenAt, ...defined({ status }) },
       remove: [
         ...(half.remove ?? []),
         ...(mark === "encrypted" ? COPY_ATTRIBUTES : []),
@@ -178,7 +174,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
           ? {}
           : { lease_owner: lease.owner, lease_until: lease.until, lease_attempt: lease.attemptId };
       const change: RowChange = {
-        set: { ...leased, ...(status === undefined ? {} : { status }) },
+        set: { ...leased, ...defined({ status }) },
         remove: lease === null ? LEASE_ATTRIBUTES : [],
       };
       const expected = expectAsRead(over.row.attributes, ["version", "status", ...LEASE_ATTRIBUTES]);
@@ -189,10 +185,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     seal: ({ key, row }, tokens, previous) =>
       translated(async () => {
         const { attributes } = row;
-        const change = await withTokens(
-          { key, attributes },
-          { tokens, ...(previous === undefined ? {} : { previous }) },
-        );
+        const change = await withTokens({ key, attributes }, { tokens, ...defined({ previous }) });
         // Where an older writer's change counts, it must not be lost unseen either.
         const names = ["version", "status", "lease_owner", ...(mode.heedsCopy ? COPY_ATTRIBUTES : [])];
         return { key: row.key, change, expected: expectAsRead(attributes, names) };

@@ -4,7 +4,7 @@
  *
  * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half is ours.
  */
-import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
@@ -92,8 +92,7 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
     ...secretMember("refreshToken", text(attributes["refresh_token"])),
     ...secretMember("idToken", text(attributes["id_token"])),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
-    ...(scope === undefined ? {} : { scope }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...defined({ scope, expiresAt }),
   };
 }
 
@@ -153,8 +152,7 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
     ...secretMember("refreshToken", texts.get("refresh_token")),
     ...secretMember("idToken", texts.get("id_token")),
     tokenType,
-    ...(scope === undefined ? {} : { scope }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...defined({ scope, expiresAt }),
     ...secretMember("vendorData", vendorData),
   };
 }
@@ -196,10 +194,4 @@ function seconds(value: Attribute | undefined): EpochSeconds | undefined {
 
 function secretMember<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: Secret } {
   return (value === undefined ? {} : { [name]: new Secret(value) }) as { readonly [N in Name]?: Secret };
-}
-
-function defined(attributes: Readonly<Record<string, Attribute | undefined>>): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).filter((entry): entry is [string, Attribute] => entry[1] !== undefined),
-  );
 }

@@ -2,6 +2,7 @@
  * A user's tokens as a record: what can be done with one, each by one conditional write. row-records.ts does it over rows;
  * token-store.ts, refresh/refresh.ts and cli/ use it.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Finding, Mode } from "../modes/mode.ts";
@@ -102,7 +103,7 @@ export function recordOf(
       writtenAt: typeof written === "number" ? written : 0,
     },
     ...(isLeased ? { lease: { owner, until, attemptId } } : {}),
-    ...(previous === undefined ? {} : { previous }),
+    ...defined({ previous }),
     row,
   };
 }

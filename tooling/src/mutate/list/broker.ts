@@ -194,7 +194,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A caller's secret opens for its own flow only",
     rows: ["BY-1", "TS-3"],
-    file: `${FLOWS}/vendor-secret.ts`,
+    file: `${FLOWS}/flow-record.ts`,
     find: 'return `${kid}.${seal(key, clientSecret.reveal(), ["flow", flowId, PURPOSE])}`;',
     replace: "return `${kid}.${clientSecret.reveal()}${[seal, key, flowId].map(() => '').join('')}`;",
     tests: [`${FLOWS}/byoc.test.ts`],
@@ -226,7 +226,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "An initial access token is the owner's it was entered for",
     rows: ["BY-4"],
-    file: `${VENDOR}/credentials.ts`,
+    file: `${VENDOR}/entry.ts`,
     find: "return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;",
     replace:
       "return [...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken);",

@@ -219,8 +219,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "Hosted mode hands the ID token on that lies beside the access token",
     rows: ["UI-1"],
     file: "packages/mcp-auth/src/hosted/gate.ts",
-    find: "...(idToken === undefined ? {} : { idToken })",
-    replace: "...(idToken === undefined ? { idToken: accessToken } : {})",
+    find: "...defined({ idToken })",
+    replace: "...(defined({ idToken }).idToken === undefined ? { idToken: accessToken } : {})",
     tests: ["packages/mcp-auth/src/hosted/gate.test.ts"],
   },
   {

@@ -4,7 +4,7 @@ import type { Mutation } from "../mutation.ts";
 export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A client id of ours that a client brings as its own shows the owner page",
-    file: "apps/broker/src/vendor/trust.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "  if (held === undefined) return false;",
     replace: '  if (held === undefined || credentials.source === "byoc") return false;',
     tests: ["apps/broker/src/flows/byoc.test.ts"],
@@ -12,42 +12,42 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence:
       "The owner of the asking client counts among the owners, also where it may not use the entry the id is from",
-    file: "apps/broker/src/vendor/trust.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "  return same.length > 0 && new Set([owner, ...same",
     replace: "  void owner;\n  return same.length > 0 && new Set([...same",
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
     defence: "An entry whose origins are not known beforehand shares its client id with BYOC everywhere",
-    file: "apps/broker/src/vendor/trust.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: 'one.isOpen && credentials.source === "byoc"',
     replace: 'one.isOpen && credentials.source === "environment" && credentials.source !== "environment" as string',
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
     defence: "Client ids are compared by letters and digits in lower case",
-    file: "apps/broker/src/config/vendors/registrations.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "    .toLowerCase()\n",
     replace: "",
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
     defence: "Retired credentials are indexed too",
-    file: "apps/broker/src/config/vendors/registrations.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "new Set(entry.credentials.map(",
     replace: "new Set(entry.credentials.slice(0, 1).map(",
-    tests: ["apps/broker/src/flows/byoc.test.ts", "apps/broker/src/config/vendors/registrations.test.ts"],
+    tests: ["apps/broker/src/flows/byoc.test.ts", "apps/broker/src/vendor/registrations.test.ts"],
   },
   {
     defence: "A registration is found by the origin of its token endpoint too",
-    file: "apps/broker/src/config/vendors/registrations.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "const origins = [issuer, authorizationEndpoint, tokenEndpoint].map(",
     replace: "void tokenEndpoint;\n  const origins = [issuer, authorizationEndpoint].map(",
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
     defence: "A client id of ours is refused at a vendor that the client names",
-    file: "apps/broker/src/vendor/trust.ts",
+    file: "apps/broker/src/vendor/registrations.ts",
     find: "  if (!registrations.has(foldClientId(clientId))) return;",
     replace: '  if (!registrations.has(foldClientId(clientId)) || clientId !== "") return;',
     tests: ["apps/broker/src/flows/byoc.test.ts"],

@@ -180,8 +180,8 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   {
     defence: "Hosted mode's records are the authenticated ones",
     file: "packages/mcp-auth/src/hosted/server-key.ts",
-    find: "    records: authenticatedRecords({ records, key, ...(onRefused === undefined ? {} : { onRefused }) }),",
-    replace: "    records: onRefused === undefined ? authenticatedRecords({ records, key }) : records,",
+    find: "    records: authenticatedRecords({ records, key, ...defined({ onRefused }) }),",
+    replace: "    records: onRefused === undefined ? authenticatedRecords({ records, key, ...defined({}) }) : records,",
     tests: ["e2e/attacks/table-writer.attack.test.ts"],
   },
   {

@@ -3,6 +3,7 @@
  * A set may hold keys of both kinds; beside a client_secret it is for encryption only, so that
  * there is one way to authenticate.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { usableKeys } from "@oauth-broker/oauth-core/client";
 import {
   type EncryptedResponse,
@@ -88,7 +89,7 @@ export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jw
   return {
     ...(signs && jwks !== undefined ? { jwks: { keys: signingKeys(asKeySet(jwks)) } } : {}),
     ...(signs && jwksUri !== undefined ? { jwksUri } : {}),
-    ...(encryptedResponse === undefined ? {} : { encryptedResponse }),
+    ...defined({ encryptedResponse }),
   };
 }
 

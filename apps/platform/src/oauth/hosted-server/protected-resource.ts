@@ -3,6 +3,7 @@
  * else at the path, else at the root. Before it: nothing is known but the URL. After it:
  * discover.ts.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { processResourceDiscoveryResponse } from "oauth4webapi";
@@ -51,7 +52,7 @@ async function challengeOf(
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
   return {
     ...(resourceMetadataUrl === undefined ? {} : { resourceMetadata: resourceMetadataUrl.href }),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ scope }),
   };
 }
 

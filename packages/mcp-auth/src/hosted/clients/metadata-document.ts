@@ -6,6 +6,7 @@
  * What is wrong is refused and never kept.
  */
 import {
+  defined,
   type Clock,
   createExpiringMap,
   createSharedCalls,
@@ -153,6 +154,6 @@ function refused(detail: string, cause?: unknown): OAuthError {
   return new OAuthError(
     "invalid_client",
     "The application describes itself at an address that cannot be read, or not as this server needs it",
-    { detail, reason: "client_metadata_document", ...(cause === undefined ? {} : { cause }) },
+    { detail, reason: "client_metadata_document", ...defined({ cause }) },
   );
 }

@@ -4,7 +4,7 @@
  * user's decision: only now a record begins, and the browser gets the cookie that ties it to the
  * flow and leaves for the vendor. After it: the vendor, and the callback.
  */
-import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, type VerifiedRedirect, verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   createBindingCookie,
@@ -129,7 +129,7 @@ async function startFlow(
     redirectUri: redirect.uri,
     codeChallenge,
     scope,
-    ...(state === undefined ? {} : { state }),
+    ...defined({ state }),
     issExpected: vendor.vendor.issExpected,
   } as const;
   return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);

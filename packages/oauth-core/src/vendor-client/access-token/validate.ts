@@ -3,6 +3,7 @@
  * was issued to. The vendor's own check where its entry names one, else introspection, else the
  * account.
  */
+import { defined } from "../../mechanics/defined.ts";
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
@@ -63,9 +64,7 @@ export async function validateAccessToken(
   return {
     active: true,
     user,
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...defined({ clientId, scope, expiresAt }),
   };
 }
 

@@ -3,6 +3,7 @@
  * client reads of it; nothing is asked for that. The `iss` of the same answer is checked in
  * issuer.ts.
  */
+import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { Parameters } from "../../protocol/parameters.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
@@ -77,7 +78,7 @@ export function relayedError(
   const { code, description = describe(code), reason } = mapped;
   return new OAuthError(code, description, {
     vendorError: mapped.vendorError,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     ...(code === "vendor_credentials_rejected" ? { credentialsSource } : {}),
   });
 }

@@ -1,14 +1,18 @@
 /**
- * What a vendor's metadata document says, taken only when it is the document of the issuer it was
- * asked for.
+ * A vendor's metadata document: where it is looked for, whose it has to be, and what is taken from
+ * it.
  */
 import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { requireEgressUrl } from "../../egress/url.ts";
+import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
-import { invalidVendorResponse } from "../errors.ts";
+import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
+import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+
+const CALL: VendorCall = { what: "discovery", spends: false };
 
 /** What we take from metadata. Every URL has passed `requireEgressUrl`. */
 export interface VendorMetadata {
@@ -24,10 +28,70 @@ export interface VendorMetadata {
   readonly advertisesIss: boolean;
 }
 
+/**
+ * OpenID Connect's place first: its document usually says more. A place that has none, something
+ * that is no metadata, or the metadata of another issuer, makes way for the next; an outage does
+ * not.
+ */
+//= oidc-discovery#4
+//= rfc8414#3
+function wellKnownUrls(issuer: URL): string[] {
+  const path = issuer.pathname.replace(/\/$/, "");
+  return [
+    `${issuer.origin}${path}/.well-known/openid-configuration`,
+    `${issuer.origin}/.well-known/oauth-authorization-server${path}`,
+    ...(path === "" ? [] : [`${issuer.origin}/.well-known/openid-configuration${path}`]),
+  ];
+}
+
+/**
+ * @param issuer compared byte for byte with the document's
+ * @throws OAuthError vendor_response_invalid, temporarily_unavailable
+ */
+export async function loadMetadata(
+  issuer: string,
+  deps: VendorClientDeps,
+  requireOwn: typeof requireMetadataOf = requireMetadataOf,
+): Promise<VendorMetadata> {
+  const url = requireEndpoint(issuer, "issuer", deps);
+  if (url.search !== "") throw invalidVendorResponse("discovery: the issuer has a query");
+  const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
+  let nothing: unknown = invalidVendorResponse("discovery: no metadata in any of the well-known places");
+  try {
+    for (const address of wellKnownUrls(url)) {
+      const document = await loadDocument(address, signal, deps);
+      if (document === undefined) continue;
+      const foreign = await requireOwn(issuer, document).catch((error: unknown) => error);
+      if (foreign === undefined) return readMetadata(document, deps);
+      nothing = foreign;
+    }
+    throw nothing;
+  } catch (error) {
+    throw translateVendorError(error, CALL);
+  }
+}
+
+/** @returns undefined when there is no metadata at this address */
+async function loadDocument(
+  address: string,
+  signal: AbortSignal,
+  { fetch, now }: VendorClientDeps,
+): Promise<JsonObject | undefined> {
+  const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual", signal });
+  if (response.status === 429 || response.status >= 500) requireAnswer(response, CALL, now);
+  if (response.status !== 200) return undefined;
+  try {
+    return await readObject(response, CALL);
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === "vendor_response_invalid") return undefined;
+    throw error;
+  }
+}
+
 /** The library takes `https://a` and `https://a/` for one issuer; they are two. */
 //= rfc8414#3.3
 //= bar#DI-1
-export async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
+async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
   if (typeof document.issuer !== "string")
     throw invalidVendorResponse("discovery: no issuer", { reason: "issuer_missing" });
   if (document.issuer !== issuer) {
@@ -42,7 +106,7 @@ export async function requireMetadataOf(issuer: string, document: JsonObject): P
  * @throws OAuthError vendor_response_invalid when an endpoint is not one we would ask or send a
  *   browser to
  */
-export function readMetadata(document: JsonObject, deps: VendorClientDeps): VendorMetadata {
+function readMetadata(document: JsonObject, deps: VendorClientDeps): VendorMetadata {
   const endpoint = (name: string): string | undefined => {
     const value = document[name];
     if (value === undefined || value === null || value === "") return undefined;

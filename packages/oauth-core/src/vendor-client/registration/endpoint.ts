@@ -1,6 +1,7 @@
 /**
  * Where a vendor registers clients, and what its metadata says about how they may authenticate.
  */
+import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
@@ -34,7 +35,7 @@ export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDe
   // A template is not an address: which tenant is meant is not known yet.
   if (endpoint === undefined || isTemplate(endpoint)) throw noRegistration(vendor);
   const authMethods = metadata?.tokenEndpointAuthMethods;
-  return { endpoint, ...(authMethods === undefined ? {} : { authMethods }) };
+  return { endpoint, ...defined({ authMethods }) };
 }
 
 async function metadataOf(

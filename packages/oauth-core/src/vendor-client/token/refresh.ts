@@ -2,6 +2,7 @@
  * A vendor's refresh token becomes fresh tokens. A caller that keeps tokens holds a lease
  * meanwhile: one request, never a second.
  */
+import { defined } from "../../mechanics/defined.ts";
 import { refreshTokenGrantRequest } from "oauth4webapi";
 import { OAuthError } from "../../protocol/errors.ts";
 import { formatScope } from "../../protocol/scope.ts";
@@ -67,8 +68,7 @@ function withRestartHint(error: unknown): unknown {
     ...extras,
     retry: "restart",
     cause: error,
-    ...(detail === undefined ? {} : { detail }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ detail, retryAfterSeconds }),
   });
 }
 

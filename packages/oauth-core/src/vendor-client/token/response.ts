@@ -2,6 +2,7 @@
  * A vendor's token answer in the standard's members, before oauth4webapi sees it: that library is
  * strict, vendors are not, and loosening it would loosen it for all. validate.ts checks the result.
  */
+import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
@@ -102,10 +103,7 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
     accessToken: token(members.access_token, "access_token"),
     tokenType: tokenType(members.token_type),
     vendorData,
-    ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(idToken === undefined ? {} : { idToken }),
+    ...defined({ expiresInSeconds, refreshToken, scope, idToken }),
   };
 }
 

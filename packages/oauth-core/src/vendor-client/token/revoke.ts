@@ -2,6 +2,7 @@
  * A token ends at the vendor, by the standard's request or by the vendor's own. Also ends tokens
  * that were issued and did not pass.
  */
+import { defined } from "../../mechanics/defined.ts";
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
@@ -210,7 +211,7 @@ function requireRevocableType(vendor: ResolvedVendor, { tokenTypeHint }: RevokeR
 function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">, vendorError?: string): OAuthError {
   return new OAuthError("unsupported_token_type", "This vendor offers no way to revoke this token", {
     help: revocationHelp,
-    ...(vendorError === undefined ? {} : { vendorError }),
+    ...defined({ vendorError }),
   });
 }
 

@@ -2,6 +2,7 @@
  * A normalised token answer becomes VendorTokens when every check has passed: the standard's by
  * oauth4webapi, the ID token's by id-token/verify.ts.
  */
+import { defined } from "../../mechanics/defined.ts";
 import {
   type AuthorizationServer,
   expectNoNonce,
@@ -68,10 +69,7 @@ export async function validateTokenResponse(
       accessToken,
       tokenType,
       vendorData,
-      ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
-      ...(refreshToken === undefined ? {} : { refreshToken }),
-      ...(scope === undefined ? {} : { scope }),
-      ...(idToken === undefined ? {} : { idToken }),
+      ...defined({ expiresInSeconds, refreshToken, scope, idToken }),
     };
   } catch (error) {
     throw spent(translateVendorError(error, call), call);

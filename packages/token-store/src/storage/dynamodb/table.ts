@@ -4,6 +4,7 @@
  * of one item at a time, nothing else: no transactions, no indexes. Expiry is decided by our
  * clock; the table's TTL only tidies up.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import {
   type AttributeValue,
   DeleteItemCommand,
@@ -76,7 +77,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
   const agent = { keepAlive: true, maxSockets: AT_ONCE };
   const client = new DynamoDBClient({
     region,
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ endpoint }),
     maxAttempts,
     retryStrategy: retries.strategy,
     requestHandler: {

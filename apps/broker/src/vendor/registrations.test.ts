@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLIENT, load, MINIMAL, OWN_VENDOR } from "../testing/config-file.ts";
+import { CLIENT, load, MINIMAL, OWN_VENDOR } from "../config/testing/config-file.ts";
 
 const CREDENTIALS = { credentials: { client_id: "broker", client_secret: "s" } };
 const VENDORS = { v: { ...OWN_VENDOR, ...CREDENTIALS } };

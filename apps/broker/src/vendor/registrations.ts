@@ -1,14 +1,15 @@
 /**
  * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user
  * nothing twice, so one client could lead the users of another through it and be given their
- * tokens. Inside one owner that is no loss; between owners the user is told who asks before the
- * browser leaves for the vendor (vendor/trust.ts). A client id is public, so a client that
- * brings ours as credentials of its own shares it too (docs/decisions/0029). Made once: app.ts for
- * the flows, warnings.ts for what is told at start.
+ * tokens. Inside one owner that is no loss; between owners the user sees who asks before the
+ * browser leaves for the vendor (needsOwnerPage). A client id is public, so a client that
+ * brings ours as credentials of its own shares it too (docs/decisions/0029). The index is made once for the flows (app.ts) and once for
+ * the warnings at start (config/warnings.ts).
  */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { namesInHost } from "@oauth-broker/oauth-core/client";
-import type { Vendor } from "@oauth-broker/oauth-core/registry";
-import type { ClientConfig, VendorConfig } from "../types.ts";
+import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import type { ClientConfig, VendorConfig } from "../config/types.ts";
 
 /** What the broker is at one vendor, by one of its client ids there. */
 export interface Registration {
@@ -49,6 +50,53 @@ export function indexRegistrations(
     }
   }
   return index;
+}
+
+/**
+ * A client of ours at a vendor is not the caller's to bring to a vendor of the caller's: codes that were given to us would go
+ * there. Asked of every vendor, whatever its origin: a vendor answers under more names than its entry knows. At tier 1, where
+ * codes go to the vendor itself, the user is asked instead (needsOwnerPage).
+ *
+ * @throws OAuthError unauthorized_client when the broker holds credentials with this client id,
+ *   active or retired, at any vendor
+ */
+//= bar#XA-4
+export function requireForeignClient(
+  { clientId }: Pick<VendorCredentials, "clientId">,
+  registrations: Registrations,
+): void {
+  if (!registrations.has(foldClientId(clientId))) return;
+  throw new OAuthError(
+    "unauthorized_client",
+    "This vendor client is the broker's own: name the vendor by its id alone, or send a vendor_client_id of your own",
+    { reason: "override_not_allowed" },
+  );
+}
+
+/**
+ * Whether the vendor knows this flow as a registration of ours that clients of several owners use,
+ * the asking client included. Who brought the client id makes no difference. Of credentials of the
+ * client's own it is enough that the entry leaves its origins open.
+ */
+//= bar#XA-9
+export function needsOwnerPage(
+  {
+    vendor,
+    entry,
+    credentials,
+  }: {
+    readonly vendor: Vendor;
+    readonly entry: VendorConfig | undefined;
+    readonly credentials: Pick<VendorCredentials, "clientId" | "source">;
+  },
+  { owner }: Pick<ClientConfig, "owner">,
+  registrations: Registrations,
+): boolean {
+  const held = registrations.get(foldClientId(credentials.clientId));
+  if (held === undefined) return false;
+  const origins = [...originsOf(vendor), ...(entry === undefined ? [] : originsOf(entry.vendor))];
+  const same = held.filter((one) => isAt(one, origins) || (one.isOpen && credentials.source === "byoc"));
+  return same.length > 0 && new Set([owner, ...same.flatMap(({ owners }) => [...owners.keys()])]).size > 1;
 }
 
 /**
