@@ -23,6 +23,7 @@ export interface VendorTarget {
   readonly placeholders?: Readonly<Record<string, string>>;
 }
 
+/** What a user's authorization is to ask the vendor for. */
 export interface StartRequest extends VendorTarget {
   /** Space-separated; the vendor's defaults when absent. */
   readonly scope?: string;
@@ -33,6 +34,7 @@ export interface StartRequest extends VendorTarget {
   readonly vendorParams?: Readonly<Record<string, string>>;
 }
 
+/** A flow under way: where the browser goes, and what its user's session keeps until `finish`. */
 export interface Started {
   /** Where the user's browser goes next, as a redirect (303). */
   readonly url: string;
@@ -63,6 +65,7 @@ export interface Tokens {
 /** Which tokens: by their `connection`, or by what names the vendor where only that was kept. */
 export type GrantTarget = VendorTarget & { readonly connection?: string };
 
+/** Which tokens are to be refreshed. */
 export type RefreshRequest = GrantTarget & {
   /** As the tokens have it: without one the outcome is `reauthorize`, reason `no_refresh_token`. */
   readonly refreshToken: string | undefined;
@@ -81,17 +84,23 @@ export type Refreshed =
   /** The user's grant may well be alive: whoever owns the client credentials at the vendor has to renew them. */
   | { readonly outcome: "credentials_rejected"; readonly source: string };
 
+/** Which token is to be revoked (RFC 7009). */
 export type RevokeRequest = GrantTarget & {
   readonly token: string;
   readonly tokenTypeHint?: "access_token" | "refresh_token";
 };
 
+/** What became of the token at the vendor. */
 export type Revoked =
   /** `token`: it was live; `grant`: with all its kin; `already`: the vendor does not know it. */
   | { readonly outcome: "revoked"; readonly revoked: "token" | "grant" | "already" }
   /** The vendor has no way to revoke it. `help`: what the user can do by hand. */
   | { readonly outcome: "unsupported"; readonly help: string };
 
+/**
+ * What a backend calls for its users' vendor tokens, whether the broker answers or the vendor
+ * itself. It keeps nothing of a user: sessions and tokens are the caller's.
+ */
 export interface ConnectClient {
   /** @throws BrokerClientError */
   start(request: StartRequest): Promise<Started>;

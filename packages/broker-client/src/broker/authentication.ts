@@ -1,6 +1,10 @@
 /** How this client says who it is: a secret with Basic, or a key of its own. */
 import { type Client, type ClientAuth, ClientSecretBasic, PrivateKeyJwt } from "oauth4webapi";
 
+/**
+ * The client registered at the broker: its id, with a secret (client_secret_basic) or a private key
+ * (private_key_jwt).
+ */
 export interface ClientCredentials {
   readonly clientId: string;
   /** Exactly one of the two. */

@@ -33,6 +33,7 @@ import { grantForm, present, startForm } from "./request-form.ts";
 import { readRevoked } from "./revoked.ts";
 import { readTokens } from "./token-answer.ts";
 
+/** Which broker, which of its clients this backend is, and how it authenticates. */
 export interface BrokerClientOptions extends ClientCredentials {
   /** The broker's `base_url`, byte for byte. */
   readonly issuer: string;
@@ -45,6 +46,7 @@ export interface BrokerClientOptions extends ClientCredentials {
   readonly now?: Clock;
 }
 
+/** The calls of `ConnectClient`, answered by the broker, and what the broker offers besides. */
 export interface BrokerClient extends ConnectClient {
   /** A client of its own at a vendor with dynamic registration: the vendor's answer as it came, or the broker's refusal. */
   register(vendor: string, options?: RegisterOptions): Promise<RegistrationAnswer>;

@@ -7,6 +7,7 @@ import type { JsonObject } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
 import { parseMembers } from "./members.ts";
 
+/** The key that opens the token answers the broker encrypts for this client. */
 export interface AnswerEncryption {
   /** Its public half is in this client's `jwks` at the broker. */
   readonly privateKey: CryptoKey | KeyObject | JWK;

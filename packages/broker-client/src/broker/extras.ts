@@ -17,6 +17,7 @@ export interface ExtrasDeps {
   readonly fetch: Fetch;
 }
 
+/** What a vendor's dynamic client registration (RFC 7591) may need besides the metadata. */
 export interface RegisterOptions {
   /** Where the vendor registers only those who have one. */
   readonly initialAccessToken?: string;

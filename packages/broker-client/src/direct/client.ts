@@ -20,6 +20,7 @@ import { authorizationRequest, newSession, requireTarget } from "./request.ts";
 import { tokensOf } from "./tokens.ts";
 import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 
+/** The vendor, this deployment's client there, and which addresses may be reached. */
 export interface DirectOptions extends DirectVendorOptions {
   /**
    * Registered at the vendor, byte for byte. A path for each vendor: where a vendor sends no `iss`, the path is what tells its
@@ -33,6 +34,7 @@ export interface DirectOptions extends DirectVendorOptions {
   readonly now?: Clock;
 }
 
+/** The calls of `ConnectClient`, answered by the vendor itself. It holds connections: close it. */
 export interface DirectClient extends ConnectClient {
   /** Waits for running requests, then closes every connection. */
   close(): Promise<void>;

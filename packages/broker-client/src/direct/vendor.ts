@@ -4,6 +4,7 @@ import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } fro
 import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 
+/** The vendor, by registry id, by issuer or as an entry, and this deployment's client there. */
 export interface DirectVendorOptions {
   /** An id of the registry; or the issuer of an OpenID provider, or any server with RFC 8414 metadata; or what `defineVendor` made. */
   readonly vendor: string | { readonly issuer: string } | Vendor;
