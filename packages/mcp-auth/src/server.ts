@@ -2,6 +2,7 @@
 import type { McpServer, ServerOptions } from "@modelcontextprotocol/server";
 import type { Tool } from "./tool.ts";
 
+/** A server as its author defines it: who it is and which tools it has. */
 export interface ServerDefinition {
   /** For clients; letters, digits, `-` and `.`. */
   readonly name: string;

@@ -35,7 +35,10 @@ const CLOSE_MS = 2_000;
  *
  * @param args default: those of the process
  */
-export async function runServer(definition: ServerDefinition, args = process.argv.slice(2)): Promise<void> {
+export async function runServer(
+  definition: ServerDefinition,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
     if (args.length > 0) process.exitCode = await runCommand(args);

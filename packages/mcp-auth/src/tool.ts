@@ -24,6 +24,7 @@ export interface VendorApi {
   accessToken(): Promise<string>;
 }
 
+/** What a tool gets with each call: the vendor as the calling user, and the call's own signals. */
 export interface ToolContext {
   readonly vendor: VendorApi;
   /** Stable identity of the calling user at the vendor. What a tool keeps between calls it keeps under this. */
@@ -37,6 +38,7 @@ export interface ToolContext {
 /** A string is text; any other JSON value is shown as JSON text; a `CallToolResult` goes as it is. */
 export type ToolAnswer = JsonValue | CallToolResult;
 
+/** One tool: what the model reads about it, what it takes, what it does for the calling user. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title?: string;

@@ -14,6 +14,7 @@ import {
 /** Where a variable counts. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback";
 
+/** One environment variable, as docs/configuration.md shows it. */
 export interface Variable {
   readonly name: string;
   /** The shape of a value, in a few words. */
