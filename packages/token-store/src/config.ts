@@ -14,6 +14,7 @@ import type { TokenRows } from "./storage/token-rows.ts";
 import type { ModeName } from "./tokens/token-attributes.ts";
 import { createTokenStore, dataKeyContext, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
 
+/** What the environment variables name: the table or file, the key, the mode. */
 export interface TokenStoreSettings {
   readonly mode: ModeName;
   readonly rows:
@@ -29,6 +30,7 @@ export interface TokenStoreSettings {
     | undefined;
 }
 
+/** What the code decides and the environment does not. */
 export interface OpenTokenStoreOptions {
   /** Applies only while TOKEN_ENCRYPTION_MODE is unset; both set and different is refused. */
   readonly mode?: string;

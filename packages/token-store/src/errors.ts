@@ -23,8 +23,13 @@ const SENTENCE = {
   settings_invalid: "The settings of the token store are not usable",
 } as const;
 
+/** What went wrong, as one word of a closed set. */
 export type TokenStoreErrorCode = keyof typeof SENTENCE;
 
+/**
+ * What the token store throws beside OAuthError. The message is a constant sentence, so it never
+ * holds a key, a token or a sealed value.
+ */
 export class TokenStoreError extends Error {
   override readonly name = "TokenStoreError";
   readonly code: TokenStoreErrorCode;

@@ -1,3 +1,7 @@
+/**
+ * Users' tokens kept sealed and read fresh, the records of one server beside them, and the
+ * envelopes and keys of both.
+ */
 export { openTokenStore, readTokenStoreSettings, requireStoreFile } from "./config.ts";
 export type { OpenTokenStoreOptions, TokenStoreSettings } from "./config.ts";
 export { deriveKey, open, seal } from "./crypto/envelope.ts";

@@ -8,6 +8,7 @@ import { systemClock } from "./clock.ts";
 import { type OpenTokenStoreOptions, openTokens, readTokenStoreSettings, type TokenStoreSettings } from "./config.ts";
 import type { TokenStore } from "./token-store.ts";
 
+/** The tokens and the records of one deployed server, in one store and under the same keys. */
 export interface ServerStorage {
   readonly tokens: TokenStore;
   readonly records: RecordStore;

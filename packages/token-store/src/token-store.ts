@@ -15,6 +15,7 @@ import { type ModeName, namesOf, rowKeyOf, statusOf } from "./tokens/token-attri
 import type { RecordEvent, TokenRecords } from "./tokens/token-records.ts";
 import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
 
+/** The table, the keys and the mode that a token store is made of. */
 export interface TokenStoreOptions {
   readonly rows: TokenRows;
   /** Absent in mode `bridge` only: nothing is encrypted then, which is reported as `no_encryption`. */
@@ -28,6 +29,7 @@ export interface TokenStoreOptions {
   readonly refresh?: RefreshLeasesOptions;
 }
 
+/** What is worth counting or logging. Holds neither a token nor a user. */
 export type TokenStoreEvent =
   | RecordEvent
   | RefreshEvent

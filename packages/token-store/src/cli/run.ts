@@ -38,12 +38,14 @@ const FAILED = 1;
 const USAGE = 2;
 const SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** Where output goes: `process.stdout`, `process.stderr`, or a fake. */
 export interface Stream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
+/** What a command line needs of its process. */
 export interface RunDeps {
   readonly stdout: Stream;
   readonly stderr: Stream;

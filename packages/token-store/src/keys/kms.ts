@@ -24,6 +24,7 @@ const KEY_BYTES = 32;
 /** Over all tries; callers promise an answer within five seconds. */
 const DEADLINE_MS = 4500;
 
+/** Which key of AWS KMS, and how it is reached. */
 export interface KmsKeyWrapperOptions {
   /** ARN of a key (the contract) or of an alias; with `region` also a key id or `alias/name`. */
   readonly keyId: string;
@@ -35,6 +36,7 @@ export interface KmsKeyWrapperOptions {
   readonly deadlineMs?: number;
 }
 
+/** A KeyWrapper whose root key never leaves AWS KMS. */
 export interface KmsKeyWrapper extends KeyWrapper {
   /**
    * Makes a data key and throws it away, for a start: finds a wrong key while someone looks.

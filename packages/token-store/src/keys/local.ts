@@ -15,6 +15,7 @@ const HEADER = "oauth-broker key file 1";
 const KEY_BYTES = 32;
 const LARGEST_FILE_BYTES = 1024;
 
+/** Which key file, and whether it may be made. */
 export interface LocalKeyWrapperOptions {
   /** Where the key file is, or is to be made. */
   readonly path: string;
@@ -32,6 +33,7 @@ export interface LocalKeyFile {
   readonly readableByOthers: boolean;
 }
 
+/** A KeyWrapper whose root key is a file on this machine. */
 export interface LocalKeyWrapper extends KeyWrapper {
   /** Reads or makes the key file now. Also done by the first newDataKey or unwrap. @throws TokenStoreError key_file_invalid, key_file_unavailable */
   load(): Promise<LocalKeyFile>;

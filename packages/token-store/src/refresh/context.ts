@@ -4,6 +4,7 @@ import type { RefreshTimes, Timer } from "./times.ts";
 import type { CurrentRecord, Lease, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey, TokenSet } from "../tokens/tokens.ts";
 
+/** Tokens that have a refresh token. */
 export type RefreshableTokens = TokenSet & { readonly refreshToken: Secret };
 
 /**

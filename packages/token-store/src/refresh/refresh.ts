@@ -37,6 +37,7 @@ import { refreshTimes, type RefreshTimes, systemTimer, type Timer, withJitter } 
 import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";
 
+/** How a store refreshes, for as long as it lives. */
 export interface RefreshLeasesOptions {
   /** Where answers go that the store does not take. Absent: they live as long as this process. */
   readonly journalFolder?: string | undefined;
@@ -55,6 +56,7 @@ export interface RefreshLeasesDeps {
   readonly timer?: Timer;
 }
 
+/** What one call of `withRefreshLease` brings. */
 export interface RefreshOptions {
   /** Told of tokens that came too late: the grant was revoked here while the vendor was asked. Best effort. */
   readonly discard?: Discard;

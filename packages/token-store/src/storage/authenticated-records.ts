@@ -15,6 +15,7 @@ const MAC = "mac";
 /** Each time round another writer has moved the record from one state that was asked for to another such. */
 const TRIES = 50;
 
+/** The store beneath, and the key of the MACs. */
 export interface AuthenticatedRecordsOptions {
   readonly records: RecordStore;
   /** 32 bytes, for this alone. Asked for at every record: keep it. @throws OAuthError temporarily_unavailable */
@@ -23,6 +24,10 @@ export interface AuthenticatedRecordsOptions {
   readonly onRefused?: (kind: string) => void;
 }
 
+/**
+ * The same RecordStore, whose records each carry a MAC under `key`. Its methods throw what those of
+ * `records`, and `key`, throw.
+ */
 export function authenticatedRecords({
   records,
   key,

@@ -4,6 +4,7 @@
  * a row here and not a document. Adapters: storage/memory/token-rows.ts, storage/sqlite/token-rows.ts, storage/dynamodb/token-rows.ts; all pass `describeTokenRows`.
  */
 
+/** Names a row: partition key and sort key, both not empty. */
 export interface RowKey {
   readonly pk: string;
   readonly sk: string;
@@ -13,6 +14,7 @@ export interface RowKey {
 export type Attribute = string | number;
 export type Attributes = Readonly<Record<string, Attribute>>;
 
+/** A row as it is stored: its key, and every attribute that is text or a number. */
 export interface Row {
   readonly key: RowKey;
   readonly attributes: Attributes;

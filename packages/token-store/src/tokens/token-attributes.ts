@@ -9,6 +9,10 @@ import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 
+/**
+ * `bridge` keeps a plaintext copy that builds without encryption can read; `encrypted` writes
+ * ciphertext alone.
+ */
 export type ModeName = "bridge" | "encrypted";
 
 /** Of the row, not of an envelope: which attributes there are and what each sealed one holds. */

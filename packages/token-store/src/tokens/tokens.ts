@@ -32,6 +32,7 @@ export interface TokenSet {
  */
 export type TokenStatus = "active" | "reauthorize" | "revoked";
 
+/** One user's tokens at one vendor, as the record holds them. */
 export interface StoredTokens {
   readonly tokens: TokenSet;
   readonly status: TokenStatus;

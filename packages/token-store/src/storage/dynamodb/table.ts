@@ -55,6 +55,7 @@ const REQUEST_TIMEOUT_MS = 1500;
 /** One item, for ever the same: a write that proves that writes work. */
 const PING: ItemKey = { pk: "PING", sk: "PING" };
 
+/** Which table, and how long a call may take, in milliseconds. */
 export interface DynamoDbOptions {
   /** With the keys `pk` (S) and `sk` (S), and `ttl` as its TTL attribute. */
   readonly table: string;

@@ -25,6 +25,7 @@ import {
 } from "./item.ts";
 import { type DynamoDbOptions, openDynamoTable } from "./table.ts";
 
+/** Token rows in a DynamoDB table. Opens nothing yet: the first call does. */
 export function dynamodbTokenRows(options: DynamoDbOptions): TokenRows {
   const table = openDynamoTable(options);
   return {

@@ -14,6 +14,11 @@ import {
 } from "../row-rules.ts";
 import type { Row, RowKey, TokenRows } from "../token-rows.ts";
 
+/**
+ * Token rows in this process alone, gone with it.
+ *
+ * @param options.table what sealed fields are bound to; default `memory`
+ */
 export function memoryTokenRows({ table = "memory" }: { readonly table?: string } = {}): TokenRows {
   const rows = new Map<string, Row>();
   let closed = false;

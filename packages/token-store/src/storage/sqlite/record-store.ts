@@ -19,6 +19,7 @@ const SHORT_LIFE_SECONDS = 900;
 /** Each sweep; 64 writes come before it, so the table is passed four times as fast as it can grow. */
 const SWEEP_ROWS = 256;
 
+/** Which file, and how durable its writes are. */
 export interface SqliteRecordStoreOptions {
   /** The file; its folder is made when missing. */
   readonly path: string;
