@@ -31,6 +31,7 @@ export type { FlowKeys, FlowSecrets } from "./secrets.ts";
 export type { PushedFlow } from "./start.ts";
 export { HANDLE_STATE } from "./state.ts";
 
+/** What an app calls in a flow, leg by leg. */
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
   /**
    * Keeps a request until its browser comes.
@@ -68,6 +69,10 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
   remember(redeemed: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>): Promise<void>;
 }
 
+/**
+ * @param policy what this app decides for its flows
+ * @returns the legs, bound to one store, clock and issuer
+ */
 export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor>(
   deps: FlowDeps,
   policy: FlowPolicy<Flow, Vendor>,

@@ -11,6 +11,7 @@ import type { VendorAnswer } from "./answer.ts";
 import type { FlowRecord } from "./record.ts";
 import type { FlowSecrets } from "./secrets.ts";
 
+/** What the flows of an app stand on. */
 export interface FlowDeps {
   readonly records: RecordStore;
   readonly now: Clock;
@@ -81,6 +82,7 @@ export type VendorQuestion<Flow> =
   | { readonly leg: "authorize" | "callback"; readonly flowId: string; readonly flow: Flow }
   | { readonly leg: "token"; readonly flowId: string; readonly flow: Flow; readonly kept: Parked["kept"] };
 
+/** What an app decides for its flows. Methods throw OAuthError where a flow cannot go on. */
 export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> {
   /** Of the records. */
   readonly kind: string;

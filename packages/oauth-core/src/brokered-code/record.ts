@@ -24,6 +24,7 @@ export const CODE_SECONDS = 60;
  */
 export type Purpose = "client" | "link" | "sign_in";
 
+/** The data of a flow's record that every app keeps. */
 export interface FlowRecord {
   /** Format version of the app's records. */
   readonly v: number;

@@ -7,6 +7,7 @@ import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/token/response.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
+/** What a flow shows the vendor and proves there: PKCE (RFC 7636) and the OpenID nonce. */
 export interface FlowSecrets {
   /** Absent where the vendor has no PKCE. */
   readonly codeVerifier?: string;
@@ -16,6 +17,7 @@ export interface FlowSecrets {
   readonly nonce?: string;
 }
 
+/** Server keys, at least 32 random bytes each, used for nothing else. */
 export interface FlowKeys {
   readonly pkce: Buffer;
   readonly nonce: Buffer;
@@ -42,6 +44,10 @@ export function flowSecrets(
   };
 }
 
+/**
+ * Whether the vendor owes an ID token: it issues them, and `openid` is among the scopes (OpenID
+ * Connect Core §3.1.2.1).
+ */
 export function isIdTokenDue(
   vendor: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">,
   scope: readonly string[],

@@ -4,6 +4,7 @@ import { isSameText } from "../protocol/mac.ts";
 import type { FlowState } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 
+/** `state` as a handle: the record holds its SHA-256, and no key is needed. */
 export const HANDLE_STATE: FlowState<FlowRecord> = {
   issue: (flowId) => {
     const { value, hash } = createHandle(flowId);
