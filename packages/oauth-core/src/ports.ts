@@ -12,7 +12,9 @@ export type Clock = () => EpochSeconds;
 /** The web's fetch. In product code always the one of egress/index.ts. */
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
+/** What JSON can say (RFC 8259). */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+/** A JSON object (RFC 8259 §4). */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
@@ -23,6 +25,7 @@ export interface RecordKey {
   readonly id: string;
 }
 
+/** One record of a RecordStore, with the two times that end it. */
 export interface StoredRecord {
   readonly key: RecordKey;
   /** Where the record stands in its life; `advance` moves it from one named stage to the next. */
@@ -34,6 +37,7 @@ export interface StoredRecord {
   readonly keepUntil: EpochSeconds;
 }
 
+/** A record to create. Without `keepUntil` its row may be deleted as soon as it expires. */
 export type NewRecord = Omit<StoredRecord, "keepUntil"> & { readonly keepUntil?: EpochSeconds };
 
 /** The stage a record must be in, and the top-level data fields that must equal these strings. */

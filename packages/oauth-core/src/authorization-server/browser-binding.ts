@@ -7,6 +7,7 @@ import { isSameText } from "../protocol/mac.ts";
 import { randomToken } from "../protocol/secret.ts";
 import { hashOf } from "./handle.ts";
 
+/** The cookie's value, and its hash, which is all the record holds. */
 export interface BindingCookie {
   readonly value: string;
   readonly hash: string;
@@ -15,6 +16,7 @@ export interface BindingCookie {
 /** As long as a flow waits for its user at the vendor, in seconds. */
 export const BINDING_SECONDS = 600;
 
+/** A cookie value of 32 random bytes, as 43 characters of base64url, and its hash. */
 export function createBindingCookie(): BindingCookie {
   return bindingCookie(randomToken(32));
 }
@@ -29,11 +31,16 @@ function cookieName(issuer: string, flowId: string): string {
   return issuer.startsWith("https:") ? `__Host-flow-${flowId}` : `flow-${flowId}`;
 }
 
+/**
+ * @returns the `set-cookie` header: HttpOnly, SameSite=Lax, for BINDING_SECONDS; Secure where the
+ *   issuer is https
+ */
 //= rfc9700#4.7
 export function setBindingCookie(issuer: string, flowId: string, value: string): Record<string, string> {
   return cookieHeader(issuer, flowId, value, BINDING_SECONDS);
 }
 
+/** @returns the `set-cookie` header that ends the flow's cookie */
 export function clearBindingCookie(issuer: string, flowId: string): Record<string, string> {
   return cookieHeader(issuer, flowId, "", 0);
 }
@@ -68,6 +75,10 @@ export function formToken(what: string, { value }: BindingCookie): string {
   return createHmac("sha256", value).update(what).digest("base64url");
 }
 
+/**
+ * Whether a form carries the token that `formToken` gave for it and this browser. Compared in
+ * constant time.
+ */
 export function isFormToken(sent: string | undefined, what: string, cookie: BindingCookie): boolean {
   return isSameText(sent, formToken(what, cookie));
 }

@@ -16,6 +16,7 @@ const LIFETIME_SECONDS = 60;
 const SKEW_SECONDS = 10;
 const MAX_LENGTH = 8192;
 
+/** What the check of a private_key_jwt assertion needs (RFC 7523 §3). */
 export interface AssertionDeps {
   /** Our issuer, byte for byte the `aud` we accept. */
   readonly issuer: string;

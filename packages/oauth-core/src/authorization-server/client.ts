@@ -5,6 +5,7 @@
 import type { JSONWebKeySet } from "jose";
 import { OAuthError } from "../protocol/errors.ts";
 
+/** A client of ours: how it authenticates and where its users may be sent back to. */
 export interface Client {
   readonly clientId: string;
   /** SHA-256 of each live secret; two while a secret is being rotated, none for a client with keys. */
@@ -16,6 +17,7 @@ export interface Client {
   readonly redirectUris: readonly string[];
 }
 
+/** Clients by id; undefined where there is no such client. */
 export interface ClientRegistry<C extends Client = Client> {
   find(clientId: string): Promise<C | undefined>;
 }

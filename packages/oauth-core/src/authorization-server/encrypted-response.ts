@@ -19,6 +19,7 @@ export const RESPONSE_ENCRYPTION_ALGS = ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-
 //= rfc7518#5.1
 export const RESPONSE_ENCRYPTION_ENCS = ["A256GCM", "A256CBC-HS512"] as const;
 
+/** How the content key is encrypted (RFC 7518 §4.1). */
 export type ResponseEncryptionAlg = (typeof RESPONSE_ENCRYPTION_ALGS)[number];
 export type ResponseEncryptionEnc = (typeof RESPONSE_ENCRYPTION_ENCS)[number];
 
@@ -31,6 +32,7 @@ export type EncryptedResponse = {
 /** @returns the compact JWE of the body as JSON */
 export type EncryptResponse = (body: object) => Promise<string>;
 
+/** Encrypts token answers for a client, as compact JWE (RFC 7516). */
 export interface ResponseEncryption {
   /**
    * Takes the key in hand, and proves it by a first use.
@@ -70,6 +72,10 @@ function saysEncryption({ use, alg, key_ops: operations = [] }: JWK): boolean {
   return use !== undefined || alg !== undefined || operations.length > 0;
 }
 
+/**
+ * @returns the encryption of token answers; keys of a `jwks_uri` are kept for a while, and fetched
+ *   anew where none fits
+ */
 export function createResponseEncryption(deps: { readonly fetch: Fetch; readonly now: Clock }): ResponseEncryption {
   const sets = createKeySets((set) => usableKeys(set, "enc"), deps);
   const published = async (jwksUri: string, alg: ResponseEncryptionAlg, alsoSigns: boolean): Promise<JWK> => {

@@ -18,6 +18,7 @@ export function createFlowId(cell?: string): string {
   return cell === undefined ? id : `${cell}-${id}`;
 }
 
+/** Whether the text has the shape of a flow id. Says nothing of whether there is such a flow. */
 export function isFlowId(value: string): boolean {
   return FLOW_ID_ONLY.test(value);
 }

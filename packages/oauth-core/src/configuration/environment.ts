@@ -4,6 +4,7 @@
  */
 import type { Problem } from "./error.ts";
 
+/** Variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Says what is wrong with a value as the end of a sentence (`must be …`), or nothing. */
@@ -16,6 +17,9 @@ export interface VariableShape {
   readonly example: string;
 }
 
+/**
+ * Reads variables and collects what is wrong with them. A value that does not pass reads as absent.
+ */
 export interface EnvironmentReader<Name extends string = string> {
   /** The value of a variable; one that is set to nothing is not set. */
   value(name: Name): string | undefined;

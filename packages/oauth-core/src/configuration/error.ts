@@ -42,6 +42,7 @@ export function configError(
   return error;
 }
 
+/** Whether the error is a ConfigError, by its name and members. */
 export function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === "ConfigError" && "problems" in error;
 }

@@ -5,6 +5,7 @@
  */
 import { isIP } from "node:net";
 
+/** A value, or what is wrong with it as the end of a sentence. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 /** An origin in canonical form: what is written must be what a URL parser gives back. */
@@ -44,6 +45,10 @@ export function checkListenHost(value: string): string | undefined {
     : "must be an address or a host name without port";
 }
 
+/**
+ * @returns what is wrong with it; undefined for an id of at most 64 lower case letters, digits and
+ *   inner `-`
+ */
 export function checkVendorId(value: string): string | undefined {
   return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
     ? undefined
@@ -93,4 +98,5 @@ export function checkAllowedOrigin(entry: string): string | undefined {
  * may say.
  */
 export const DEFAULT_MAX_CONNECTIONS = 2_000;
+/** The most connections of one process that a configuration may permit. */
 export const MOST_MAX_CONNECTIONS = 1_000_000;

@@ -13,6 +13,7 @@
  */
 export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | "broken";
 
+/** An outbound call without a usable answer. The message is the same for every kind. */
 export interface EgressError extends Error {
   readonly name: "EgressError";
   readonly kind: EgressErrorKind;
@@ -33,6 +34,7 @@ export function egressError(kind: EgressErrorKind, sent: boolean, detail: string
   return Object.assign(new Error(MESSAGE), { name: "EgressError" as const, kind, sent, detail });
 }
 
+/** Whether the error is an EgressError, by its name and members. */
 export function isEgressError(error: unknown): error is EgressError {
   return error instanceof Error && error.name === "EgressError" && "kind" in error && "sent" in error;
 }

@@ -25,6 +25,7 @@ export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.
 export { type Caller, onBehalfOf } from "./share.ts";
 export { registrableDomainOf, requireEgressUrl } from "./url.ts";
 
+/** Which addresses may be reached, and how long and how large an answer may be. */
 export interface EgressOptions {
   /** Permits http and any port on 127.0.0.0/8, ::1 and `localhost`. For tests and sandboxes. */
   readonly allowLoopback: boolean;
@@ -43,6 +44,7 @@ export interface EgressOptions {
   readonly refusedHosts?: readonly string[];
 }
 
+/** Outbound calls, to endpoints that are trusted and to those that are not. */
 export interface Egress {
   /** For endpoints the operator or the registry vouches for. */
   readonly fetch: Fetch;
@@ -55,6 +57,7 @@ export interface Egress {
   close(): Promise<void>;
 }
 
+/** The network beneath: connections, names, waiting times. Tests replace it. */
 export interface EgressDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
@@ -64,6 +67,10 @@ export interface EgressDeps {
   readonly jitterMs: () => number;
 }
 
+/**
+ * The network of the process: the system's resolver for `fetch`, DNS alone for `fetchUntrusted`, 3
+ * s to connect.
+ */
 export const REAL_NETWORK: EgressDeps = {
   buildConnector,
   lookup: systemLookup,

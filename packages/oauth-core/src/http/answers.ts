@@ -6,6 +6,7 @@ import { defined } from "../mechanics/defined.ts";
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";
 
+/** A response as a plain value: status, headers in lower case, body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,6 +25,10 @@ const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 const JSON_HEADERS = { ...COMMON, "content-type": "application/json", "content-security-policy": LOCKED_CSP };
 
+/**
+ * @returns an `application/json` answer that is not cached
+ * @param headers in lower case, besides the constant ones and over them
+ */
 export function jsonAnswer(status: number, body: unknown, headers?: Record<string, string>): Answer {
   return {
     status,
@@ -138,6 +143,7 @@ export interface ClientReturn {
   readonly flowId: string;
 }
 
+/** The browser goes back to its client with `error`, `error_description`, `state` and `iss`. */
 //= rfc6749#4.1.2.1
 //= rfc9207#2
 export function errorRedirect(error: OAuthError, to: ClientReturn): Answer {
@@ -146,6 +152,11 @@ export function errorRedirect(error: OAuthError, to: ClientReturn): Answer {
   );
 }
 
+/**
+ * The browser goes back to its client with `code`, `state`, `iss` and `flow_id`.
+ *
+ * @param headers besides the constant ones, such as the one that ends the flow's cookie
+ */
 //= rfc6749#4.1.2
 export function codeRedirect(code: string, to: ClientReturn, headers: Record<string, string>): Answer {
   return redirectAnswer(
@@ -162,6 +173,7 @@ export function bearerToken(header: string | undefined): string | undefined {
   return BEARER.exec(header ?? "")?.[1];
 }
 
+/** What a `WWW-Authenticate: Bearer` header says (RFC 6750 §3). */
 export interface BearerChallenge {
   /** Where the resource describes itself (RFC 9728). */
   readonly resourceMetadata?: string;

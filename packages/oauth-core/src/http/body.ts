@@ -7,6 +7,7 @@ import type { Context } from "hono";
 import { OAuthError } from "../protocol/errors.ts";
 import { type Parameters, parseParameters } from "../protocol/parameters.ts";
 
+/** The most bytes a request body may have. */
 export interface BodyLimit {
   readonly bodyBytes: number;
 }

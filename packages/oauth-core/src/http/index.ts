@@ -1,3 +1,4 @@
+/** Where outcomes become HTTP: answers as plain values, and request bodies read under a limit. */
 export {
   type Answer,
   type BearerChallenge,

@@ -5,6 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../ports.ts";
 
+/** A map whose entries end at a time. */
 export interface ExpiringMap<Value> {
   /** @returns undefined from `until` on */
   get(key: string): Value | undefined;
@@ -13,6 +14,10 @@ export interface ExpiringMap<Value> {
   delete(key: string): void;
 }
 
+/**
+ * @param mostEntries beyond them the entry not used for longest makes room
+ * @returns an empty map; expiry goes by `now`
+ */
 export function createExpiringMap<Value extends object | string | true>(
   mostEntries: number,
   now: Clock,

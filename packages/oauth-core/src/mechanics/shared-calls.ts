@@ -3,6 +3,7 @@
  * of it.
  */
 
+/** Calls by key, of which at most one a key is under way. */
 export interface SharedCalls<T> {
   /** @returns the call under way, if there is one */
   find(key: string): Promise<T> | undefined;
@@ -10,6 +11,10 @@ export interface SharedCalls<T> {
   run(key: string, call: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * @returns shared calls, none under way. A call that fails fails for all who share it; the next one
+ *   calls again
+ */
 export function createSharedCalls<T>(): SharedCalls<T> {
   const underWay = new Map<string, Promise<T>>();
   const start = (key: string, call: () => Promise<T>): Promise<T> => {

@@ -4,6 +4,7 @@
  * address, a vendor; where there is one lane alone, calls are served in the order they came.
  */
 
+/** How many calls may be under way and how many may wait. */
 export interface TurnsOptions {
   /** Calls under way at once, over all lanes. Default: no bound. */
   readonly most?: number;
@@ -25,12 +26,14 @@ export interface TurnsOptions {
 /** No room to wait; no turn in time; the signal fired. */
 export type Refusal = "full" | "late" | "aborted";
 
+/** How long one call may wait. */
 export interface Turn {
   /** How long the turn may be waited for; at 0 there is a free place or none. Default: for ever. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The queue. A lane is any text. */
 export interface Turns {
   /**
    * Makes the call when its turn has come.
@@ -54,6 +57,7 @@ interface Lane {
   readonly waiting: Set<Waiting>;
 }
 
+/** @returns a queue with no call under way */
 export function createTurns({
   most = Infinity,
   mostOfLane = () => Infinity,

@@ -37,6 +37,7 @@ const STATUS = {
   method_not_allowed: 405,
 } as const;
 
+/** The `error` of an answer: a registered code, or one of ours. Each has one HTTP status. */
 export type OAuthErrorCode = keyof typeof STATUS;
 
 /** Members of the error body beyond RFC 6749, all optional, all safe for strangers. */
@@ -52,6 +53,10 @@ export interface OAuthErrorExtras {
   readonly help?: string;
 }
 
+/**
+ * What an error carries besides its code: for the client (see OAuthErrorExtras), for the answer's
+ * headers, for the log.
+ */
 export interface OAuthErrorOptions extends OAuthErrorExtras {
   /** For the log, never for the wire. */
   readonly detail?: string;
@@ -64,6 +69,10 @@ export interface OAuthErrorOptions extends OAuthErrorExtras {
   readonly allow?: string;
 }
 
+/**
+ * The one error that the other side sees, as RFC 6749 §5.2 shapes it. `description` is safe for
+ * strangers; `detail` and `cause` are for the log.
+ */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
   readonly code: OAuthErrorCode;

@@ -6,6 +6,7 @@ import type { JsonValue } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
 import { parseJsonStrict } from "./strict-json.ts";
 
+/** The parameters of one request, each sent at most once (RFC 6749 §3.1). */
 export interface Parameters {
   /** The value; `undefined` when absent or empty. */
   get(name: string): string | undefined;

@@ -6,6 +6,7 @@
 import { OAuthError } from "./errors.ts";
 import { isPublicSuffix } from "./public-suffix.ts";
 
+/** What may fill one `{placeholder}`. */
 export interface PlaceholderSpec {
   /** What it is, in words. */
   readonly description?: string;
@@ -19,6 +20,7 @@ export interface PlaceholderSpec {
   readonly kind?: "label" | "segment" | "host";
 }
 
+/** By the name of the placeholder. */
 export type PlaceholderSpecs = Readonly<Record<string, PlaceholderSpec>>;
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]{0,63})\}/g;

@@ -20,6 +20,7 @@ export interface MacKeys {
   find(kid: string): Promise<Buffer | undefined>;
 }
 
+/** What the state JWT says: which flow, in which context, for how long. */
 export interface StateClaims {
   /** The flow's id. */
   readonly jti: string;
@@ -38,6 +39,7 @@ export interface StateCodecOptions {
   readonly typ?: string;
 }
 
+/** Signs and verifies the `state` parameter towards vendors (RFC 6749 §10.12). */
 export interface StateCodec {
   /** @returns three base64url parts, at most 1024 characters */
   sign(claims: StateClaims): string;
@@ -45,6 +47,10 @@ export interface StateCodec {
   verify(value: string): Promise<StateClaims>;
 }
 
+/**
+ * @returns a codec that signs with the active key, HS256, and verifies with every key that `keys`
+ *   finds
+ */
 export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: StateCodecOptions): StateCodec {
   let activeHeader: { kid: string; segment: string } | undefined;
   const headerOf = (kid: string): string => {

@@ -10,6 +10,7 @@
  */
 import { builtinModules } from "node:module";
 
+/** What differs between the bundles of two services. */
 export interface Bundle {
   /** Begins the sentence that refuses an old Node.js: `The broker`. */
   readonly name: string;

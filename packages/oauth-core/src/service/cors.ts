@@ -9,6 +9,7 @@ import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
 import { emptyAnswer } from "../http/answers.ts";
 import type { Route } from "./http-layer.ts";
 
+/** Which origins may call a route and read its answers. */
 export interface Cors {
   /** @param origin the Origin header as received */
   allows(origin: string): boolean;

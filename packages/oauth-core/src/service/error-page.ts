@@ -7,6 +7,7 @@ import type { OAuthError } from "../protocol/errors.ts";
 import { html, type Markup, page, STYLE_HASH } from "./page.ts";
 import type { Trace } from "./http-layer.ts";
 
+/** A link on a page that leads back to where the user came from. */
 export interface BackLink {
   readonly href: string;
   readonly label: string;

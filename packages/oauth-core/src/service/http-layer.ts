@@ -30,6 +30,7 @@ export interface Trace {
   reason?: string;
 }
 
+/** One method and path, and the function that answers. */
 export interface Route {
   readonly method: "GET" | "POST";
   /** A Hono pattern; also the label of the request's metrics. */
@@ -61,6 +62,7 @@ export interface RequestMetrics {
   countRefusal(leg: string, reason: string): void;
 }
 
+/** What every route of a service shares. */
 export interface HttpLayer {
   readonly log: Log;
   readonly metrics?: RequestMetrics;
@@ -74,6 +76,10 @@ export interface HttpLayer {
 
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
+/**
+ * Serves the routes, a 405 with `Allow` for other methods of their paths, and a 404 for everything
+ * else.
+ */
 export function mount(app: Hono, routes: readonly Route[], layer: HttpLayer): void {
   const paths = Map.groupBy(routes, ({ path }) => path);
   const allowOf = (path: string): string => (paths.get(path) ?? []).map(({ method }) => method).join(", ");

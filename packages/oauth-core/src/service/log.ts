@@ -51,9 +51,12 @@ interface Types {
   readonly boolean: boolean;
 }
 
+/** The fields a line may have. */
 export type LogFieldName = keyof typeof FIELDS;
+/** The fields of one line, each of its own type. */
 export type LogFields = { readonly [Name in LogFieldName]?: Types[(typeof FIELDS)[Name]] | undefined };
 
+/** Writes one JSON line an event, by level. */
 export interface Log {
   /** @param event a constant in snake_case: `flow_started`, `request`, `listening` */
   info(event: string, fields?: LogFields): void;
@@ -66,6 +69,7 @@ export interface Log {
   flush(): void;
 }
 
+/** Where lines go: `process.stdout`, or a fake. */
 export interface LogDestination {
   write(line: string): void;
   flush?(): void;

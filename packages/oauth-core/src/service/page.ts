@@ -35,7 +35,7 @@ details{margin:.5rem 0}summary{padding:.6rem 0;cursor:pointer}summary:focus-visi
 `;
 
 /** For `style-src` of the answer that carries a page. */
-export const STYLE_HASH = `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`;
+export const STYLE_HASH: string = `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`;
 
 const STYLE_ELEMENT = raw(`<style>${STYLE}</style>`);
 

@@ -6,6 +6,7 @@ import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { createExpiringMap } from "../mechanics/expiring-map.ts";
 
+/** Counts of callers within a minute, and the limit on them. */
 export interface RateLimit {
   /** How many more of them this minute holds. */
   left(caller: string): number;

@@ -10,6 +10,7 @@ import type { Hono } from "hono";
 import { DEFAULT_MAX_CONNECTIONS } from "../configuration/values.ts";
 import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 
+/** A server that accepts connections. */
 export interface Listening {
   readonly port: number;
   /** Waits for what is in flight, at most `DRAIN_MS`. */
@@ -29,6 +30,7 @@ const LIMITS = {
 const REQUESTS_PER_CONNECTION = 1_000;
 const STALLED_WRITE_MS = 30_000;
 
+/** Where a server listens, and how many connections it holds. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;

@@ -18,6 +18,7 @@ import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
 
+/** What a vendor client reaches vendors with. */
 export interface VendorClientDeps {
   readonly fetch: Fetch;
   /**

@@ -39,6 +39,7 @@ export type { Revoked, RevokeRequest } from "./token/revoke.ts";
 export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
+/** Everything we ask a vendor, bound to one fetch and one clock. */
 export interface VendorClient {
   /**
    * The entry with its endpoints, discovered where it has none.
@@ -46,30 +47,66 @@ export interface VendorClient {
    * @throws OAuthError vendor_response_invalid, temporarily_unavailable
    */
   resolve(vendor: Vendor): Promise<ResolvedVendor>;
+  /**
+   * Where the browser is sent, with every parameter exactly once.
+   *
+   * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error
+   *   when a challenge is owed
+   */
   authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string;
+  /**
+   * The code becomes tokens: one request, never a second one.
+   *
+   * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is
+   *   as good as before; with `retry: "restart"`: the code is gone. Otherwise the vendor answered:
+   *   invalid_grant, vendor_credentials_rejected, invalid_scope, vendor_response_invalid
+   */
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
+  /**
+   * Without a refresh token in the result, the old one goes on.
+   *
+   * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor rotates
+   */
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
+  /**
+   * @throws OAuthError unsupported_token_type with `help` where the vendor has no way;
+   *   temporarily_unavailable when it cannot now; vendor_credentials_rejected;
+   *   vendor_response_invalid
+   */
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
   /**
    * The vendor's account of the token's user; undefined when the vendor refuses the token.
    *
    * @param subject of the ID token that came with it, where one did: userinfo has to name the same
-   * @throws as userinfo/userinfo.ts says
+   * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
+   *   the token is good and not for this; server_error, `account_unknown`, when the vendor has no
+   *   such endpoint
    */
   account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
   /**
    * Whether a presented token is good, whose it is and for which client.
    *
-   * @throws as access-token/validate.ts says
+   * @throws OAuthError temporarily_unavailable; vendor_response_invalid;
+   *   vendor_credentials_rejected; server_error, `account_unknown`, when the vendor has no way,
+   *   `client_unknown`, when none of its ways names the client
    */
   validateAccessToken(
     vendor: ResolvedVendor,
     accessToken: string,
     credentials?: VendorCredentials,
   ): Promise<AccessTokenValidation>;
-  /** The user whose tokens have just been issued, for good. @throws as userinfo/identify.ts says */
+  /**
+   * The user whose tokens have just been issued: stable, and unique at the vendor.
+   *
+   * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
+   */
   identify(vendor: ResolvedVendor, tokens: VendorTokens): Promise<string>;
-  /** A client at the vendor for the caller: the vendor's answer as it came. */
+  /**
+   * A client at the vendor for the caller: the vendor's answer as it came. Asks once.
+   *
+   * @throws OAuthError invalid_request where the vendor has no registration endpoint;
+   *   vendor_response_invalid; temporarily_unavailable when the vendor cannot be reached
+   */
   registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;
 }
 

@@ -77,6 +77,7 @@ export function withClientId(vendor: Vendor, clientId: string, specs: Placeholde
   return { ...vendor, authorizationEndpoint: authorizationEndpoint.replace(`/${CLIENT_ID}`, `/${segment}`) };
 }
 
+/** @returns the values given, and the default of each placeholder that has one and was not given */
 export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<string, string> {
   const defaults = Object.entries(specs).flatMap(([name, spec]) =>
     spec.default === undefined || spec.default === "" ? [] : [[name, spec.default] as const],
@@ -95,6 +96,7 @@ export function requireFit(values: Values, templates: readonly string[], specs: 
   }
 }
 
+/** @returns the names of the placeholders in the host of a URL template */
 export function namesInHost(template: string): string[] {
   return placeholderNames(template.split("/", 3)[2] ?? "");
 }

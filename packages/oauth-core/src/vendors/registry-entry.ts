@@ -11,6 +11,7 @@ import type { PkceMethod, Vendor } from "./vendor.ts";
  */
 export type VendorSetup = "none" | "vendor_approval" | "environment_id";
 
+/** How the facts of an entry were checked, and when. */
 export interface Verification {
   readonly status: "first-class" | "two-sources" | "listed";
   /** YYYY-MM-DD */
@@ -25,6 +26,7 @@ export interface Verification {
   readonly reasonsOff?: readonly string[];
 }
 
+/** How sure the endpoints of an entry are. */
 export interface EndpointVerification {
   readonly confidence: "high" | "medium" | "low";
   /** How many sources agree on both endpoints. */
@@ -33,6 +35,7 @@ export interface EndpointVerification {
   readonly disagreements?: readonly string[];
 }
 
+/** A vendor of the registry, and what its operator has to know. */
 export interface RegistryEntry {
   readonly vendor: Vendor;
   /** Of its endpoint templates and of `serverUrl`. */

@@ -17,9 +17,12 @@ import type {
   TokenErrors,
 } from "./dialect.ts";
 
+/** The code_challenge_method towards the vendor (RFC 7636 §4.3); `none` where it has no PKCE. */
 export type PkceMethod = "S256" | "plain" | "none";
+/** How we authenticate at the vendor's token endpoint (RFC 7591 §2); `none`: as a public client. */
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
 
+/** An entry: where a vendor's endpoints are, and in which ways it departs from the standard. */
 export interface Vendor {
   /** Lower case letters, digits and `-`. */
   readonly id: string;

@@ -19,6 +19,7 @@ import { introspect, introspectedIdentity, isIntrospectable, isIssuedTo, type To
 import { identityMissing, identityOf, memberAt } from "../userinfo/member-path.ts";
 import { checkToken } from "./token-check.ts";
 
+/** What the vendor says of an access token, or why the token is not accepted. */
 export type AccessTokenValidation =
   /** `reason`: one word for the log. */
   | { readonly active: false; readonly reason: string }

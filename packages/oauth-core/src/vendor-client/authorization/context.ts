@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 
+/** What the hash of a connection context is made of. */
 export interface ConnectionContextInput {
   readonly vendor: ResolvedVendor;
   /** Ours at the vendor. */

@@ -7,6 +7,7 @@ import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 
+/** The parameters of an authorization request to a vendor (RFC 6749 §4.1.1). */
 export interface AuthorizationRequest {
   /** Ours at the vendor. */
   readonly clientId: string;

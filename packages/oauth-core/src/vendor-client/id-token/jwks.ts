@@ -40,6 +40,12 @@ export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: K
   });
 }
 
+/**
+ * @returns the key look-up of ID tokens; a `kid` that the kept set lacks has the set fetched anew,
+ *   at most twice a minute. `find` throws OAuthError vendor_response_invalid, reason
+ *   `id_token_invalid`, where no key fits
+ * @see rfc7517#5
+ */
 export function createSigningKeys(deps: KeySetDeps): SigningKeys {
   const sets = createKeySets((set) => createLocalJWKSet({ keys: usableKeys(set) }), deps);
   return {

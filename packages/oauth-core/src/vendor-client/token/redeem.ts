@@ -11,6 +11,7 @@ import { discardTokens } from "./revoke.ts";
 import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
+/** The parameters of the token request for a code (RFC 6749 §4.1.3). */
 export interface RedeemRequest {
   readonly code: string;
   /**

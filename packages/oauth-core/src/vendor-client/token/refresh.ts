@@ -13,6 +13,7 @@ import { discardTokens } from "./revoke.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
 
+/** The parameters of a refresh (RFC 6749 §6), and what the answer is held against. */
 export interface RefreshRequest {
   readonly refreshToken: string;
   readonly scope?: readonly string[];

@@ -107,6 +107,7 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
   };
 }
 
+/** Whether the vendor issues ID tokens: it has an issuer, and its entry does not deny it. */
 export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {
   return issuer !== undefined && issuesIdTokens !== false;
 }

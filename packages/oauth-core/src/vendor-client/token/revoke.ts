@@ -21,6 +21,7 @@ import {
   vendorRefusedClient,
 } from "../errors.ts";
 
+/** The parameters of a revocation (RFC 7009 §2.1). */
 export interface RevokeRequest {
   readonly token: string;
   readonly tokenTypeHint?: "access_token" | "refresh_token";
