@@ -2,18 +2,19 @@
  * The repository's own tools: `node tooling/src/main.ts COMMAND`.
  *
  * write        remakes what is generated: the documents, and the list of first-class vendors
- * check        fails when one is stale, a cited section has no test, or docs/flows.md names something gone
+ * check        fails when one is stale, an export has no docstring, a cited section has no test, or docs/flows.md names something gone
  * boundaries   the structural rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts and refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { checkApi, renderApiPages } from "./api-docs/page.ts";
+import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
 import { renderClosures, withClosures } from "./closures.ts";
 import { renderConfiguration } from "./config-docs.ts";
-import { readPublished, renderExports } from "./exports-page.ts";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
@@ -40,27 +41,43 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
-    ["docs/exports.md", renderExports(readPublished())],
+    ...(await renderApiPages(readPublished())),
     ["docs/flows.md", withClosures(read("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];
 }
+
+/** Pages of packages that are gone, or that publish nothing any more. */
+const forgotten = (generated: readonly (readonly [path: string, content: string])[]): string[] =>
+  globSync("docs/api/*.md", { cwd: ROOT })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !generated.some(([one]) => one === path));
 
 /** Each command returns its complaints; those that do not begin with `warning:` make it fail. */
 const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   write: async () => {
     // Before the documents, which tell of the vendors on that list.
     writeFileSync(join(ROOT, FIRST_CLASS_PATH), renderFirstClass());
-    for (const [path, content] of await documents()) writeFileSync(join(ROOT, path), content);
+    const generated = await documents();
+    for (const path of forgotten(generated)) rmSync(join(ROOT, path));
+    for (const [path, content] of generated) {
+      mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+      writeFileSync(join(ROOT, path), content);
+    }
     return [];
   },
-  check: async () => [
-    ...[[FIRST_CLASS_PATH, renderFirstClass()] as const, ...(await documents())]
-      .filter(([path, content]) => read(path) !== content)
-      .map(([path]) => `${path} is stale: npm run docs`),
-    ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
-    // The table of closures is no table of hops.
-    ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
-  ],
+  check: async () => {
+    const generated = [[FIRST_CLASS_PATH, renderFirstClass()] as const, ...(await documents())];
+    return [
+      ...generated
+        .filter(([path, content]) => read(path) !== content)
+        .map(([path]) => `${path} is stale: npm run docs`),
+      ...forgotten(generated).map((path) => `${path} is the page of no published package: npm run docs`),
+      ...checkApi(readPublished()),
+      ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
+      // The table of closures is no table of hops.
+      ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
+    ];
+  },
   boundaries: () => {
     const files = readSources(PRODUCT);
     return [

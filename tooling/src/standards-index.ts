@@ -93,7 +93,8 @@ function place(cited: string): string {
   return symbol === undefined ? link(path) : `${link(path)} \`${symbol}\``;
 }
 
-function sectionLink(section: string): string {
+/** A section as a link to its RFC; of other documents only its name. */
+export function sectionLink(section: string): string {
   const [, rfc, number] = /^rfc(\d+)#(.+)$/.exec(section) ?? [];
   if (rfc === undefined || number === undefined) return `\`${section}\``;
   const anchor = /^\d/.test(number) ? `section-${number}` : `appendix-${number}`;

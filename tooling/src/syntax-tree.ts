@@ -19,6 +19,7 @@ export function namesDeclaredBy(node: Node): string[] {
     case "VariableDeclaration":
       return (node["declarations"] as Node[]).flatMap((one) => boundNames(one["id"]));
     case "FunctionDeclaration":
+    case "TSDeclareFunction":
     case "ClassDeclaration":
     case "TSInterfaceDeclaration":
     case "TSTypeAliasDeclaration":

@@ -1,0 +1,188 @@
+/**
+ * docs/api/PACKAGE.md: every name a published package exports, by the entry it is imported from, with its signature and its docstring.
+ * A name that comes or goes, and a signature that changes, show in the diff of its page. A declaration that several entries export is
+ * written out once. oxfmt wraps the prose and the code. Callers: main.ts.
+ */
+import { format } from "oxfmt";
+import { generated } from "../markdown.ts";
+import { sectionLink } from "../standards-index.ts";
+import { parseDocstring } from "./docstring.ts";
+import type { Declaration, Exported, PublishedEntry, PublishedPackage } from "./published.ts";
+
+const COLUMNS = 100;
+
+/** @returns the path of each page and its content, by package */
+export async function renderApiPages(
+  packages: readonly PublishedPackage[],
+): Promise<[path: string, content: string][]> {
+  const pages = packages.map(arrange);
+  const homes = findHomes(pages);
+  return Promise.all(
+    pages.map(async (page): Promise<[string, string]> => [
+      `docs/api/${page.published.folder}.md`,
+      await layOut(renderPage(page, homes)),
+    ]),
+  );
+}
+
+/** What a reader of the pages has to do without, one sentence each. */
+export function checkApi(packages: readonly PublishedPackage[]): string[] {
+  const entries = packages.flatMap((one) => one.entries);
+  const declarations = new Set(
+    entries.flatMap((entry) => entry.exports.map(({ from }) => from).filter((from) => typeof from !== "string")),
+  );
+  return [
+    ...entries
+      .filter(({ docstring }) => docstring === "")
+      .map(({ specifier }) => `${specifier} has no comment above its exports that says what it is for`),
+    ...[...declarations].flatMap(({ path, name, docstring, untyped }) => [
+      ...(docstring === "" ? [`${path} exports ${name} without a docstring`] : []),
+      ...untyped.map((message) => `${path} exports ${name} with a type that is not written: ${message}`),
+    ]),
+  ];
+}
+
+interface Page {
+  readonly published: PublishedPackage;
+  readonly sections: readonly Section[];
+}
+
+interface Section {
+  readonly entry: PublishedEntry;
+  readonly anchor: string;
+  readonly exports: readonly Heading[];
+}
+
+interface Heading extends Exported {
+  readonly anchor: string;
+}
+
+/** Gives every heading its anchor. */
+function arrange(published: PublishedPackage): Page {
+  const anchorOf = createAnchors();
+  anchorOf(published.name);
+  const sections = published.entries.map((entry) => ({
+    entry,
+    anchor: anchorOf(entry.specifier),
+    exports: entry.exports.map((one) => ({ ...one, anchor: anchorOf(one.name) })),
+  }));
+  return { published, sections };
+}
+
+/** Declaration → where it is written out: in its own package if that exports it, else where it is met first. */
+type Homes = ReadonlyMap<Declaration, Home>;
+
+interface Home {
+  readonly folder: string;
+  readonly specifier: string;
+  readonly heading: Heading;
+}
+
+function findHomes(pages: readonly Page[]): Homes {
+  const homes = new Map<Declaration, Home>();
+  for (const { published, sections } of pages) {
+    for (const { entry, exports } of sections) {
+      for (const heading of exports) {
+        const { from } = heading;
+        if (typeof from === "string") continue;
+        const isOwn = (folder = ""): boolean => from.path.startsWith(`packages/${folder}/`);
+        const home = homes.get(from);
+        if (home !== undefined && (isOwn(home.folder) || !isOwn(published.folder))) continue;
+        homes.set(from, { folder: published.folder, specifier: entry.specifier, heading });
+      }
+    }
+  }
+  return homes;
+}
+
+function renderPage({ published, sections }: Page, homes: Homes): string {
+  const { folder, name, description } = published;
+  return generated(
+    name,
+    `${sentence(description)} What it promises: [its README](../../packages/${folder}/README.md). A change here is a change of the interface: [versioning.md](../versioning.md). Sections of \`bar\` are rows of [security-requirements.md](../security-requirements.md).`,
+    sections
+      .map(({ entry, anchor, exports }) => {
+        const names = exports.map((one) => `[${one.name}](#${one.anchor})`).join(", ");
+        return `- [${entry.specifier}](#${anchor}): ${names}`;
+      })
+      .join("\n"),
+    ...sections.flatMap(({ entry, exports }) => [
+      `## ${entry.specifier}`,
+      escape(entry.docstring),
+      ...exports.flatMap((one) => [`### ${one.name}`, ...renderExport(one, folder, homes)]),
+    ]),
+  );
+}
+
+function renderExport(heading: Heading, folder: string, homes: Homes): string[] {
+  const { name, from } = heading;
+  if (typeof from === "string") return [`\`${name}\` of \`${from}\`.`];
+  const home = homes.get(from);
+  if (home !== undefined && home.heading !== heading) {
+    const page = home.folder === folder ? "" : `${home.folder}.md`;
+    return [`[${home.heading.name}](${page}#${home.heading.anchor}) of \`${home.specifier}\`.`];
+  }
+  const { prose, parameters, returns, throws, see } = parseDocstring(from.docstring);
+  const sections = [...new Set([...see, ...from.citations])].map((one) => sectionLink(one));
+  const bullets = [
+    ...parameters.map((one) => `- \`${one.name}\`: ${item(one.text)}`),
+    ...returns.map((text) => `- Returns ${item(text)}`),
+    ...throws.map((text) => `- Throws ${item(text)}`),
+    ...(from.members.length === 0 ? [] : [`- One of ${from.members.map((one) => `\`${one}\``).join(", ")}`]),
+    ...(sections.length === 0 ? [] : [`- Standards: ${sections.join(", ")}`]),
+  ];
+  return [
+    ["```ts", ...from.signatures.map(tagsApart), "```"].join("\n"),
+    ...(prose === "" ? [] : [escape(prose)]),
+    ...(bullets.length === 0 ? [] : [bullets.join("\n")]),
+  ];
+}
+
+const sentence = (text: string): string => (text === "" || text.endsWith(".") ? text : `${text}.`);
+
+const item = (text: string): string => escape(text).replace(/\s*\n\s*/g, " ");
+
+/** Docstrings are Markdown, except that `<` outside of backticks begins no tag. */
+function escape(prose: string): string {
+  return prose
+    .split(/(`[^`]*`)/)
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll("<", "\\<")))
+    .join("");
+}
+
+/** A tag that follows prose on its line, in the docstring of a member, gets a line of its own. */
+const tagsApart = (signature: string): string =>
+  signature.replace(/\/\*\*[^]*?\*\//g, (comment) =>
+    comment.replace(/([^\s*]) @(?=(?:param|returns|throws|see)\b)/g, "$1\n * @"),
+  );
+
+/** As GitHub makes them: the second `open` of a page is `open-1`. */
+function createAnchors(): (heading: string) => string {
+  const used = new Map<string, number>();
+  return (heading) => {
+    const slug = slugOf(heading);
+    const times = used.get(slug) ?? 0;
+    used.set(slug, times + 1);
+    return times === 0 ? slug : `${slug}-${times}`;
+  };
+}
+
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
+
+/** @throws Error when a signature does not parse: it would go through as it is */
+async function layOut(page: string): Promise<string> {
+  const { code, errors } = await format("page.md", page, {
+    printWidth: COLUMNS,
+    proseWrap: "always",
+    embeddedLanguageFormatting: "auto",
+    objectWrap: "collapse",
+    jsdoc: { capitalizeDescriptions: false, addDefaultToDescription: false },
+  });
+  const [problem] = errors;
+  if (problem !== undefined) throw new Error(`A page of docs/api cannot be laid out: ${problem.message}`);
+  return code;
+}
