@@ -1,8 +1,8 @@
 /**
  * The repository's own tools: `node tooling/src/main.ts COMMAND`.
  *
- * write        remakes what is generated: the documents, and the list of first-class vendors
- * check        fails when one is stale, an export has no docstring, a cited section has no test, or docs/flows.md names something gone
+ * write        remakes what is generated: the documents, and the list of first-class vendors; wraps the prose of every page
+ * check        fails when one is stale or too wide, an export has no docstring, a cited section has no test, or docs/flows.md names something gone
  * boundaries   the structural rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts and refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
@@ -19,6 +19,7 @@ import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
 import { checkWords } from "./refused-words.ts";
+import { checkProse, readPages, wrapProse } from "./prose.ts";
 import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
 import { checkTrackedFiles } from "./tracked-files.ts";
@@ -63,6 +64,10 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       mkdirSync(dirname(join(ROOT, path)), { recursive: true });
       writeFileSync(join(ROOT, path), content);
     }
+    for (const [path, text] of readPages()) {
+      const wrapped = wrapProse(text);
+      if (wrapped !== text) writeFileSync(join(ROOT, path), wrapped);
+    }
     return [];
   },
   check: async () => {
@@ -76,6 +81,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
       // The table of closures is no table of hops.
       ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
+      ...checkProse(readPages()),
     ];
   },
   boundaries: () => {

@@ -1,8 +1,9 @@
 /** The few pieces of Markdown the generated documents are made of. */
+import { wrapProse } from "./prose.ts";
 
 /** A generated document. Line 1 says how to remake it. */
 export function generated(title: string, ...blocks: readonly string[]): string {
-  return ["<!-- Generated. Remake: npm run docs -->", `# ${title}`, ...blocks].join("\n\n") + "\n";
+  return wrapProse(["<!-- Generated. Remake: npm run docs -->", `# ${title}`, ...blocks].join("\n\n") + "\n");
 }
 
 /** A table; pipes and line breaks in cells are made harmless. An empty one is the word "None." */
