@@ -46,7 +46,7 @@ export const START: readonly Requirement[] = [
   ),
   notOurs(
     "ST-6",
-    "A caller starts a flow for a connection of somebody else. It looks like one that never existed.",
+    "A caller starts a flow for another user's connection. The answer is the same as for one that does not exist.",
     "The broker stores no connections. A `connection` value of another client is refused: RF-7",
   ),
   row(
@@ -56,7 +56,7 @@ export const START: readonly Requirement[] = [
   ),
   row(
     "ST-8",
-    "One client starts flows without end. It is told 429 with `Retry-After`, and other clients are not touched.",
+    "One client starts flows without end. It gets 429 with `Retry-After`, and other clients are not affected.",
     `${FLOWS}/start-legs.test.ts`,
   ),
   notOurs(

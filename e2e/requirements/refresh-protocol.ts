@@ -67,7 +67,7 @@ export const REFRESH_PROTOCOL: readonly Requirement[] = [
     "Clocks of processes differ. By seconds there is still one call; by minutes nothing is committed twice, and there is an alarm.",
     CRASH,
   ),
-  row("8.2-F12", "It is told to end during a refresh. It finishes and commits before it exits.", CRASH),
+  row("8.2-F12", "The process is asked to stop during a refresh. It finishes and commits before it exits.", CRASH),
   row(
     "8.4",
     "A clock is wrong. What a lease says of the time is looked at, and a clock that cannot be right is an alarm.",

@@ -122,12 +122,12 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RF-4",
-    "A vendor refuses a refresh while another process has just made one. The row is read again, and the refusal believed only if nobody else refreshed.",
+    "A vendor refuses a refresh while another process has just made one. The row is read again, and the refusal counts only if no other process has refreshed.",
     `${STORE}/refresh/failure.test.ts`,
   ),
   row(
     "RF-5",
-    "We die between the vendor's answer and the store. The refresh token before it is tried once; if that fails, the loss is told.",
+    "The process dies between the vendor's response and the write to the store. The previous refresh token is tried once; if that fails, the loss is reported.",
     `${STORE}/refresh/failure.test.ts`,
     `${STORE}/refresh/crash.test.ts`,
   ),
@@ -152,7 +152,7 @@ export const REFRESH: readonly Requirement[] = [
   row("RF-9", "The vendor is down during a refresh. No grant is believed dead.", `${STORE}/refresh/outage.test.ts`),
   row(
     "RV-1",
-    "A user disconnects while the vendor is slow. The record ends here first, then the vendor is told.",
+    "A user disconnects while the vendor is slow. The record ends here first, then the token is revoked at the vendor.",
     `${STORE}/token-store.test.ts`,
   ),
   row(

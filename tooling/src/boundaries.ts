@@ -137,7 +137,7 @@ function folders(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** Imports of types count too: whoever reads one file of a circle has to read them all. */
+/** Imports of types count too: a reader of one file of a cycle has to read them all. */
 function cycles(files: readonly SourceFile[], target: Target): Violation[] {
   const byPath = new Map(files.filter(({ kind }) => kind === "product").map((file) => [file.path, file]));
   const isDone = new Set<string>();

@@ -37,7 +37,7 @@ export const ZONES: readonly {
     files: /^packages\/oauth-core\/src\/http\//,
     mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
-  // What a service or a command is told before it starts: plain values in, values or problems out.
+  // The settings of a service or a command: plain values in, values or problems out.
   { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
   {
     zone: "service",

@@ -1,4 +1,4 @@
-/** Walks an ESTree and knows which names each scope declares, so that a global can be told from a parameter of the same name. */
+/** Walks an ESTree and knows which names each scope declares, so that a global is not confused with a parameter of the same name. */
 
 export interface Node {
   readonly type: string;

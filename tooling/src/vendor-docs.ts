@@ -18,13 +18,13 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
   const off = others.filter(({ vendor }) => !vendor.enabled);
   return generated(
     "Vendors",
-    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, none says otherwise and nothing they need is missing here. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. No vendor of the catalogue was asked itself; the dates say when the facts were read from the sources.`,
-    "`GET /v1/vendors/ID` of a broker shows one entry whole, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
-    "Capabilities: PKCE method (S256 is also sent where nobody says what the vendor does with it), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own.",
+    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no source disagrees, and everything they need is implemented. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. No entry of the catalogue was tested at the vendor; the dates say when the facts were read from the sources.`,
+    "`GET /v1/vendors/ID` of a broker shows one entry completely, with its sources and the operator's changes. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
+    "Capabilities: PKCE method (S256 is also sent if the vendor's support is unknown), `oidc` ID tokens are verified and returned, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` the customer's own app.",
     "## First-class",
     ...firstClass.map(firstClassSection),
     "## On",
-    "Verification: the status, how sure the endpoints are and how many sources agree on both, and the day.",
+    "Verification: the status, the confidence in the endpoints and how many sources agree on both, and the date.",
     table(
       ["vendor", "id", "verification", "setup", "capabilities", "placeholders", "sources"],
       on.map((entry) => [

@@ -11,7 +11,7 @@ const FOLDER = "packages/oauth-core/src/vendors/";
  * What names a vendor and decides nothing: each with the reason. A host of the list, or an id as it stands in the text.
  */
 const ALLOWED: readonly { readonly files: RegExp; readonly line: RegExp }[] = [
-  // Examples in the description of the configuration are for people.
+  // Examples in the description of the configuration are for readers.
   { files: /^apps\/broker\/src\/config\/schema\/[a-z-]+\.ts$/, line: /\bexample: "/ },
 ];
 
