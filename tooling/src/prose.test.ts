@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkProse, readPages, wrapProse } from "./prose.ts";
 
+const GLOSSARY = "## Not these words\n\n| not | but |\n| --- | --- |\n| rim, told | layer |\n";
+const complaints = (page: string, path = "docs/x.md"): string[] => checkProse(new Map([[path, page]]), GLOSSARY);
 const words = (count: number): string => Array.from({ length: count }, () => "four").join(" ");
 const widest = (text: string): number => Math.max(...text.split("\n").map((line) => Array.from(line).length));
 
@@ -43,13 +45,23 @@ describe("the prose of a page", () => {
     ["a code block", `\`\`\`\n${words(30)}\n- ${words(30)}\n\`\`\``],
     ["what has no space", `[x](https://example.com/${"a".repeat(100)})`],
   ])("may be wider in %s", (_, page) => {
-    expect(checkProse(new Map([["docs/x.md", page]]))).toEqual([]);
+    expect(complaints(page)).toEqual([]);
   });
 
   it("is reported by the first line of its paragraph", () => {
-    expect(checkProse(new Map([["docs/x.md", `# Title\n\nShort.\n${words(30)}\n`]]))).toEqual([
+    expect(complaints(`# Title\n\nShort.\n${words(30)}\n`)).toEqual([
       "docs/x.md:3 is wider than 100 columns: npm run docs wraps it",
     ]);
+  });
+
+  it("does not use the words that the glossary refuses", () => {
+    const page = "# A rim\n\n| Told |\n\nHe was retold: `rim`, [a](rim.md).\n\n```\nrim\n```\n";
+    expect(complaints(page)).toEqual(["docs/x.md:1: not rim but layer", "docs/x.md:3: not told but layer"]);
+  });
+
+  it("may quote them in the glossary and where it is generated", () => {
+    expect(complaints("A rim.", "docs/glossary.md")).toEqual([]);
+    expect(complaints("<!-- Generated. -->\n\nA rim.")).toEqual([]);
   });
 });
 

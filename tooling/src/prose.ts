@@ -1,9 +1,10 @@
 /**
- * The prose of every page is at most 100 columns wide. Tables, code blocks, headings and what has no
- * space to break at may be wider. `npm run docs` wraps a page, `npm run check` refuses one that is not.
+ * The prose of every page: at most 100 columns wide, and without the words that docs/glossary.md refuses. Tables, code blocks,
+ * headings and what has no space to break at may be wider. `npm run docs` wraps a page, `npm run check` refuses one that is not.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readRefusedWords } from "./refused-words.ts";
 import { ROOT } from "./sources.ts";
 
 const COLUMNS = 100;
@@ -18,11 +19,28 @@ export function readPages(root: string = ROOT): Map<string, string> {
 }
 
 /** @returns what is wrong, one sentence each */
-export function checkProse(pages: ReadonlyMap<string, string>): string[] {
-  return [...pages].flatMap(([path, text]) =>
-    blocksOf(text)
+export function checkProse(pages: ReadonlyMap<string, string>, glossary: string): string[] {
+  const refused = readRefusedWords(glossary);
+  return [...pages].flatMap(([path, text]) => {
+    const wide = blocksOf(text)
       .filter((block) => wrap(block).join("\n") !== block.lines.join("\n"))
-      .map(({ line }) => `${path}:${line} is wider than ${COLUMNS} columns: npm run docs wraps it`),
+      .map(({ line }) => `${path}:${line} is wider than ${COLUMNS} columns: npm run docs wraps it`);
+    // A generated page quotes names and paths; the glossary quotes the words themselves.
+    const isQuoting = text.startsWith("<!-- Generated") || path === "docs/glossary.md";
+    return isQuoting ? wide : [...wide, ...refusedIn(text, refused).map((problem) => `${path}:${problem}`)];
+  });
+}
+
+function refusedIn(text: string, refused: ReadonlyMap<string, string>): string[] {
+  // Lines stay, so that they can be counted.
+  const prose = text
+    .replace(/```[^]*?```/g, (code) => code.replace(/[^\n]/g, ""))
+    .replace(/`[^`]*`|\]\([^)]*\)/g, (quoted) => quoted.replace(/[^\n]/g, ""));
+  return prose.split("\n").flatMap((line, index) =>
+    (line.toLowerCase().match(/[a-z]+/g) ?? []).flatMap((word) => {
+      const but = refused.get(word);
+      return but === undefined ? [] : [`${index + 1}: not ${word} but ${but}`];
+    }),
   );
 }
 

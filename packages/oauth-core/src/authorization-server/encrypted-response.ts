@@ -1,7 +1,7 @@
 /**
  * Token answers for one client's eyes: whatever stands between us and it, or logs its traffic, sees a compact JWE
  * (`token_encrypted_response_alg`). Which key it is for is settled before anything is spent, because without one nobody could
- * read the answer. Before it: the client is authenticated. After it: the grant, then hono/answers.ts.
+ * read the answer. Before it: the client is authenticated. After it: the grant, then http/answers.ts.
  */
 import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
 import type { Clock, Fetch } from "../ports.ts";
