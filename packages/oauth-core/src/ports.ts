@@ -1,9 +1,12 @@
 /**
- * Everything the core needs from the world, as small interfaces: time, outbound calls, records, keys.
+ * Everything the core needs from outside, as small interfaces: time, outbound calls, records, keys.
  * Adapters live in packages/token-store and egress/index.ts; their shared tests in testing/.
  */
 
-/** Whole seconds since 1970-01-01T00:00:00Z, the NumericDate of rfc7519#2. Also what DynamoDB TTL wants. */
+/**
+ * Whole seconds since 1970-01-01T00:00:00Z, the NumericDate of rfc7519#2. Also what DynamoDB TTL
+ * wants.
+ */
 export type EpochSeconds = number;
 
 /** The only source of time in logic. Tests pass `fixedClock`. */
@@ -19,7 +22,10 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** `kind` names the record type ("flow", "refresh", "assertion", "keyset"); `id` is unique within it. */
+/**
+ * `kind` names the record type ("flow", "refresh", "assertion", "keyset"); `id` is unique within
+ * it.
+ */
 export interface RecordKey {
   readonly kind: string;
   readonly id: string;
@@ -28,10 +34,12 @@ export interface RecordKey {
 /** One record of a RecordStore, with the two times that end it. */
 export interface StoredRecord {
   readonly key: RecordKey;
-  /** Where the record stands in its life; `advance` moves it from one named stage to the next. */
+  /**
+   * The record's position in its life cycle; `advance` moves it from one named stage to the next.
+   */
   readonly stage: string;
   readonly data: JsonObject;
-  /** From this second on the record is absent to `advance`, `create` and a plain `get`. */
+  /** From this second on `advance`, `create` and a plain `get` treat the record as absent. */
   readonly expiresAt: EpochSeconds;
   /** From this second on housekeeping may delete the row. At least `expiresAt`. */
   readonly keepUntil: EpochSeconds;
@@ -46,7 +54,9 @@ export interface From {
   readonly expect: Readonly<Record<string, string>>;
 }
 
-/** Top-level fields in `set` are replaced whole, those in `remove` are dropped, all others stay. */
+/**
+ * Top-level fields in `set` are replaced whole, those in `remove` are dropped, all others are kept.
+ */
 export interface Patch {
   readonly stage: string;
   readonly set: JsonObject;
@@ -55,10 +65,12 @@ export interface Patch {
 }
 
 /**
- * What one conditional write found.
- * - `moved`: this call, and no other, moved the record; `record` is the record as it now stands.
- * - `replayed`: a live record with the expected fields exists but is in another stage; `record` is that record.
- * - `absent`: no record, an expired one, or one whose fields differ. A stranger cannot tell which.
+ * The outcome of one conditional write.
+ * - `moved`: this call, and no other, moved the record; `record` is the record after the write.
+ * - `replayed`: a live record with the expected fields exists but is in another stage; `record` is
+ *   that record.
+ * - `absent`: no record, an expired one, or one whose fields differ. A caller without the secret
+ *   fields cannot tell which.
  */
 export type Advanced =
   | { readonly outcome: "moved"; readonly record: StoredRecord }
@@ -66,33 +78,49 @@ export type Advanced =
   | { readonly outcome: "absent" };
 
 /**
- * Single-use objects and leases. Every adapter passes `describeRecordStore` (testing/).
- * A store of one's own must seal sensitive fields itself before it writes: this port keeps what it is given.
- * All methods throw OAuthError `temporarily_unavailable` when the engine does not answer.
+ * Single-use objects and leases. Every adapter passes `describeRecordStore` (testing/). A custom
+ * store must seal sensitive fields itself before it writes: this port stores what it is given. All
+ * methods throw OAuthError `temporarily_unavailable` when the database does not respond.
  */
 export interface RecordStore {
-  /** @param options.includeExpired also answers records past `expiresAt` that housekeeping has not removed */
+  /**
+   * @param options.includeExpired also returns records past `expiresAt` that have not been deleted
+   *   yet
+   */
   get(key: RecordKey, options?: { readonly includeExpired?: boolean }): Promise<StoredRecord | undefined>;
   /** Atomic. An expired record of the same key is replaced. */
   create(record: NewRecord): Promise<"created" | "exists">;
-  /** One atomic conditional write: of any number of parallel calls with the same `from`, at most one is `moved`. */
+  /**
+   * One atomic conditional write: of any number of parallel calls with the same `from`, at most one
+   * is `moved`.
+   */
   advance(key: RecordKey, from: From, patch: Patch): Promise<Advanced>;
   delete(key: RecordKey): Promise<void>;
-  /** Resolves when the engine answers; throws `temporarily_unavailable` when it does not. For readiness probes. */
+  /**
+   * Resolves when the database responds, otherwise throws `temporarily_unavailable`. For readiness
+   * probes.
+   */
   ping(): Promise<void>;
   /** Releases files and timers. */
   close(): Promise<void>;
 }
 
-/** Names what a data key is for; constant for the life of the key, authenticated by the wrapper. */
+/**
+ * Names what a data key is for; constant for the life of the key, and authenticated by the wrapper.
+ */
 export type KeyContext = Readonly<Record<string, string>>;
 
 /** Makes and opens data keys under a root the process does not choose: KMS, or a local key file. */
 export interface KeyWrapper {
-  /** @returns a fresh 32-byte key and its wrapped form, a base64url string that only `unwrap` opens */
+  /**
+   * @returns a fresh 32-byte key and its wrapped form, a base64url string that only `unwrap` opens
+   */
   newDataKey(context: KeyContext): Promise<{ readonly dataKey: Buffer; readonly wrapped: string }>;
   /** @throws Error when the wrapped key was altered, or made for another context or root */
   unwrap(wrapped: string, context: KeyContext): Promise<Buffer>;
-  /** Whether `newDataKey` would now use another root key than the one this was wrapped under. Absent: there is but one. */
+  /**
+   * Whether `newDataKey` would now use another root key than the one this was wrapped under. Absent
+   * when there is only one root.
+   */
   isStale?(wrapped: string): boolean;
 }

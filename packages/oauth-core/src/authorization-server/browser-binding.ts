@@ -1,6 +1,7 @@
 /**
- * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar CB-7).
- * Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain cannot plant one.
+ * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar
+ * CB-7). Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain
+ * cannot plant one.
  */
 import { createHmac } from "node:crypto";
 import { isSameText } from "../protocol/mac.ts";
@@ -13,7 +14,7 @@ export interface BindingCookie {
   readonly hash: string;
 }
 
-/** As long as a flow waits for its user at the vendor, in seconds. */
+/** The longest a flow waits for its user at the vendor, in seconds. */
 export const BINDING_SECONDS = 600;
 
 /** A cookie value of 32 random bytes, as 43 characters of base64url, and its hash. */
@@ -51,7 +52,10 @@ function cookieHeader(issuer: string, flowId: string, value: string, maxAgeSecon
   return { "set-cookie": cookie };
 }
 
-/** @param header the Cookie header as received; undefined where the browser holds no cookie of this flow */
+/**
+ * @param header the Cookie header as received; undefined where the browser holds no cookie of this
+ *   flow
+ */
 export function readBindingCookie(
   header: string | undefined,
   issuer: string,
@@ -65,11 +69,11 @@ export function readBindingCookie(
 }
 
 /**
- * What a form carries to show that it is ours and was shown to this browser: an HMAC under the cookie, which no script reads.
- * Nothing is stored, and a reload of the page gives the same token.
+ * The token a form carries to prove that we rendered it for this browser: an HMAC keyed with the
+ * cookie, which no script can read. Nothing is stored, and reloading the page gives the same token.
  *
- * @param what the form and everything it is about
- * @returns 43 base64url characters, which do not tell the cookie
+ * @param what identifies the form and everything it covers
+ * @returns 43 base64url characters, which do not reveal the cookie
  */
 export function formToken(what: string, { value }: BindingCookie): string {
   return createHmac("sha256", value).update(what).digest("base64url");

@@ -1,6 +1,7 @@
 /**
- * private_key_jwt: the client signs who it is. Stricter than the RFC where mix-ups happen: `aud` is our issuer
- * string and nothing else, life at most 60 s, `jti` single use across all processes.
+ * private_key_jwt: the client signs a JWT that names itself. Stricter than the RFC where mix-ups
+ * happen: `aud` is our issuer string and nothing else, the lifetime is at most 60 s, and `jti` is
+ * single use across all processes.
  */
 import { createHash } from "node:crypto";
 import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from "jose";
@@ -9,7 +10,10 @@ import { toOAuthError } from "../protocol/errors.ts";
 import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
 
 export const JWT_BEARER_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/** `Ed25519` is the name RFC 9864 gives to what `EdDSA` means with that curve; libraries send either. */
+/**
+ * `Ed25519` is the name RFC 9864 gives to what `EdDSA` means with that curve; libraries send
+ * either.
+ */
 export const ASSERTION_ALGS = ["ES256", "RS256", "PS256", "EdDSA", "Ed25519"] as const;
 
 const LIFETIME_SECONDS = 60;
@@ -18,11 +22,11 @@ const MAX_LENGTH = 8192;
 
 /** What the check of a private_key_jwt assertion needs (RFC 7523 §3). */
 export interface AssertionDeps {
-  /** Our issuer, byte for byte the `aud` we accept. */
+  /** Our issuer, the only `aud` we accept, compared byte for byte. */
   readonly issuer: string;
   readonly now: Clock;
   readonly records: Pick<RecordStore, "create">;
-  /** Fetches the keys of a client that gave `jwks_uri`. */
+  /** Fetches the keys of a client registered with `jwks_uri`. */
   readonly remoteKeys: (jwksUri: string) => JWTVerifyGetKey;
 }
 
@@ -80,7 +84,8 @@ async function verifyClaims(
     clockTolerance: SKEW_SECONDS,
     currentDate: new Date(now() * 1000),
   }).catch((cause: unknown) => {
-    // Keys that cannot be fetched are an outage and say so; all else is a bad assertion.
+    // A key set that cannot be fetched is an outage and is reported as one; anything else is a bad
+    // assertion.
     const known = toOAuthError(cause);
     throw known.code === "temporarily_unavailable" ? known : invalidClient("assertion does not verify", cause);
   });
@@ -94,7 +99,7 @@ async function verifyClaims(
   return { jti, expiresAt: Math.ceil(exp) };
 }
 
-/** The identifier is remembered until no clock could accept the assertion any more. */
+/** The `jti` is remembered until the assertion is expired by any clock within the allowed skew. */
 async function spendOnce(
   client: Client,
   jti: string,

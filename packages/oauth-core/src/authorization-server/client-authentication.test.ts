@@ -80,7 +80,7 @@ describe("secrets", () => {
   it.each([
     ["nothing", undefined, {}],
     ["a wrong secret", basic("platform", "wrong"), {}],
-    ["an unknown client", basic("nobody", "s3cret"), {}],
+    ["an unknown client", basic("unregistered", "s3cret"), {}],
     ["an empty secret", basic("platform", ""), {}],
     ["a client that has keys only", basic("signer", ""), {}],
     ["a bearer token", "Bearer s3cret", {}],
@@ -139,7 +139,7 @@ describe("private_key_jwt", () => {
     ["no exp", { exp: undefined }],
     ["no iat", { iat: undefined }],
     ["another issuer", { iss: "platform" }],
-    ["an unknown client", { iss: "nobody", sub: "nobody" }],
+    ["an unknown client", { iss: "unregistered", sub: "unregistered" }],
     ["a client with a secret", { iss: "platform", sub: "platform" }],
   ])("rfc7523#3 refuses %s", async (_, overrides) => {
     await expect(present(await assertion(overrides))).rejects.toEqual(refused("invalid_client"));

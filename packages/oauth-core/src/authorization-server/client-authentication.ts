@@ -1,7 +1,8 @@
 /**
- * Who is calling: client_secret_basic, client_secret_post or private_key_jwt, exactly one of them.
- * First step of every endpoint a backend calls. Secrets are random values held as SHA-256, so one hash and one
- * constant-time comparison decide; a slow password hash would only cost every caller time.
+ * Authenticates the client: client_secret_basic, client_secret_post or private_key_jwt, exactly one
+ * of them. The first step of every endpoint a backend calls. Secrets are random values stored as
+ * SHA-256, so one hash and one constant-time comparison are enough; a slow password hash would add
+ * latency and no security.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
@@ -15,7 +16,10 @@ export interface ClientAuthenticationDeps<C extends Client> extends AssertionDep
   readonly clients: ClientRegistry<C>;
 }
 
-/** Stands in for the digest of an unknown client, so that unknown and wrong take the same path. */
+/**
+ * Stands in for the digest of an unknown client, so that an unknown client and a wrong secret take
+ * the same path.
+ */
 const NO_DIGEST = Buffer.alloc(32);
 
 /**
@@ -55,7 +59,7 @@ const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
 const NO_PARAMETERS = parseParameters("");
 
 /**
- * For requests whose body is no form: Basic, or the client assertion as a bearer token.
+ * For requests whose body is not a form: Basic, or the client assertion as a bearer token.
  *
  * @param authorization the Authorization header as received
  * @throws OAuthError invalid_client

@@ -1,6 +1,7 @@
 /**
- * A client as the authorization server knows it: who may push requests and redeem codes.
- * The broker's configuration file is the first registry; a store may be the second, so the look-up is async.
+ * A client as the authorization server knows it: who may push requests and redeem codes. The
+ * broker's configuration file is the first registry; a store may be the second, so the look-up is
+ * async.
  */
 import type { JSONWebKeySet } from "jose";
 import { OAuthError } from "../protocol/errors.ts";
@@ -8,7 +9,9 @@ import { OAuthError } from "../protocol/errors.ts";
 /** A client of ours: how it authenticates and where its users may be sent back to. */
 export interface Client {
   readonly clientId: string;
-  /** SHA-256 of each live secret; two while a secret is being rotated, none for a client with keys. */
+  /**
+   * SHA-256 of each live secret; two while a secret is being rotated, none for a client with keys.
+   */
   readonly secretDigests: readonly Buffer[];
   /** Public keys for private_key_jwt, given by value … */
   readonly jwks?: JSONWebKeySet;
@@ -22,7 +25,10 @@ export interface ClientRegistry<C extends Client = Client> {
   find(clientId: string): Promise<C | undefined>;
 }
 
-/** The one answer to every failure: the caller learns nothing about which part was wrong. */
+/**
+ * The single error for every authentication failure: the caller does not learn which part was
+ * wrong.
+ */
 export function invalidClient(detail: string, cause?: unknown): OAuthError {
   return new OAuthError("invalid_client", "Client authentication failed", { detail, cause });
 }

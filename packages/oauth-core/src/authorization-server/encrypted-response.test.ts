@@ -57,7 +57,7 @@ const encryptTo = async (key: JWK, alg: ResponseEncryptionAlg, enc: EncryptedRes
   return (await prepare({ alg, enc, key }))(BODY);
 };
 
-/** As a client opens it: nothing but the algorithms it registered. */
+/** Decrypts as a client does: with no algorithms but the ones it registered. */
 const open = async (jwe: string, { privateKey }: Pair, alg: string, enc = "A256GCM"): Promise<unknown> => {
   const { plaintext } = await compactDecrypt(jwe, privateKey, {
     keyManagementAlgorithms: [alg],
@@ -95,13 +95,13 @@ describe("an encrypted answer", () => {
     expect(decodeProtectedHeader(await encryptTo(nameless, "RSA-OAEP-256"))).not.toHaveProperty("kid");
   });
 
-  it("is another one each time: no key and no IV is used twice", async () => {
+  it("differs each time: no key and no IV is used twice", async () => {
     const [one, other] = [await encryptTo(ec.jwk, "ECDH-ES"), await encryptTo(ec.jwk, "ECDH-ES")];
     expect(decodeProtectedHeader(one)["epk"]).not.toEqual(decodeProtectedHeader(other)["epk"]);
     expect(one.split(".")[2]).not.toBe(other.split(".")[2]);
   });
 
-  it("has no part that an altered copy keeps", async () => {
+  it("does not decrypt when any part is altered", async () => {
     const jwe = await encryptTo(ec.jwk, "ECDH-ES");
     for (const part of [0, 2, 3, 4]) {
       const parts = jwe.split(".");
@@ -120,7 +120,7 @@ describe("an encrypted answer", () => {
   });
 
   it("refuses a key that cannot be used before there is anything to encrypt, every time", async () => {
-    // A point of order 1: whoever agrees on a key with it agrees on zeros.
+    // A point of order 1: every key agreement with it yields zeros.
     const low = { kty: "OKP", crv: "X25519", x: Buffer.alloc(32).toString("base64url"), use: "enc" };
     const { prepare } = createResponseEncryption({ fetch: async () => Response.error(), now: fixedClock(NOW) });
     for (const enc of RESPONSE_ENCRYPTION_ENCS) {
@@ -210,8 +210,8 @@ describe("keys that a client publishes", () => {
     ["a key for signatures", { ...ec.jwk, use: "sig" }],
     ["a key of another algorithm", rsa.jwk],
     ["a private key", newPairWithPrivate()],
-    ["a curve that is none of ours", newPair("secp256k1", { use: "enc" }).jwk],
-  ])("without one that fits are asked for again, twice a minute at most, and told: %s", async (_, key) => {
+    ["a curve that is not supported", newPair("secp256k1", { use: "enc" }).jwk],
+  ])("without a suitable one are fetched again, at most twice a minute, and reported: %s", async (_, key) => {
     const { web, now, encrypt } = published([key]);
     await expect(encrypt()).rejects.toEqual(refused("client_key_missing"));
     await expect(encrypt()).rejects.toEqual(refused("client_key_missing"));

@@ -1,7 +1,8 @@
 /**
- * Token answers for one client's eyes: whatever stands between us and it, or logs its traffic, sees a compact JWE
- * (`token_encrypted_response_alg`). Which key it is for is settled before anything is spent, because without one nobody could
- * read the answer. Before it: the client is authenticated. After it: the grant, then http/answers.ts.
+ * Token responses encrypted to one client: a proxy between us and the client, or a log of the
+ * traffic, sees a compact JWE (`token_encrypted_response_alg`). The key is chosen before anything
+ * is spent, because a client without a usable key could not read the response. Before it: the
+ * client is authenticated. After it: the grant, then http/answers.ts.
  */
 import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
 import type { Clock, Fetch } from "../ports.ts";
@@ -10,12 +11,12 @@ import { createKeySets } from "../vendor-client/id-token/jwks.ts";
 import { usableKeys } from "../vendor-client/id-token/jwks.ts";
 
 /**
- * Left out: RSA1_5 and RSA-OAEP (padding oracles, SHA-1), `dir`, A*KW and PBES2 (a shared secret on both sides), and the
- * shorter key wraps, which nobody needs beside A256KW.
+ * Not supported: RSA1_5 and RSA-OAEP (padding oracles, SHA-1), `dir`, A*KW and PBES2 (they need a
+ * shared secret), and the shorter key wraps, which add nothing to A256KW.
  */
 //= rfc7518#4.1
 export const RESPONSE_ENCRYPTION_ALGS = ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"] as const;
-/** One of each construction, both with 256 bits. */
+/** One of each construction, both with 256-bit security. */
 //= rfc7518#5.1
 export const RESPONSE_ENCRYPTION_ENCS = ["A256GCM", "A256CBC-HS512"] as const;
 
@@ -35,10 +36,10 @@ export type EncryptResponse = (body: object) => Promise<string>;
 /** Encrypts token answers for a client, as compact JWE (RFC 7516). */
 export interface ResponseEncryption {
   /**
-   * Takes the key in hand, and proves it by a first use.
+   * Imports the key and encrypts with it once, to prove that it works.
    *
-   * @throws OAuthError temporarily_unavailable when the client's key set cannot be had (`client_keys_unavailable`) or holds
-   *   no key that fits (`client_key_missing`)
+   * @throws OAuthError temporarily_unavailable when the client's key set cannot be fetched
+   *   (`client_keys_unavailable`) or holds no suitable key (`client_key_missing`)
    */
   prepare(registered: EncryptedResponse): Promise<EncryptResponse>;
 }
@@ -52,11 +53,12 @@ function isForAlg({ kty, crv, alg: ownAlg }: JWK, alg: ResponseEncryptionAlg): b
 }
 
 /**
- * The first that fits, so that who replaces a key puts the new one in front. One that says what it is for goes before one
- * that does not.
+ * The first suitable key, so that a client rotates by putting the new key in front. A key that
+ * declares encryption as its purpose is preferred to one that declares nothing.
  *
  * @param keys usable for `enc`
- * @param alsoSigns the client signs with keys of this set: one that says nothing is one of those
+ * @param alsoSigns the client also signs with keys of this set: a key without a declared purpose is
+ *   then a signing key
  */
 //= rfc7517#4.2
 export function findEncryptionKey(
@@ -101,10 +103,13 @@ export function createResponseEncryption(deps: { readonly fetch: Fetch; readonly
   };
 }
 
-/** By the JWK as it was loaded; one that failed will fail until another is loaded. */
+/** Cached by the JWK as it was loaded: a key that failed stays failed until another is loaded. */
 const provenKeys = new WeakMap<JWK, Promise<CryptoKey>>();
 
-/** Some keys look sound and are not, a point of low order for one: better told before a code is spent than after. */
+/**
+ * Some keys parse and still cannot be used, for example a point of low order. The check runs before
+ * a code is spent.
+ */
 async function provenKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKey> {
   const proving = provenKeys.get(jwk) ?? proveKey(jwk, alg);
   provenKeys.set(jwk, proving);
@@ -116,7 +121,7 @@ async function provenKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKe
 }
 
 async function proveKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKey> {
-  // Only what makes the key: WebCrypto refuses some of the operations that JWKs rightly name.
+  // Only the members that define the key: WebCrypto refuses some operations that JWKs rightly name.
   const { kty, crv, x, y, n, e } = jwk;
   const bare = Object.fromEntries(Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined));
   const key = (await importJWK(bare as JWK, alg)) as CryptoKey;
@@ -124,7 +129,10 @@ async function proveKey(jwk: JWK, alg: ResponseEncryptionAlg): Promise<CryptoKey
   return key;
 }
 
-/** `typ` is plain JWT: anybody can encrypt to a public key, so a name of our own would prove nothing. */
+/**
+ * `typ` is plain JWT: any party can encrypt to a public key, so a type of our own would prove
+ * nothing.
+ */
 //= rfc7516#7.1
 //= rfc7519#5.1
 function encrypt(

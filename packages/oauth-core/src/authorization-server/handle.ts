@@ -1,7 +1,8 @@
 /**
- * One-time values that name a flow: `<flow id>.<secret>`. The flow id is public (logs, pages, redirects);
- * the secret is what its bearer must present, and only its SHA-256 is stored.
- * Used for the request_uri of a pushed request, for authorization codes, and for `state` at deployed servers.
+ * One-time values that name a flow: `<flow id>.<secret>`. The flow id is public (logs, pages,
+ * redirects); the secret is what its bearer must present, and only its SHA-256 is stored. Used for
+ * the request_uri of a pushed request, for authorization codes, and for `state` at deployed
+ * servers.
  */
 import { hash } from "node:crypto";
 import { randomToken } from "../protocol/secret.ts";

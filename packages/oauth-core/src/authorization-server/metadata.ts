@@ -1,4 +1,7 @@
-/** RFC 8414: what we tell clients about ourselves. Every URL comes from the configured issuer, never from a request. */
+/**
+ * RFC 8414: the metadata we publish for clients. Every URL comes from the configured issuer, never
+ * from a request.
+ */
 import { ASSERTION_ALGS } from "./client-assertion.ts";
 import { CLIENT_AUTHENTICATION_METHODS } from "./client-authentication.ts";
 
@@ -9,7 +12,7 @@ export interface AuthorizationServerEndpoints {
   readonly revocation: string;
 }
 
-/** Paths are appended to the issuer, which is echoed byte for byte. */
+/** Paths are appended to the issuer, which is published byte for byte. */
 //= rfc8414#2
 export function authorizationServerMetadata(
   issuer: string,

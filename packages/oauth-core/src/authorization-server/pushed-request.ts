@@ -1,6 +1,6 @@
 /**
- * RFC 9126: what every pushed authorization request must hold, whoever it is for.
- * Before it: client authentication. After it: the broker's push-request flow chooses the vendor.
+ * RFC 9126: what every pushed authorization request must hold, for any vendor. Before it: client
+ * authentication. After it: the broker's push-request flow chooses the vendor.
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
@@ -9,7 +9,10 @@ import { type VerifiedRedirect, verifyRedirectUri } from "../protocol/redirect-u
 import type { Client } from "./client.ts";
 import { createHandle, type Handle, parseHandle } from "./handle.ts";
 
-/** It is kept with the flow and comes back in a URL, which browsers and servers cut or refuse when it is too long. */
+/**
+ * The state is kept with the flow and returned in a URL, and browsers and servers truncate or
+ * refuse long URLs.
+ */
 const MAX_STATE_LENGTH = 4096;
 
 const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
@@ -22,7 +25,11 @@ export interface PushedRequest {
   readonly state: string | undefined;
 }
 
-/** What is wrong in any case, whether the rest is there or not. @throws OAuthError invalid_request */
+/**
+ * The checks that do not depend on the other parameters.
+ *
+ * @throws OAuthError invalid_request
+ */
 export function refuseWhatNoPushedRequestMayHold(parameters: Parameters): void {
   //= rfc9126#2.1
   if (parameters.has("request_uri") || parameters.has("request")) {

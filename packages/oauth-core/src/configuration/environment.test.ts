@@ -17,7 +17,7 @@ describe("a reader of the environment", () => {
     expect(reader.problems).toEqual([]);
   });
 
-  it("tells all that is wrong, with the shape that is right and without the value", () => {
+  it("reports every problem, with the expected format and without the value", () => {
     const reader = read({ A: "a-secret", B: "a-secret", C: "1e3", D: "13", E: "a-secret" });
     expect(reader.text("A", isShort)).toBeUndefined();
     expect(reader.flag("B")).toBe(false);
@@ -37,7 +37,7 @@ describe("a reader of the environment", () => {
     expect(JSON.stringify(reader.problems)).not.toContain("secret");
   });
 
-  it("leaves entries of a list out that do not pass, and says each fault once", () => {
+  it("leaves out list entries that do not pass, and reports each fault once", () => {
     const reader = read({ A: " one, two,,one , too long, longer too " });
     expect(reader.list("A", isShort)).toEqual(["one", "two"]);
     expect(reader.problems.map(({ problem }) => problem)).toEqual(["has an entry that must be short"]);

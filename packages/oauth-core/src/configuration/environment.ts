@@ -1,16 +1,17 @@
 /**
- * The one reader of environment variables: one by one, and what is wrong with them is kept, so that
- * all of it is told at once. A value is never repeated: it may be a secret in the wrong place.
+ * The one reader of environment variables. It reads them one by one and collects the problems, so
+ * that all of them are reported at once. A value is never repeated: it may be a secret in the wrong
+ * place.
  */
 import type { Problem } from "./error.ts";
 
 /** Variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Says what is wrong with a value as the end of a sentence (`must be …`), or nothing. */
+/** Returns what is wrong with a value as the end of a sentence (`must be …`), or undefined. */
 export type Check = (value: string) => string | undefined;
 
-/** What a good value looks like. */
+/** The expected format of a value. */
 export interface VariableShape {
   /** In a few words. */
   readonly type: string;
@@ -21,26 +22,25 @@ export interface VariableShape {
  * Reads variables and collects what is wrong with them. A value that does not pass reads as absent.
  */
 export interface EnvironmentReader<Name extends string = string> {
-  /** The value of a variable; one that is set to nothing is not set. */
+  /** The value of a variable; an empty variable counts as unset. */
   value(name: Name): string | undefined;
-  /** Undefined also where it does not pass. */
+  /** Undefined also when the value does not pass. */
   text(name: Name, check: Check): string | undefined;
   /**
-   * Separated by commas; spaces around an entry do not count. Entries that do not pass are left
-   * out.
+   * Separated by commas; spaces around an entry are ignored. Entries that do not pass are left out.
    */
   list(name: Name, check: Check): string[];
   choice<const Value extends string>(name: Name, values: readonly Value[]): Value | undefined;
   flag(name: Name): boolean;
   integer(name: Name, range: { readonly least: number; readonly most: number }): number | undefined;
-  /** @param problem continues the variable's name; never with a value in it */
+  /** @param problem continues the variable's name; must not contain a value */
   refuse(name: Name, problem: string): void;
   warn(warning: string): void;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
 
-/** @param shapeOf what a message shows beside what is wrong */
+/** @param shapeOf the expected format that a message shows */
 export function createEnvironmentReader<Name extends string>(
   environment: Environment,
   shapeOf: (name: Name) => VariableShape,
@@ -90,21 +90,21 @@ export function createEnvironmentReader<Name extends string>(
   };
 }
 
-/** The value of a variable; one that is set to nothing is not set. */
+/** The value of a variable; an empty variable counts as unset. */
 export function valueOf(environment: Environment, name: string): string | undefined {
   const value = environment[name];
   return value === "" ? undefined : value;
 }
 
-/** The entries of a list in a variable, each once, without the spaces around it. */
+/** The entries of a comma-separated list, without duplicates or surrounding spaces. */
 export function splitList(text = ""): string[] {
   const entries = text.split(",").map((entry) => entry.trim());
   return [...new Set(entries.filter((entry) => entry !== ""))];
 }
 
 /**
- * The folder a command was called in: npm starts its scripts in the package's folder, and names the
- * other.
+ * The folder a command was started in: npm runs scripts in the package's folder and passes the
+ * original one in INIT_CWD.
  */
 export function startFolder(environment: Environment): string {
   return valueOf(environment, "INIT_CWD") ?? process.cwd();

@@ -1,19 +1,19 @@
 /**
- * What is wrong with a configuration, collected and told all at once: where, what, what is
- * expected, an example, what next. A problem never repeats a value: it may be a secret in the wrong
- * place.
+ * The problems of a configuration, collected and reported all at once: where, what, what is
+ * expected, an example, what to do next. A problem never repeats a value: it may be a secret in the
+ * wrong place.
  */
 export interface Problem {
   /** `clients[0].redirect_uris[1]`, or the name of an environment variable. */
   readonly path: string;
   /** Continues the path: `is missing`, `must be …`. */
   readonly problem: string;
-  /** The shape of a good value. */
+  /** The expected format of the value. */
   readonly expected?: string;
   readonly example?: string;
 }
 
-/** An Error whose message lists every problem. Made here only; told from others by its name. */
+/** An Error whose message lists every problem. Created only here; recognised by its name. */
 export interface ConfigError extends Error {
   readonly name: "ConfigError";
   readonly problems: readonly Problem[];
@@ -21,7 +21,7 @@ export interface ConfigError extends Error {
 
 /**
  * @param words.service what cannot start: `The broker`
- * @param words.source the file's path, or what was read instead
+ * @param words.source the file's path, or the source that was read instead
  * @param words.next what to do about it, in whole sentences
  */
 export function configError(
@@ -37,7 +37,7 @@ export function configError(
   });
   const message = `${service} cannot start: ${count} in ${source}\n\n${listed.join("\n\n")}\n\n${next}`;
   const error = Object.assign(new Error(message), { name: "ConfigError" as const, problems });
-  // Nothing to debug here: a stack would only hide the list.
+  // A stack would only hide the list of problems.
   error.stack = message;
   return error;
 }
@@ -48,8 +48,8 @@ export function isConfigError(error: unknown): error is ConfigError {
 }
 
 /**
- * Runs a check that throws an error with a `description` for strangers, and answers that as the end
- * of a sentence.
+ * Runs a check that throws an error with a public `description`, and returns that description as
+ * the end of a sentence.
  */
 export function problemOfThrown(run: () => void): string | undefined {
   try {
@@ -60,7 +60,7 @@ export function problemOfThrown(run: () => void): string | undefined {
   }
 }
 
-/** The known word nearest to what was written, if near enough to be meant. */
+/** The known word closest to the given one, if close enough to be a typing error. */
 export function nearest(written: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
@@ -71,7 +71,7 @@ export function nearest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
-/** Levenshtein's, one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,6 +1,6 @@
 /**
- * What services and commands of ours are told before they start: how it is read, checked, and
- * refused. No web framework.
+ * The configuration of our services and commands: how it is read, checked and refused. No web
+ * framework.
  */
 export {
   type Check,

@@ -1,14 +1,13 @@
 /**
- * What an operator writes down for a service, one line of text each: where it is, whom it believes,
- * how it is called. Every check answers what is wrong as the end of a sentence (`must be …`), or
- * nothing.
+ * Checks of single configuration values: addresses, trusted networks, names. Every check returns
+ * what is wrong as the end of a sentence (`must be …`), or undefined.
  */
 import { isIP } from "node:net";
 
 /** A value, or what is wrong with it as the end of a sentence. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
-/** An origin in canonical form: what is written must be what a URL parser gives back. */
+/** An origin in canonical form: the text must equal what a URL parser serialises. */
 //= rfc8414#2
 export function parseOrigin(text: string): Parsed<string> {
   const url = URL.parse(text);
@@ -24,12 +23,12 @@ export function parseOrigin(text: string): Parsed<string> {
   return { value: text };
 }
 
-/** A host that only this machine reaches. */
+/** A host that only this machine can reach. */
 export function isLoopbackName(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** What is wrong with a network in CIDR notation, as the end of a sentence. */
+/** Returns what is wrong with a network in CIDR notation, as the end of a sentence. */
 export function checkCidr(value: string): string | undefined {
   const [, network = "", bits = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(value) ?? [];
   const family = isIP(network);
@@ -38,7 +37,7 @@ export function checkCidr(value: string): string | undefined {
     : "must be a network such as 10.20.0.0/16";
 }
 
-/** What a service may listen on. */
+/** A host that a service may listen on. */
 export function checkListenHost(value: string): string | undefined {
   return /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value)
     ? undefined
@@ -55,48 +54,48 @@ export function checkVendorId(value: string): string | undefined {
     : "must be a vendor id: lower case letters, digits and -";
 }
 
-/** Of clients of ours. */
+/** The id of one of our clients. */
 export function checkClientId(value: string): string | undefined {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have";
 }
 
-/** A name that users are shown. */
+/** A name that is shown to users. */
 export function checkName(value: string): string | undefined {
   return /^\P{Cc}{1,100}$/u.test(value)
     ? undefined
     : "must have at most 100 characters, none of them a control character";
 }
 
-/** Ids and secrets that others issue: line breaks come from a badly pasted one. */
+/** Ids and secrets issued by others: a line break comes from a bad paste. */
 export function checkVisible(value: string): string | undefined {
   return /^[^\p{Cc}]{1,2048}$/u.test(value)
     ? undefined
     : "must have at most 2048 characters, none of them a control character";
 }
 
-/** In a list of origins: every one but `null`. */
+/** An entry of an origin list: any origin except `null`. */
 export const ANY_ORIGIN = "*";
 /** RFC 6454 §6.2: scheme, host and port alone. No wildcard, and not `null`. */
 const SERIALIZED = /^([a-z][a-z0-9+.-]*):\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)(?::\d{1,5})?$/;
 
-/** Of http(s) as a URL parser writes it; of other schemes (extensions, desktop shells) as it is. */
+/**
+ * An http(s) origin must be serialised as a URL parser does; other schemes (extensions, desktop
+ * apps) are taken as written.
+ */
 export function isSerializedOrigin(text: string): boolean {
   const [, scheme] = SERIALIZED.exec(text) ?? [];
   if (scheme === "https" || scheme === "http") return URL.parse(text)?.origin === text;
   return scheme !== undefined && !["ftp", "ws", "wss", "file"].includes(scheme);
 }
 
-/** What is wrong with an entry of a list of origins, as the end of a sentence. */
+/** Returns what is wrong with an entry of an origin list, as the end of a sentence. */
 export function checkAllowedOrigin(entry: string): string | undefined {
   return entry === ANY_ORIGIN || isSerializedOrigin(entry)
     ? undefined
     : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
 }
 
-/**
- * Connections of one process at a time, where its configuration says nothing else, and the most it
- * may say.
- */
+/** Concurrent connections of one process: the default, and the maximum a configuration may set. */
 export const DEFAULT_MAX_CONNECTIONS = 2_000;
 /** The most connections of one process that a configuration may permit. */
 export const MOST_MAX_CONNECTIONS = 1_000_000;

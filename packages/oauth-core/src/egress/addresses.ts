@@ -57,8 +57,8 @@ const PRIVATE_SUFFIXES = [
 ];
 
 /**
- * Whether an address belongs to the public internet. Anything that is not clearly an address is
- * not.
+ * Whether an address belongs to the public internet. Anything that is not clearly an address is not
+ * public.
  *
  * @param address as `net` prints it: dotted IPv4, or IPv6 without brackets
  */
@@ -81,9 +81,9 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Whether a name can only mean a host inside: single labels, `localhost`, `.local`, `.internal` and
- * the like, and any name with a trailing dot, which resolves like the name without it but compares
- * unlike it.
+ * Whether a name can only mean an internal host: single labels, `localhost`, `.local`, `.internal`
+ * and the like, and any name with a trailing dot, which resolves like the name without it but does
+ * not compare equal to it.
  *
  * @param host a parsed host name in lower case, not an IP address
  */

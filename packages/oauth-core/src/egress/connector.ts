@@ -1,8 +1,8 @@
 /**
- * The gate between a name and a socket. Wraps undici's connector, so that every address is checked
- * at the moment it is used: literals before the connection, each answer of the look-up inside the
- * connection's own look-up, the peer afterwards. Which certificate authorities TLS believes is
- * decided here too; there is no way to switch verification off.
+ * The check between a name and a socket. Wraps undici's connector, so that every address is checked
+ * at the moment it is used: literals before the connection, each DNS answer inside the connection's
+ * own look-up, the peer afterwards. The trusted certificate authorities are set here too;
+ * verification cannot be switched off.
  */
 import { X509Certificate } from "node:crypto";
 import { isIP, type LookupFunction, type Socket } from "node:net";
@@ -14,7 +14,7 @@ import type { Lookup } from "./lookup.ts";
 import { bareHost, type EgressUrlRules, isLoopbackHost } from "./url.ts";
 
 export interface AddressPolicy extends EgressUrlRules {
-  /** Hosts never to be reached: our own public name, our own infrastructure. */
+  /** Hosts that must never be reached: our own public name, our own infrastructure. */
   readonly refusedHosts: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export interface ConnectorDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
   readonly secureContext: SecureContext;
-  /** For look-up, TCP and TLS together. */
+  /** Covers look-up, TCP and TLS together. */
   readonly connectTimeoutMs: number;
 }
 
@@ -50,7 +50,7 @@ export function createGuardedConnector(
 ): buildConnector.connector {
   const target: Target = { hostname: bareHost(origin), protocol: origin.protocol, port: origin.port };
   const connect = deps.buildConnector({
-    // Ends what our own timer below gave up, but is up to a second late.
+    // undici's own timeout also ends what our timer below has abandoned, but up to a second late.
     timeout: deps.connectTimeoutMs,
     allowH2: false,
     autoSelectFamily: true,
@@ -89,7 +89,7 @@ function drop(socket: Socket | null): void {
   socket?.on("error", () => undefined).destroy();
 }
 
-/** Literals and names that are refused before anything is asked or opened. */
+/** Literals and names that are refused before any look-up or connection. */
 //= bar#EG-1
 function refusal(target: Target, policy: AddressPolicy): EgressError | undefined {
   const { hostname } = target;
@@ -104,7 +104,7 @@ function refusal(target: Target, policy: AddressPolicy): EgressError | undefined
  */
 //= bar#EG-4
 export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Lookup): LookupFunction {
-  // Where `localhost` leads is not for DNS to say (rfc6761#6.3).
+  // DNS does not decide what `localhost` resolves to (rfc6761#6.3).
   const resolve = isLoopbackHost(target.hostname) ? async () => LOOPBACK : lookup;
   return (host, { all }, callback) => {
     resolve(host).then(
@@ -115,7 +115,7 @@ export function guardedLookup(target: Target, policy: AddressPolicy, lookup: Loo
           const detail = `${host} resolves to ${bad?.address ?? "nothing"}, which is not admitted`;
           return callback(egressError("refused", false, detail), "", 0);
         }
-        // Node asks for all of them when it races address families.
+        // Node asks for all addresses when it races address families.
         return all === true ? callback(null, [...addresses]) : callback(null, first.address, first.family);
       },
       (error: NodeJS.ErrnoException) => callback(error, "", 0),

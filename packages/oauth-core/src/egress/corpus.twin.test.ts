@@ -1,4 +1,7 @@
-/** The twin of egress-corpus.test.ts: with the address and name checks switched off, the same URLs would be connected to. */
+/**
+ * The twin of egress-corpus.test.ts: with the address and name checks off, the same URLs are
+ * connected to.
+ */
 import { describe, expect, it, vi } from "vitest";
 import { EGRESS_CORPUS } from "../testing/egress-corpus.ts";
 import { recordingNetwork } from "../testing/recording-network.ts";

@@ -1,15 +1,15 @@
 /**
- * What an outbound call throws when there is no usable answer. One text for every cause, so that no
- * caller can use us to map a network; what happened is in `detail`, for the operator's log.
+ * The error of an outbound call without a usable response. All causes share one text, so that a
+ * caller cannot use us to map a network; `detail` holds the cause for the operator's log.
  * Translated to an OAuthError in vendor-client/errors.ts.
  */
 
 /**
  * - `refused`: our own rules forbid the URL, the name or the address; nothing left this process
- * - `connect`: no connection came about: DNS, TCP, TLS, or too many calls waiting for one
+ * - `connect`: no connection was established: DNS, TCP, TLS, or too many calls waiting for one
  * - `timeout`: the time for the whole exchange is over, or the caller's signal fired
  * - `too_large`: body or headers exceed the limits
- * - `broken`: the connection ended, or the answer is not HTTP, before the answer was whole
+ * - `broken`: the connection ended early, or the response is not HTTP
  */
 export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | "broken";
 
@@ -18,7 +18,7 @@ export interface EgressError extends Error {
   readonly name: "EgressError";
   readonly kind: EgressErrorKind;
   /**
-   * Whether any byte of the request may have been written. `false` is a promise that the vendor saw
+   * Whether any byte of the request may have been written. `false` guarantees that the vendor saw
    * nothing of it.
    */
   readonly sent: boolean;

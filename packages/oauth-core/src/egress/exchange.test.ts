@@ -13,7 +13,7 @@ const CONTROLLER: Dispatcher.DispatchController = {
 };
 const REQUEST = { path: "/token", method: "POST", headers: [], body: "code=x", signal: undefined };
 
-/** A pool that only takes the request, and lets the test play the connection. */
+/** A pool that only accepts the request, and lets the test drive the connection. */
 function takingPool(): { pool: Dispatcher; handler: () => Handler } {
   let taken: Handler | undefined;
   const pool = Object.assign(new Dispatcher(), {

@@ -1,6 +1,6 @@
 /**
- * One request and its whole answer on a pool, within a time and a size. Knows whether the request
- * was written. index.ts chooses the pool; messages.ts undoes the content coding.
+ * One request and its complete response on a pool, within a time and a size. Tracks whether the
+ * request was written. index.ts chooses the pool; messages.ts undoes the content coding.
  */
 import type { Dispatcher } from "undici";
 import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./errors.ts";
@@ -31,7 +31,7 @@ export interface Answer {
 }
 
 /**
- * Sends once, never again: a second attempt of the pool to write the same request is refused.
+ * Sends exactly once: a second attempt of the pool to write the same request is refused.
  *
  * @throws EgressError
  */
@@ -59,7 +59,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
     };
     const giveUp = (kind: EgressErrorKind, what: string): void => {
       const error = fail(kind, what);
-      // A connection with half an answer on it is closed, not reused.
+      // A connection with an incomplete response is closed, not reused.
       controller?.abort(error);
     };
     const onAbort = (): void => giveUp("timeout", "aborted by the caller");
@@ -103,7 +103,9 @@ function kindOf(error: Error, sent: boolean): EgressErrorKind {
   return code === "UND_ERR_HEADERS_OVERFLOW" ? "too_large" : "broken";
 }
 
-/** The code alone: messages and other members of foreign errors can carry bytes of the answer. */
+/**
+ * The code alone: messages and other members of foreign errors can contain bytes of the response.
+ */
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -36,7 +36,7 @@ export interface EgressOptions {
   readonly allowCidrs: readonly string[];
   /** For the whole exchange, from the call to the last byte. */
   readonly timeoutMs: number;
-  /** PEM certificates trusted besides the default roots. */
+  /** PEM certificates trusted in addition to the default roots. */
   readonly caPem?: string;
   /** Default 262144, counted before and after decoding. */
   readonly maxBodyBytes?: number;
@@ -46,11 +46,11 @@ export interface EgressOptions {
 
 /** Outbound calls, to endpoints that are trusted and to those that are not. */
 export interface Egress {
-  /** For endpoints the operator or the registry vouches for. */
+  /** For endpoints that the operator or the registry vouches for. */
   readonly fetch: Fetch;
   /**
-   * For endpoints from request parameters and from metadata behind them. Its connections are its
-   * own.
+   * For endpoints from request parameters, and from metadata found through them. Uses its own
+   * connections.
    */
   readonly fetchUntrusted: Fetch;
   /** Waits for running exchanges, then closes every connection. */
@@ -63,7 +63,7 @@ export interface EgressDeps {
   readonly lookup: Lookup;
   readonly lookupUntrusted: Lookup;
   readonly connectTimeoutMs: number;
-  /** How long a failed untrusted call is held back, so that its timing reveals little. */
+  /** How long a failed untrusted call is delayed, so that its timing reveals little. */
   readonly jitterMs: () => number;
 }
 
@@ -164,7 +164,7 @@ function createRealm(
       );
       return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
     } catch (error) {
-      // A status or header that no Response can have.
+      // A status or header that a Response cannot have.
       throw isEgressError(error) ? error : egressError("broken", true, `${url.origin}: unreadable answer`);
     }
   };
@@ -178,7 +178,7 @@ function createRealm(
   return { fetch, close };
 }
 
-/** Calls under way, and those that wait for their turn, end as they would have. */
+/** Calls under way, and calls waiting for their turn, still run to their end. */
 async function closeOrigin({ pool, turns }: Origin): Promise<void> {
   await turns.idle();
   await pool.close();
@@ -193,11 +193,11 @@ function createPool(url: URL, policy: AddressPolicy, deps: ConnectorDeps): Pool 
     allowH2: false,
     useMilo: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // A server closes idle connections when it likes; a POST written to a closed one is lost, and
-    // may not be repeated.
+    // A server closes idle connections at any time; a POST written to a closed one is lost and must
+    // not be repeated.
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    // The exchange has one deadline of its own.
+    // The exchange has a deadline of its own.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

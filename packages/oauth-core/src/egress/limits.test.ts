@@ -150,8 +150,8 @@ describe("time", () => {
 
 describe("connections", () => {
   it.each([
-    ["closes without a word", (socket: { destroy: () => unknown }) => socket.destroy()],
-    ["ends without a word", (socket: { end: () => unknown }) => socket.end()],
+    ["closes without sending anything", (socket: { destroy: () => unknown }) => socket.destroy()],
+    ["ends without sending anything", (socket: { end: () => unknown }) => socket.end()],
   ])("bar#VR-5 never sends twice to a server that %s", async (_what, act) => {
     const server = await start((socket) => act(socket));
     await expect(open().fetch(server.origin, { method: "POST", body: "code=x" })).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe("connections", () => {
   it.each([
     ["a body shorter than announced", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"],
     ["a chunked body without its end", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"],
-    ["a chunk size that is none", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n"],
+    ["a chunk size that is not a number", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n"],
     ["half of the headers", "HTTP/1.1 200 OK\r\ncontent-type: appl"],
     ["something else than HTTP", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
     ["a status no Response has", "HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}"],

@@ -40,7 +40,10 @@ describe("askDns", () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  /** A DNS server on loopback (rfc1035#4) that answers each record type with these addresses, or not at all. */
+  /**
+   * A DNS server on loopback (rfc1035#4) that answers each record type with these addresses, or not
+   * at all.
+   */
   async function startDns(records: Readonly<Record<number, readonly Buffer[]>>): Promise<Resolver> {
     const server = createSocket("udp4");
     servers.push(server);

@@ -1,6 +1,6 @@
 /**
- * Names to addresses, so that one name whose servers do not answer cannot hold up the others.
- * getaddrinfo runs on two threads of the process; names that strangers choose therefore never reach
+ * Resolves names so that one name whose DNS servers do not respond cannot hold up the others.
+ * getaddrinfo runs on two threads of the process, so names chosen by untrusted parties never reach
  * it. connector.ts checks every address.
  */
 import type { LookupAddress } from "node:dns";
@@ -10,19 +10,19 @@ import { createSharedCalls } from "../mechanics/shared-calls.ts";
 /** All addresses of a name. Rejects when it has none. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** Milliseconds and attempts. Both together stay well under the time for connecting. */
+/** Milliseconds and attempts. Together they stay well below the time for connecting. */
 export const DNS_LIMITS = { timeout: 700, tries: 2, maxTimeout: 700 };
 
 /**
- * For names the operator vouches for: the machine's own way of resolving, hosts file and search
- * domains included.
+ * For names the operator vouches for: the machine's own resolver, including hosts file and search
+ * domains.
  */
 export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all: true }));
 
 /** For names from request parameters: DNS only, off the thread pool, with a short timeout. */
 export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(DNS_LIMITS)));
 
-/** Both address families in full; one that does not answer does not take the other with it. */
+/** Both address families in full; when one does not respond, the other still counts. */
 export async function askDns(
   host: string,
   resolver: Pick<Resolver, "resolve4" | "resolve6">,
@@ -35,10 +35,7 @@ export async function askDns(
   ];
 }
 
-/**
- * Callers that ask for a name while it is being asked for get the same answer; nothing is kept
- * afterwards.
- */
+/** Concurrent callers for the same name share one look-up. Nothing is cached afterwards. */
 export function shared(lookup: Lookup): Lookup {
   const lookups = createSharedCalls<readonly LookupAddress[]>();
   return (host) => lookups.run(host, () => lookup(host));

@@ -1,14 +1,14 @@
 /**
- * HTTP messages in the web's types: a `RequestInit` becomes what the pool takes, a whole answer
- * becomes a `Response`. Its content coding is undone here and never grows beyond the limit: we ask
- * for `identity`, and some vendors compress all the same.
+ * HTTP messages as web types: a `RequestInit` becomes what the pool takes, a complete response
+ * becomes a `Response`. Content coding is undone here and never grows beyond the limit: we ask for
+ * `identity`, and some vendors compress anyway.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from "node:zlib";
 import { type EgressError, egressError } from "./errors.ts";
 import type { Answer, ExchangeRequest } from "./exchange.ts";
 
 /**
- * Set by the connection, or none of a caller's business: another `host` would also change the name
+ * Set by the connection, or not the caller's to set: another `host` would also change the name that
  * TLS checks.
  */
 const NOT_THE_CALLERS = new Set([
@@ -24,7 +24,7 @@ const NOT_THE_CALLERS = new Set([
   "upgrade",
 ]);
 
-/** What the body no longer is after decoding, and cookies, which are not kept. */
+/** Headers that no longer describe the body after decoding, and cookies, which are not kept. */
 const NOT_HANDED_ON = new Set([
   "connection",
   "content-encoding",
@@ -88,8 +88,8 @@ function notSpoken(detail: string): Error {
 }
 
 /**
- * Node's own, taken before the listener of @hono/node-server puts a lazy one in its place: ours are
- * read at once, and the lazy one would then build the real one beside itself.
+ * Node's own, saved before the listener of @hono/node-server replaces it with a lazy one. Our
+ * responses are read at once, and the lazy one would then build the real one as well.
  */
 const NativeResponse = globalThis.Response;
 

@@ -4,7 +4,7 @@ import { callerName, createOriginTurns, onBehalfOf } from "./share.ts";
 
 const TURN: Turn = { timeoutMs: 1_000 };
 let turns: Turns;
-/** Who has begun, in order. */
+/** The callers whose calls have begun, in order. */
 let begun: string[];
 /** Ends calls under way, oldest first. */
 let ends: { readonly caller: string; readonly end: () => void }[];

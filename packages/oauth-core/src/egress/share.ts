@@ -1,25 +1,25 @@
 /**
- * Whose an outbound call is, and when its turn comes. At one origin a caller has at most half of
- * the connections, and those who wait are served caller by caller. A service says for whom it works
- * with `onBehalfOf`.
+ * Assigns outbound calls to callers, and decides when each call's turn comes. At one origin a
+ * caller has at most half of the connections, and waiting calls are served caller by caller. A
+ * service names the caller with `onBehalfOf`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createTurns, type Turns } from "../mechanics/turns.ts";
 import { egressError } from "./errors.ts";
 
-/** A request's own account of itself; its client may become known on the way. */
+/** The client of a request; it may become known only while the request is handled. */
 export interface Caller {
   readonly clientId?: string;
 }
 
 const callers = new AsyncLocalStorage<Caller>();
 
-/** Outbound calls of `work`, and of all it starts, count for this caller. */
+/** Outbound calls of `work`, and of everything it starts, count for this caller. */
 export function onBehalfOf<T>(caller: Caller, work: () => T): T {
   return callers.run(caller, work);
 }
 
-/** @returns empty for calls on behalf of no client: together they are one caller */
+/** @returns empty for calls on behalf of no client: together they count as one caller */
 export function callerName(): string {
   return callers.getStore()?.clientId ?? "";
 }
@@ -30,8 +30,8 @@ const CONNECTIONS_PER_CALLER = CONNECTIONS_PER_ORIGIN / 2;
 const CALLS_PER_CALLER = 1_000;
 
 /**
- * The calls to one origin: a lane is a caller, a turn's time is for waiting and call together. What
- * it throws is an EgressError with `sent: false`.
+ * The calls to one origin: a lane is a caller, and a turn's time covers waiting and call together.
+ * Throws an EgressError with `sent: false`.
  *
  * @param origin for `detail`
  */

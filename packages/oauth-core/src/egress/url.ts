@@ -1,6 +1,6 @@
 /**
- * What a URL must look like before we would ever connect to it, or send a browser to it. Looks at
- * text only: which address a name leads to is checked at connection time, in connector.ts.
+ * What a URL must look like before we connect to it or send a browser to it. Looks at the text
+ * only: the address behind a name is checked at connection time, in connector.ts.
  */
 import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
@@ -11,8 +11,8 @@ export interface EgressUrlOptions {
   /** Also http, and any port, on 127.0.0.0/8, ::1 and `localhost`. */
   readonly allowLoopback: boolean;
   /**
-   * For operator configuration only: any name and https port passes, to be held to these networks
-   * at connection time.
+   * For operator configuration only: any name and https port passes, and is checked against these
+   * networks at connection time.
    */
   readonly allowCidrs?: readonly string[];
 }
@@ -56,8 +56,8 @@ export function requireEgressUrl(url: string, options: EgressUrlOptions): URL {
 }
 
 /**
- * A URL whose text means what it says, or `undefined`: the parser forgives and rewrites much that
- * is an attack.
+ * Parses a URL that has only one reading; otherwise `undefined`. The parser forgives and rewrites
+ * many spellings that attacks use.
  */
 export function parseEgressUrl(url: string): URL | undefined {
   const [, authority] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
@@ -93,11 +93,11 @@ export function bareHost(url: URL): string {
 }
 
 /**
- * The registrable domain of a URL's host, as far as its name says. Decides where a token or a
- * secret may go to further hosts of the party it is meant for.
+ * The registrable domain of a URL's host, judged by its name alone. Decides to which further hosts
+ * of the same party a token or a secret may go.
  *
  * @param url may hold {placeholders}
- * @returns the shortest name a party could have registered; of an address, the address
+ * @returns the shortest name a party could have registered; for an IP address, the address
  */
 export function registrableDomainOf(url: string): string {
   const host = bareHost(new URL(url.replace(/[{}]/g, "")));
@@ -113,8 +113,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * `2130706433`, `0x7f.1`, `127.1`, `%31`, an empty port: the parser reads them as something else
- * than what is written.
+ * `2130706433`, `0x7f.1`, `127.1`, `%31`, an empty port: the parser reads these differently from
+ * how they are written.
  */
 //= bar#EG-1
 function isCanonicalAuthority(authority: string, url: URL): boolean {

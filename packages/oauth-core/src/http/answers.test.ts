@@ -56,7 +56,7 @@ describe("answers", () => {
     });
   });
 
-  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss; without a state there is none", () => {
+  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss, and no state where the client sent none", () => {
     const error = new OAuthError("access_denied", "The user cancelled", { vendorError: "user_denied" });
     expect(parameters(errorRedirect(error, { ...to, state: undefined }).headers["location"])).toEqual({
       tab: "1",
@@ -108,7 +108,7 @@ describe("formPageAnswer", () => {
 describe("foreignAnswer", () => {
   const page = new TextEncoder().encode("<script>alert(1)</script>");
 
-  it("passes on status, type and bytes, under headers that let no browser make anything of them", () => {
+  it("passes on status, type and bytes, under headers that stop a browser from rendering them", () => {
     const answer = foreignAnswer(418, "text/html; charset=x", page);
     expect(answer).toEqual({
       status: 418,

@@ -1,6 +1,7 @@
 /**
- * The ways an outcome leaves us: JSON, a JWT, a page, a redirect, a bearer challenge, and another server's own answer. Headers are
- * constants written once; nothing generic wraps a hot request. Framework-free values: the HTTP layer turns them into a Response.
+ * The kinds of response: JSON, a JWT, a page, a redirect, a bearer challenge, and another server's
+ * response passed on. Headers are constants; nothing generic wraps a hot request. Framework-free
+ * values: the HTTP layer turns them into a Response.
  */
 import { defined } from "../mechanics/defined.ts";
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
@@ -20,7 +21,7 @@ const COMMON = {
   "referrer-policy": "no-referrer",
 } as const;
 
-/** Nothing we answer may be framed, load third-party content or run a script (bar CB-13). */
+/** None of our responses may be framed, load third-party content or run a script (bar CB-13). */
 const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 const JSON_HEADERS = { ...COMMON, "content-type": "application/json", "content-security-policy": LOCKED_CSP };
@@ -39,22 +40,25 @@ export function jsonAnswer(status: number, body: unknown, headers?: Record<strin
 
 const JWT_HEADERS = { ...JSON_HEADERS, "content-type": "application/jwt" };
 
-/** @param jwt compact: here a JWE, whose claims are what `jsonAnswer` would have said */
+/** @param jwt compact: here a JWE, whose claims are what `jsonAnswer` would have sent */
 //= rfc7519#10.3.1
 export function jwtAnswer(status: number, jwt: string): Answer {
   return { status, headers: JWT_HEADERS, body: jwt };
 }
 
-/** Statuses of which no answer has a body. */
+/** Statuses whose responses have no body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 
-/** A sandbox of its own as well: whatever a browser is made to do with it, it runs nothing and is nobody's page. */
+/**
+ * `sandbox` gives the response an opaque origin: a browser that is made to render it runs no script
+ * and treats it as no page of ours.
+ */
 const FOREIGN_CSP = `${LOCKED_CSP}; sandbox`;
 
 /**
- * Another server's answer, passed on as it came under headers of our own.
+ * Another server's response, passed on with its status, type and bytes under our own headers.
  *
- * @param contentType as received; absent where the other server named none
+ * @param contentType as received; absent when the other server sent none
  */
 export function foreignAnswer(status: number, contentType: string | undefined, body: Uint8Array<ArrayBuffer>): Answer {
   return {
@@ -69,8 +73,9 @@ export function foreignAnswer(status: number, contentType: string | undefined, b
 }
 
 /**
- * A page whose form leads on to other sites. Browsers hold `form-action` against every redirect that follows a form too: the
- * vendor's own, to a sign-in host, and the client's. No list could name them, so the page must hold nothing but what is ours.
+ * A page whose form leads to other sites. Browsers apply `form-action` also to every redirect after
+ * the form: the vendor's, a sign-in host's, the client's. No list could name them all, so the
+ * directive is left out and the page must contain only our own markup.
  */
 export function formPageAnswer(html: string, styleHash: string, headers: Record<string, string>): Answer {
   const answer = pageAnswer(200, html, styleHash, headers);
@@ -79,7 +84,8 @@ export function formPageAnswer(html: string, styleHash: string, headers: Record<
     headers: {
       ...answer.headers,
       "content-security-policy": `${LOCKED_CSP}; style-src ${styleHash}`,
-      // Under no-referrer browsers post a form with `Origin: null`, which tells a server nothing of where it comes from.
+      // Under no-referrer, browsers post a form with `Origin: null`, which does not show where it
+      // comes from.
       "referrer-policy": "same-origin",
     },
   };
@@ -100,23 +106,26 @@ export function pageAnswer(status: number, html: string, styleHash: string, head
   };
 }
 
-/** 204: all there is to say is in the headers. */
+/** 204: everything is in the headers. */
 export function emptyAnswer(headers: Record<string, string>): Answer {
   return { status: 204, headers: { ...COMMON, ...headers }, body: null };
 }
 
 const REDIRECT_HEADERS = { ...COMMON, "content-security-policy": LOCKED_CSP };
 
-/** Always 303, so that no method or body travels on (bar CB-14). @param location checked by the caller's own rule */
+/**
+ * Always 303, so that no method or body travels on (bar CB-14).
+ * @param location checked by the caller's own rule
+ */
 //= rfc9700#4.12
 export function redirectAnswer(location: string, headers?: Record<string, string>): Answer {
   return { status: 303, headers: { ...REDIRECT_HEADERS, location, ...headers }, body: null };
 }
 
 /**
- * RFC 6749 §5.2, with the status of the code's table.
+ * RFC 6749 §5.2, with the status from the table of error codes.
  *
- * @param referenceId names a bug of ours in the log
+ * @param referenceId names an unexpected error of ours in the log
  */
 //= rfc6749#5.2
 export function errorAnswer(error: OAuthError, flowId?: string, referenceId?: string): Answer {
@@ -134,7 +143,10 @@ export function errorHeaders(error: OAuthError): Record<string, string> {
   };
 }
 
-/** The way back to a client whose redirect URI was verified: the only way an error becomes a redirect. */
+/**
+ * Where an error is returned to: a client whose redirect URI was verified. The only way an error
+ * becomes a redirect.
+ */
 export interface ClientReturn {
   readonly redirect: VerifiedRedirect;
   /** The client's own `state`, echoed byte for byte. */
@@ -167,7 +179,10 @@ export function codeRedirect(code: string, to: ClientReturn, headers: Record<str
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** @param header Authorization as received @returns the token; undefined where there is none that could be one */
+/**
+ * @param header Authorization as received
+ * @returns the token; undefined when the header carries none that is well formed
+ */
 //= rfc6750#2.1
 export function bearerToken(header: string | undefined): string | undefined {
   return BEARER.exec(header ?? "")?.[1];
@@ -175,11 +190,11 @@ export function bearerToken(header: string | undefined): string | undefined {
 
 /** What a `WWW-Authenticate: Bearer` header says (RFC 6750 §3). */
 export interface BearerChallenge {
-  /** Where the resource describes itself (RFC 9728). */
+  /** Where the resource's metadata is (RFC 9728). */
   readonly resourceMetadata?: string;
-  /** What the request needs, space-separated. */
+  /** The scope the request needs, space-separated. */
   readonly scope?: string;
-  /** Absent where the request carried no token: then there is no error to name. */
+  /** Absent when the request carried no token: there is no error to name then. */
   readonly error?: {
     readonly code: "invalid_token" | "insufficient_scope" | "invalid_request";
     readonly description: string;
@@ -188,7 +203,10 @@ export interface BearerChallenge {
 
 const BEARER_STATUS = { invalid_token: 401, insufficient_scope: 403, invalid_request: 400 } as const;
 
-/** A protected resource turns a request away: 401 without or with a bad token, 403 where its scope is too narrow. */
+/**
+ * A protected resource refuses a request: 401 without a token or with a bad one, 403 when its scope
+ * is insufficient.
+ */
 //= rfc6750#3
 //= rfc9728#5.1
 export function bearerChallenge({ resourceMetadata, scope, error }: BearerChallenge): Answer {

@@ -1,6 +1,7 @@
 /**
- * Reads a request body with a byte counter of our own, at the Node layer where there is one: a declared length over the
- * limit is refused before a byte is read, an undeclared one as soon as it passes (bar HT-1).
+ * Reads a request body with our own byte counter, at the Node layer where there is one: a declared
+ * length over the limit is refused before a byte is read, an undeclared one as soon as it exceeds
+ * the limit (bar HT-1).
  */
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
@@ -25,7 +26,7 @@ export function readQuery(c: Context): Parameters {
   return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
 }
 
-/** @returns the text; parsing is the caller's */
+/** @returns the text; the caller parses it */
 export async function readJsonText(c: Context, limit: BodyLimit): Promise<string> {
   requireContentType(c, "application/json");
   return readBody(c, limit);
@@ -62,7 +63,7 @@ function readNode(incoming: IncomingMessage, bodyBytes: number): Promise<Uint8Ar
         reject(tooLarge(bodyBytes));
       } else chunks.push(chunk);
     });
-    // `close` comes after every request; only one that did not end was cut short.
+    // `close` follows every request; only one that did not end was cut short.
     const cutShort = (): void => {
       if (!incoming.complete) reject(new OAuthError("invalid_request", "The body was cut short"));
     };

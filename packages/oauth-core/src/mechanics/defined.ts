@@ -1,4 +1,4 @@
-/** Optional members: what is not known is absent, never `undefined` (exactOptionalPropertyTypes). */
+/** Optional members: an unknown value is absent, never `undefined` (exactOptionalPropertyTypes). */
 
 /** The members of `T`; those that may be undefined are optional. */
 export type Defined<T> = {

@@ -1,6 +1,6 @@
 /**
- * What is kept for a while, under our Clock: lru-cache, where the entry not used for longest makes
- * room. What strangers can fill must not grow.
+ * Values kept for a limited time by our Clock: lru-cache, which evicts the least recently used
+ * entry. A map that requests from outside can fill must be bounded.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../ports.ts";
@@ -9,7 +9,7 @@ import type { Clock, EpochSeconds } from "../ports.ts";
 export interface ExpiringMap<Value> {
   /** @returns undefined from `until` on */
   get(key: string): Value | undefined;
-  /** @param until from this second on the entry is gone */
+  /** @param until the entry is gone from this second on */
   set(key: string, value: Value, until: EpochSeconds): void;
   delete(key: string): void;
 }
@@ -35,7 +35,8 @@ export function createExpiringMap<Value extends object | string | true>(
     delete: (key) => void entries.delete(key),
     set: (key, value, until) => {
       const seconds = until - now();
-      // An entry is stale after its `ttl`, not at it; and one of 0 would never be.
+      // lru-cache treats an entry as stale after its `ttl`, not at it, and never expires a ttl of
+      // 0.
       if (seconds > 0) entries.set(key, value, { ttl: seconds * 1000 - 1 });
       else entries.delete(key);
     },

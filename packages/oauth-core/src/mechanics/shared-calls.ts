@@ -1,6 +1,6 @@
 /**
- * Calls for the same key share the one that is under way. Nothing is kept afterwards, whatever came
- * of it.
+ * Concurrent calls for the same key share one call. Nothing is kept afterwards, whether it
+ * succeeded or failed.
  */
 
 /** Calls by key, of which at most one a key is under way. */

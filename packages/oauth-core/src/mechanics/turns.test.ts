@@ -1,4 +1,4 @@
-/** What egress/share.test.ts does not show: bounds that change, a line for all lanes, refusals. */
+/** Covers what egress/share.test.ts does not: bounds that change, calls without lanes, refusals. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createTurns, type Refusal, type Turn, type Turns } from "./turns.ts";
 
@@ -71,7 +71,7 @@ it("refuses a lane that has no room at once, also while every place is taken", a
   expect(await call("2", "none")).toBe("none left");
 });
 
-it("refuses who finds no room to wait, in its lane or over all lanes", async () => {
+it("refuses a call that finds no room to wait, in its lane or over all lanes", async () => {
   const { call } = harness(createTurns({ most: 1, mostInLane: 2, mostWaiting: 2, refusal }));
   void call("a1", "a");
   void call("a2", "a");

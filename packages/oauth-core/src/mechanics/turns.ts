@@ -1,7 +1,7 @@
 /**
- * A bounded queue with lanes: so many calls under way at once, so many of one lane, and those who
- * wait are served lane by lane. No lane's calls wait for all of another's. A lane is a client, an
- * address, a vendor; where there is one lane alone, calls are served in the order they came.
+ * A bounded queue with lanes: it limits the calls under way in total and per lane, and serves
+ * waiting calls lane by lane, so that no lane waits for all calls of another. A lane is a client,
+ * an address, a vendor; with a single lane, calls are served in order.
  */
 
 /** How many calls may be under way and how many may wait. */
@@ -9,15 +9,15 @@ export interface TurnsOptions {
   /** Calls under way at once, over all lanes. Default: no bound. */
   readonly most?: number;
   /**
-   * The same of one lane, asked anew whenever one of its calls may begin. What it throws refuses
-   * the call, and all that wait in the lane. Default: no bound of its own.
+   * The limit of one lane, read again whenever one of its calls may begin. If it throws, the call
+   * and all calls waiting in the lane are refused with that error. Default: no limit per lane.
    */
   readonly mostOfLane?: (lane: string) => number;
   /** Calls of one lane under way or waiting. Default: no bound. */
   readonly mostInLane?: number;
   /** Calls that wait, over all lanes. Default: no bound. */
   readonly mostWaiting?: number;
-  /** The error of a call that is refused. */
+  /** The error of a refused call. */
   readonly refusal: (why: Refusal) => Error;
   /** Monotonic milliseconds. */
   readonly elapsedMs?: () => number;
@@ -28,7 +28,10 @@ export type Refusal = "full" | "late" | "aborted";
 
 /** How long one call may wait. */
 export interface Turn {
-  /** How long the turn may be waited for; at 0 there is a free place or none. Default: for ever. */
+  /**
+   * How long a call may wait for its turn; 0 means a free place now or a refusal. Default: no
+   * limit.
+   */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,7 +50,7 @@ export interface Turns {
 }
 
 interface Waiting {
-  /** @returns false when it has waited too long, and is refused */
+  /** @returns false when it has waited too long and is refused */
   start(): boolean;
   giveUp(error: Error): void;
 }
@@ -72,7 +75,8 @@ export function createTurns({
   let running = 0;
   let waiting = 0;
 
-  // The lane first: where it has no room at all, its calls are refused also while every place is taken.
+  // The lane first: when it has no room at all, its calls are refused even while every place is
+  // taken.
   const mayBegin = (name: string, lane: Lane): boolean => lane.running < mostOfLane(name) && running < most;
 
   const begin = (lane: Lane): void => {
@@ -107,7 +111,7 @@ export function createTurns({
     return false;
   };
 
-  /** A lane that is served goes to the end, where this comes to it again. */
+  /** A lane that was served moves to the end of the order. */
   const serveAll = (): void => {
     for (const [name, lane] of lanes) {
       if (!serve(name, lane)) continue;
@@ -116,7 +120,7 @@ export function createTurns({
     }
   };
 
-  /** @returns the milliseconds that are left when the turn has come */
+  /** @returns the milliseconds left when the turn has come */
   const waitForTurn = (name: string, lane: Lane, { timeoutMs = Infinity, signal }: Turn): Promise<number> => {
     if (timeoutMs <= 0) throw refusal("late");
     if (lane.running + lane.waiting.size >= mostInLane || waiting >= mostWaiting) throw refusal("full");

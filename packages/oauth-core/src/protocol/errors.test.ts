@@ -71,7 +71,7 @@ describe("OAuthError", () => {
     ["temporarily_unavailable", 5],
     ["slow_down", 5],
     ["invalid_request", undefined],
-  ])("asks the caller of a %s to wait %s seconds unless told otherwise", (code, seconds) => {
+  ])("asks the caller of a %s to wait %s seconds unless the error says otherwise", (code, seconds) => {
     expect(new OAuthError(code, "Sentence").retryAfterSeconds).toBe(seconds);
     expect(new OAuthError(code, "Sentence", { retryAfterSeconds: 60 }).retryAfterSeconds).toBe(60);
   });

@@ -1,6 +1,7 @@
 /**
- * One error for everything the other side may see. The code decides the status; the description is safe for strangers;
- * `detail` and `cause` are for the operator's log only. Foreign errors are translated once, where they enter.
+ * One error class for everything the other side may see. The code decides the status; the
+ * description is safe to show to anyone; `detail` and `cause` are for the operator's log only.
+ * Foreign errors are translated once, where they enter.
  */
 import { defined } from "../mechanics/defined.ts";
 
@@ -30,7 +31,7 @@ const STATUS = {
   unsupported_token_type: 400,
   //= rfc8628#3.5
   slow_down: 429,
-  // Ours: registered nowhere, documented in docs/api.md.
+  // Our own codes: not registered, documented in docs/api.md.
   vendor_credentials_rejected: 400,
   vendor_response_invalid: 502,
   not_found: 404,
@@ -40,16 +41,16 @@ const STATUS = {
 /** The `error` of an answer: a registered code, or one of ours. Each has one HTTP status. */
 export type OAuthErrorCode = keyof typeof STATUS;
 
-/** Members of the error body beyond RFC 6749, all optional, all safe for strangers. */
+/** Members of the error body beyond RFC 6749, all optional, all safe to show to anyone. */
 export interface OAuthErrorExtras {
-  /** Which deadline or rule, in a word: `vendor_code_expired`, `code_burned`, … */
+  /** Which deadline or rule, in one word: `vendor_code_expired`, `code_burned`, … */
   readonly reason?: string;
-  /** Something was spent and its answer lost: the caller must start a new flow. */
+  /** Something was spent and the response is lost: the caller must start a new flow. */
   readonly retry?: "restart";
-  /** The vendor's own error code, cut to the characters of rfc6749#5.2. */
+  /** The vendor's own error code, reduced to the characters of rfc6749#5.2. */
   readonly vendorError?: string;
   readonly credentialsSource?: "shared" | "byoc" | "environment";
-  /** What a person can do by hand. */
+  /** What the user can do by hand. */
   readonly help?: string;
 }
 
@@ -97,7 +98,10 @@ export class OAuthError extends Error {
   }
 }
 
-/** Everything that is not an OAuthError becomes `server_error`, here and nowhere else; the original stays as `cause`. */
+/**
+ * Every error that is not an OAuthError becomes `server_error`, here and nowhere else; the original
+ * is kept as `cause`.
+ */
 export function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   return new OAuthError("server_error", "Something went wrong on our side", {
@@ -106,7 +110,10 @@ export function toOAuthError(error: unknown): OAuthError {
   });
 }
 
-/** The same outage once something was spent: only a new flow helps the caller. Any other error stays as it is. */
+/**
+ * The same outage after something was spent: the caller has to start a new flow. Any other error is
+ * returned unchanged.
+ */
 export function withRestart(error: OAuthError): OAuthError {
   if (error.code !== "temporarily_unavailable" || error.extras.retry === "restart") return error;
   const { retryAfterSeconds, detail } = error;
@@ -120,13 +127,13 @@ export function withRestart(error: OAuthError): OAuthError {
 
 const NOT_ERROR_TEXT = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
 
-/** Cuts foreign text to the characters and length an error member may have (bar CB-10). */
+/** Reduces foreign text to the characters and length an error member may have (bar CB-10). */
 //= rfc6749#5.2
 export function errorText(text: string): string {
   return text.slice(0, 512).replace(NOT_ERROR_TEXT, " ").trim();
 }
 
-/** The wire members of an error, in wire spelling. Used by the JSON body and by the redirect. */
+/** The members of an error as spelled on the wire. Used by the JSON body and by the redirect. */
 export function errorMembers(error: OAuthError, flowId?: string): Record<string, string> {
   const { reason, retry, vendorError, credentialsSource, help } = error.extras;
   return {

@@ -1,4 +1,6 @@
-/** Keyed hashes of our own, and the one comparison of secrets. node:crypto, synchronous: this is the hot path. */
+/**
+ * Keyed hashes, and the one comparison of secrets. node:crypto, synchronous: this is the hot path.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /**
@@ -10,13 +12,16 @@ export function hmacSha256(key: Buffer, input: string | Buffer): Buffer {
 }
 
 /**
- * Whether two texts have the same bytes in UTF-8, in a time that depends only on their lengths. The one way to compare secrets and
- * what is made of them, which tooling/src/secret-comparisons.ts sees to. An absent text is the same as none, not even another.
+ * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. The
+ * only comparison of secrets and of values derived from them, which
+ * tooling/src/secret-comparisons.ts enforces. An absent text equals no text, not even another
+ * absent one.
  */
 //= bar#HT-9
 export function isSameText(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
-  // UTF-8, not latin1: the latter folds U+0141 onto "A", which would let a second spelling of a signature in.
+  // UTF-8, not latin1: latin1 folds U+0141 onto "A", which would accept a second spelling of a
+  // signature.
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);

@@ -39,7 +39,7 @@ describe("parseParameters", () => {
     }
   });
 
-  it("still tells an empty value from none to those who must know", () => {
+  it("can still distinguish an empty value from an absent one", () => {
     const parameters = parseParameters("iss=&code=x");
     expect([parameters.sent("iss"), parameters.sent("code"), parameters.sent("state")]).toEqual(["", "x", undefined]);
   });

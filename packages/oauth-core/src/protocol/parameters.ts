@@ -1,6 +1,7 @@
 /**
- * Request parameters, read once and strictly: a form body or a query string in, single values out.
- * The first thing every route does; what passes here has one reading, whatever stands before or behind us.
+ * Request parameters, parsed once and strictly: a form body or a query string in, single values
+ * out. The first step of every route; parameters that pass have one reading for every parser before
+ * or behind us.
  */
 import type { JsonValue } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
@@ -16,7 +17,10 @@ export interface Parameters {
   has(name: string): boolean;
   /** Names with a value, in the order sent. */
   names(): string[];
-  /** The value as sent, the empty one included: at the callback an empty `iss` is a wrong one, not an absent one. */
+  /**
+   * The value as sent, including an empty one: at the callback an empty `iss` is a wrong one, not
+   * an absent one.
+   */
   sent(name: string): string | undefined;
 }
 
@@ -26,8 +30,9 @@ const LINE_OR_NUL = /[\0\r\n]/;
 
 /**
  * @param encoded application/x-www-form-urlencoded, without a leading `?`
- * @throws OAuthError invalid_request for a repeated name (also with empty values), broken percent-encoding or UTF-8,
- *   NUL, CR or LF (raw or escaped), raw characters outside printable ASCII, and more than 64 members
+ * @throws OAuthError invalid_request for a repeated name (also with empty values), broken
+ *   percent-encoding or UTF-8, NUL, CR or LF (raw or escaped), raw characters outside printable
+ *   ASCII, and more than 64 members
  */
 export function parseParameters(encoded: string): Parameters {
   //= bar#HT-4
@@ -82,8 +87,9 @@ function decode(text: string): string {
 }
 
 /**
- * `error_description` is prose nobody acts on, and vendors do send line breaks in it (Microsoft: on every cancelled consent).
- * Refusing the request for them would hide the error itself: breaks become spaces, an undecodable text becomes none.
+ * `error_description` is prose that no program acts on, and vendors do send line breaks in it
+ * (Microsoft: on every cancelled consent). Refusing the request would hide the error itself, so
+ * breaks become spaces, and a text that cannot be decoded becomes empty.
  */
 //= bar#CB-10
 function decodeText(text: string): string {
@@ -99,12 +105,15 @@ function malformed(): OAuthError {
 }
 
 function repeated(name: string): OAuthError {
-  // Only a name of the protocol is repeated back: any other is the caller's text.
+  // Only a name of the protocol is repeated: any other is the caller's text.
   const which = RESERVED_AUTHORIZATION_PARAMETERS.has(name) ? name : "a parameter";
   return new OAuthError("invalid_request", `${which} is given more than once`);
 }
 
-/** Parameters of an authorization request that we alone set: refused in `vendor_params` and in a vendor's fixed parameters. */
+/**
+ * Authorization request parameters that only we set: refused in `vendor_params` and in a vendor's
+ * fixed parameters.
+ */
 //= bar#ST-4
 export const RESERVED_AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
   "client_id",
@@ -130,8 +139,8 @@ export const RESERVED_AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a vendor could take `name` for a reserved one. Some servers ignore case; PHP reads `redirect.uri`,
- * `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
+ * Whether a vendor could take `name` for a reserved one. Some servers ignore case; PHP reads
+ * `redirect.uri`, `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
  */
 export function isReservedAuthorizationParameter(name: string): boolean {
   const folded = name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
@@ -156,7 +165,10 @@ export function parseStringMap(json: string, what: string): Record<string, strin
   return map;
 }
 
-/** Text that every reader sees alike: no lone surrogate (it has no percent-encoding) and no control character. */
+/**
+ * Text that every parser reads alike: no lone surrogate (it has no percent-encoding) and no control
+ * character.
+ */
 function isPlain(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }

@@ -1,6 +1,7 @@
 /**
- * PKCE, both halves: the verifier we make towards a vendor (PKCE #2) and the challenge a client pins its code with (PKCE #1).
- * Used at /v1/par and /authorize (challenge in), at the vendor's authorization URL (challenge out) and at both token legs.
+ * PKCE, both halves: the verifier we create towards a vendor (PKCE #2) and the challenge a client
+ * binds its code to (PKCE #1). Used at /v1/par and /authorize (challenge in), at the vendor's
+ * authorization URL (challenge out) and in both token requests.
  */
 import { hash, randomBytes } from "node:crypto";
 import { OAuthError } from "./errors.ts";
@@ -9,16 +10,17 @@ import { hmacSha256, isSameText } from "./mac.ts";
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** A fresh verifier: 43 characters, 32 bytes of the system's randomness (bar VR-1). */
+/** A fresh verifier: 43 characters, 32 bytes from the system's random generator (bar VR-1). */
 //= rfc7636#4.1
 export function createCodeVerifier(): string {
   return randomBytes(32).toString("base64url");
 }
 
 /**
- * The verifier of one flow, from a server key, so that nothing needs to be stored between its two legs.
+ * The verifier of one flow, derived from a server key, so that nothing needs to be stored between
+ * its two legs.
  *
- * @param key at least 32 random bytes, used for nothing but this
+ * @param key at least 32 random bytes, used for this purpose only
  * @param flowId unique per flow; the same id always gives the same 43 characters
  */
 export function deriveCodeVerifier(key: Buffer, flowId: string): string {
@@ -32,7 +34,8 @@ export function deriveCodeChallenge(codeVerifier: string): string {
 }
 
 /**
- * The challenge of an authorization request. `plain`, and the absent method that means `plain`, are refused.
+ * The challenge of an authorization request. `plain`, and the absent method that means `plain`, are
+ * refused.
  *
  * @returns the challenge, 43 characters of base64url
  * @throws OAuthError invalid_request
@@ -49,9 +52,11 @@ export function requireS256Challenge(codeChallenge: string | undefined, method: 
 }
 
 /**
- * The verifier of a token request, checked for shape only: a malformed one burns nothing.
+ * The verifier of a token request, checked for its format only: a malformed one does not burn the
+ * code.
  *
- * @throws OAuthError invalid_request when absent, shorter than 43, longer than 128 or outside the unreserved characters
+ * @throws OAuthError invalid_request when absent, shorter than 43, longer than 128 or outside the
+ *   unreserved characters
  */
 export function parseCodeVerifier(value: string | undefined): string {
   if (value === undefined) throw new OAuthError("invalid_request", "code_verifier is missing");

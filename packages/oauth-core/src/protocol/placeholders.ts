@@ -1,22 +1,25 @@
 /**
- * `{placeholder}` in a vendor's URLs: tenant, region, environment. A value fills exactly the gap it was meant for: it can
- * never add a label, a path segment, a port or a query, nor turn one host into another.
- * Used when a vendor is resolved for a flow; what comes out is still judged by the egress rules.
+ * `{placeholder}` in a vendor's URLs: tenant, region, environment. A value fills exactly its
+ * placeholder: it can never add a label, a path segment, a port or a query, nor turn one host into
+ * another. Used when a vendor is resolved for a flow; the egress rules still check the result.
  */
 import { OAuthError } from "./errors.ts";
 import { isPublicSuffix } from "./public-suffix.ts";
 
 /** What may fill one `{placeholder}`. */
 export interface PlaceholderSpec {
-  /** What it is, in words. */
+  /** What the placeholder means, in words. */
   readonly description?: string;
-  /** A regular expression the whole value must match, on top of what its place demands. */
+  /** A regular expression the whole value must match, in addition to the rules of its place. */
   readonly pattern?: string;
   /** The only values allowed, where they can be listed. */
   readonly values?: readonly string[];
   /** Used when the caller gives none. */
   readonly default?: string;
-  /** What the value is. Default by place: a label in the host, a segment in the path, any text in the query. */
+  /**
+   * The syntax of the value. Default by place: a label in the host, a segment in the path, any text
+   * in the query.
+   */
   readonly kind?: "label" | "segment" | "host";
 }
 
@@ -28,7 +31,7 @@ const TEMPLATE = /^(https?:\/\/)([A-Za-z0-9._{}-]+|\[[0-9a-f:]+\])(:[0-9]+)?((?:
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const KINDS = {
   label: new RegExp(`^${LABEL}$`),
-  // The last label starts with a letter, so that no spelling of an IPv4 address passes for a name.
+  // The last label starts with a letter, so that no spelling of an IPv4 address passes as a name.
   host: new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*(?=[a-z])${LABEL}$`),
   segment: /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,255}$/,
 } as const;
@@ -46,7 +49,8 @@ export function placeholderNames(template: string): string[] {
 }
 
 /**
- * Refuses values that no template uses and no specification names: a misspelt one would silently become the default.
+ * Refuses values that no template uses and no specification names: a misspelt name would silently
+ * fall back to the default.
  *
  * @throws OAuthError invalid_request
  */
@@ -54,7 +58,7 @@ export function requireKnownPlaceholders(values: object, templates: readonly str
   const known = new Set([...Object.keys(specs), ...templates.flatMap(placeholderNames)]);
   const unknown = Object.keys(values).find((name) => !known.has(name));
   if (unknown === undefined) return;
-  // Named only if it looks like a name: anything else is the caller's text.
+  // The name is repeated only if it looks like a name: anything else is the caller's text.
   const which = /^[A-Za-z0-9_-]{1,64}$/.test(unknown) ? ` ${unknown}` : "";
   throw new OAuthError("invalid_request", `placeholder${which} is not one of this vendor`);
 }
@@ -85,8 +89,9 @@ export function expandTemplate(
 }
 
 /**
- * Whether a value could choose the registrable domain, and with it who answers: a placeholder that is the whole host, or one
- * with nothing but a public suffix to its right. Placeholders whose values are listed cannot.
+ * Whether a value could choose the registrable domain, and so who receives the request: a
+ * placeholder that is the whole host, or one with nothing but a public suffix to its right.
+ * Placeholders whose values are listed cannot.
  */
 export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs = {}): boolean {
   if (placeholderNames(template).length === 0) return false;
@@ -150,7 +155,7 @@ function matches(pattern: string, name: string, value: string): boolean {
   }
 }
 
-/** The last word: whatever the pieces were, a URL parser must see the very host and path we meant to write. */
+/** The final check: a URL parser must see exactly the host and path we meant to write. */
 function requireSameShape(expanded: string, filledHost: string, filledPath: string): void {
   const url = URL.parse(expanded);
   const host = filledHost.toLowerCase();

@@ -52,7 +52,7 @@ describe("requireRegistrableRedirectUri", () => {
     ["a relative path", "/cb"],
     ["no scheme", "a.example/cb"],
     ["more than 2000 characters", `https://a.example/${"a".repeat(2000)}`],
-    ["escaped UTF-8 that is none, then a dot", "https://a.example/%2e/cb"],
+    ["escaped bytes that are not UTF-8, then a dot", "https://a.example/%2e/cb"],
     ["an escaped line break in its query", "https://a.example/cb?x=%0A"],
     ["an escaped NUL in its query", "https://a.example/cb?x=%00"],
   ])("refuses %s", (_, uri) => {

@@ -36,7 +36,7 @@ describe("verifyRedirectUri", () => {
     expect(() => verifyNativeRedirectUri(uri, LIST)).toThrow(REFUSED);
   });
 
-  // The twins: each of these comparisons has been somebody's, and the corpus gets through each.
+  // The twins: servers have used each of these comparisons, and the corpus gets through each.
   it.each<[string, (requested: string) => boolean]>([
     ["a prefix", (requested) => requested.startsWith(REGISTERED)],
     ["a prefix of the origin", (requested) => requested.startsWith(new URL(REGISTERED).origin)],

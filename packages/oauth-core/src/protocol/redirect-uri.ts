@@ -1,7 +1,8 @@
 /**
- * Where a browser may be sent. The only maker of `VerifiedRedirect`, and the only way from one to a URL with parameters,
- * so that redirecting to an unchecked URI does not compile.
- * Called at /v1/par and /authorize, again before every redirect (from the stored URI), and over the configuration at start.
+ * Where a browser may be sent. The only code that creates a `VerifiedRedirect`, and the only way
+ * from one to a URL with parameters, so that redirecting to an unchecked URI does not compile.
+ * Called at /v1/par and /authorize, again before every redirect (from the stored URI), and over the
+ * configuration at start.
  */
 import { OAuthError } from "./errors.ts";
 
@@ -10,14 +11,18 @@ const checked: unique symbol = Symbol("checked redirect URI");
 /** A redirect URI that was found on the client's list. */
 export interface VerifiedRedirect {
   readonly uri: string;
-  /** What is redirected to; `uri` is for reading. A copy with another `uri` changes nothing, a forged object throws. */
+  /**
+   * The redirect target; `uri` is for reading. A copy with another `uri` changes nothing, and a
+   * forged object throws.
+   */
   readonly [checked]: string;
 }
 
 /**
  * @param requested as received
  * @param registered the client's list, each checked by `requireRegistrableRedirectUri` beforehand
- * @throws OAuthError invalid_redirect_uri unless `requested` is on the list, character for character
+ * @throws OAuthError invalid_redirect_uri unless `requested` is on the list, character for
+ *   character
  */
 export function verifyRedirectUri(requested: string, registered: readonly string[]): VerifiedRedirect {
   //= rfc9700#2.1
@@ -30,9 +35,10 @@ export function verifyRedirectUri(requested: string, registered: readonly string
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::([1-9][0-9]{0,4}))?((?:[/?].*)?)$/;
 
 /**
- * As `verifyRedirectUri`, for native clients that cannot know their port beforehand: a registered `http://127.0.0.1/…`,
- * `http://[::1]/…` or `http://localhost/…` also matches with another port, everything else equal. Which addresses
- * `localhost` means is for the user's machine to say, so it stands for itself alone.
+ * As `verifyRedirectUri`, for native clients that cannot know their port beforehand: a registered
+ * `http://127.0.0.1/…`, `http://[::1]/…` or `http://localhost/…` also matches with another port,
+ * everything else equal. The user's machine decides what `localhost` resolves to, so it matches
+ * only itself.
  *
  * @throws OAuthError invalid_redirect_uri
  */
@@ -58,7 +64,7 @@ function notRegistered(): OAuthError {
 }
 
 /**
- * The URI with parameters added, form-encoded. What it already has, a query included, stays as it is.
+ * The URI with parameters added, form-encoded. Its existing text, including a query, is unchanged.
  *
  * @param params `undefined` leaves a parameter out
  */
@@ -76,16 +82,16 @@ export function redirectUrl(to: VerifiedRedirect, params: Readonly<Record<string
 const URI_CHARACTERS = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
-/** ASCII that is escaped in a path (dots, separators, `%`, controls, letters) is what readers disagree on. */
+/** Parsers disagree on escaped ASCII in a path (dots, separators, `%`, controls, letters). */
 const ESCAPED_ASCII = /%[0-7]/;
 const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i;
 const RESPONSE_PARAMETERS = ["code", "state", "iss", "error", "error_description", "error_uri", "flow_id"];
 
 /**
- * Judges a redirect URI before it is put on a client's list: absolute https (http on loopback only), canonical, nothing two
- * parsers could read differently.
+ * Checks a redirect URI before it is put on a client's list: absolute https (http on loopback
+ * only), canonical, and without parts that two parsers could read differently.
  *
- * @throws OAuthError invalid_redirect_uri, saying which rule
+ * @throws OAuthError invalid_redirect_uri, naming the rule
  */
 export function requireRegistrableRedirectUri(uri: string): void {
   const problem = problemOf(uri);
@@ -116,7 +122,7 @@ function problemOf(uri: string): string | undefined {
 function hasPlainPath({ pathname }: URL): boolean {
   if (ESCAPED_ASCII.test(pathname) || /\/\/|\/\.\./.test(pathname)) return false;
   try {
-    // Escaped bytes that are not UTF-8 are read as one likes: %c0%ae is a dot to some.
+    // Parsers differ on escaped bytes that are not UTF-8: some read %c0%ae as a dot.
     return decodeURIComponent(pathname) !== "";
   } catch {
     return false;

@@ -1,12 +1,16 @@
-/** Scope strings to lists and back. Requests come through here at /v1/par, /authorize and /token; vendors get their own separator. */
+/**
+ * Scope strings to lists and back. Requests come through here at /v1/par, /authorize and /token;
+ * vendors get their own separator.
+ */
 import { OAuthError } from "./errors.ts";
 
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
 
 /**
- * @param value space-separated scope tokens; more than one space counts as one
- * @returns the tokens in the order given, each once; none for an empty value
- * @throws OAuthError invalid_scope for control characters, quotes, backslashes and anything that is not ASCII
+ * @param value space-separated scope tokens; several spaces count as one
+ * @returns the tokens in the order given, without duplicates; an empty list for an empty value
+ * @throws OAuthError invalid_scope for control characters, quotes, backslashes and anything that is
+ *   not ASCII
  */
 export function parseScope(value: string): string[] {
   //= rfc6749#3.3
@@ -15,7 +19,7 @@ export function parseScope(value: string): string[] {
   return [...new Set(value.split(" ").filter((token) => token !== ""))];
 }
 
-/** @param separator what the reader wants between tokens; the standard's is a space */
+/** @param separator what the receiver expects between tokens; the standard's is a space */
 export function formatScope(scope: readonly string[], separator = " "): string {
   return scope.join(separator);
 }

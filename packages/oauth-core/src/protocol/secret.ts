@@ -2,7 +2,10 @@
 import { randomFillSync } from "node:crypto";
 import { inspect } from "node:util";
 
-/** A value that prints as `[secret]` wherever it is logged, inspected or serialised. `reveal()` is greppable. */
+/**
+ * A value that prints as `[secret]` wherever it is logged, inspected or serialised. `reveal()` is
+ * greppable.
+ */
 export class Secret {
   readonly #value: string;
 

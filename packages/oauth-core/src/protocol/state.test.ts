@@ -228,7 +228,7 @@ describe("keys", () => {
     await expect(codec.verify(signing.sign(CLAIMS))).resolves.toEqual(CLAIMS);
   });
 
-  it("bar#CB-1 refuses a kid nobody knows", async () => {
+  it("bar#CB-1 refuses an unknown kid", async () => {
     const stranger = createStateCodec({ keys: keysOf("k7", { k7: KEY }), audience: AUDIENCE, now: () => NOW });
     await expect(codec.verify(stranger.sign(CLAIMS))).rejects.toThrow(REFUSED);
   });

@@ -1,7 +1,8 @@
 /**
- * The state JWT: what the vendor's redirect must bring back so that we know which flow it belongs to.
- * Signed when the browser leaves for the vendor, verified first thing at the callback. It names the flow and nothing else.
- * Our own HS256 in node:crypto, because we are the only reader and writer: no algorithm, key or spelling is open to choice.
+ * The state JWT: the vendor's redirect must return it so that we know which flow it belongs to.
+ * Signed when the browser leaves for the vendor, verified first at the callback. It names the flow
+ * and nothing else. Our own HS256 in node:crypto, because we are the only reader and writer: no
+ * algorithm, key or spelling is negotiable.
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
@@ -12,11 +13,14 @@ const MAX_FUTURE_SECONDS = 60;
 const MIN_KEY_BYTES = 32;
 const KID = /^[\w.:~-]{1,128}$/;
 
-/** The MAC keys of one purpose. A purpose never shares keys with another. */
+/** The MAC keys of one purpose. Purposes never share keys. */
 export interface MacKeys {
   /** The key to sign with now. */
   active(): { readonly kid: string; readonly key: Buffer };
-  /** A key that may still verify; may reload the keyset once, so that a fresh key of a sister process is found. */
+  /**
+   * A key that may still verify; may reload the keyset once, so that a fresh key of another process
+   * is found.
+   */
   find(kid: string): Promise<Buffer | undefined>;
 }
 
@@ -32,7 +36,7 @@ export interface StateClaims {
 
 export interface StateCodecOptions {
   readonly keys: MacKeys;
-  /** Who the state is for: the base URL, byte for byte. */
+  /** The audience of the state: the base URL, byte for byte. */
   readonly audience: string;
   readonly now: Clock;
   /** The purpose, in the header. Defaults to `state+jwt`. */
@@ -43,7 +47,10 @@ export interface StateCodecOptions {
 export interface StateCodec {
   /** @returns three base64url parts, at most 1024 characters */
   sign(claims: StateClaims): string;
-  /** @throws OAuthError invalid_request, reason `invalid_state` or `state_expired`; what `keys.find` throws passes through */
+  /**
+   * @throws OAuthError invalid_request, reason `invalid_state` or `state_expired`; what `keys.find`
+   *   throws passes through
+   */
   verify(value: string): Promise<StateClaims>;
 }
 
@@ -64,7 +71,8 @@ export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: Sta
     const kid = readKid(header);
     //= rfc8725#3.1
     //= rfc8725#3.11
-    // Not parsed and judged but compared with the bytes we would write: alg, typ, crit, jwk and the like have no say.
+    // The header is not parsed but compared with the bytes we would write: alg, typ, crit, jwk and
+    // the like have no effect.
     if (kid === undefined || header !== encodeHeader(typ, kid)) throw invalid("header is not ours");
     const key = await keys.find(kid);
     if (key === undefined) throw invalid("unknown kid");
@@ -84,7 +92,8 @@ export function createStateCodec({ keys, audience, now, typ = "state+jwt" }: Sta
       const key = await findKey(header);
       //= bar#CB-1
       //= bar#CB-3
-      // The encoded signatures are compared, not the decoded ones: each has exactly one accepted spelling.
+      // The encoded signatures are compared, not the decoded ones: only one spelling of each is
+      // accepted.
       if (!isSameText(signatureOf(key, `${header}.${payload}`), signature)) throw invalid("signature differs");
       const claims = decodePayload(payload, audience);
       requireTimes(claims, now());
@@ -120,13 +129,13 @@ function splitCompact(value: string): [string, string, string] {
   return [header, payload, signature];
 }
 
-/** The kid a header claims, only to look the key up; the header itself is still compared whole. */
+/** The kid of a header, used only to look the key up; the header itself is still compared whole. */
 function readKid(header: string): string | undefined {
   const { kid } = parseSegment(header);
   return typeof kid === "string" && KID.test(kid) ? kid : undefined;
 }
 
-/** The members of a JSON object; none when the segment is anything else. */
+/** The members of a JSON object; an empty object when the segment is anything else. */
 function parseSegment(segment: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(segment, "base64url").toString());
@@ -151,7 +160,8 @@ function decodePayload(payload: string, audience: string): StateClaims {
   //= rfc7519#4.1.4
   if (!isWhole(iat) || !isWhole(exp)) throw invalid("iat or exp is no whole number");
   const claims = { jti, contextHash: ctx, issuedAt: iat, expiresAt: exp };
-  // Written again, the claims must give the same bytes: no further member, no other order, spelling or padding.
+  // Encoded again, the claims must give the same bytes: no further member, no other order, spelling
+  // or padding.
   if (encodePayload(claims, audience) !== payload) throw invalid("payload is not canonical");
   return claims;
 }

@@ -1,4 +1,7 @@
-/** The twin of state.test.ts: with the comparison of signatures off, forging works. So the corpus does reach that defence. */
+/**
+ * The twin of state.test.ts: with the comparison of signatures off, forging works, which proves
+ * that the corpus reaches that defence.
+ */
 import { expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../testing/state-corpus.ts";
 import { createStateCodec } from "./state.ts";

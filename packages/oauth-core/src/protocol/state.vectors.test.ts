@@ -26,7 +26,10 @@ const vectors = file.testGroups.flatMap((group) =>
   })),
 );
 
-/** The vector's own key where it is symmetric, else its public modulus or coordinate: what a confused verifier would use. */
+/**
+ * The vector's own key where it is symmetric, else its public modulus or coordinate: what a
+ * confused verifier would use.
+ */
 function keyOf(jwk: JWK | undefined): Buffer {
   return Buffer.from(jwk?.k ?? jwk?.n ?? jwk?.x ?? "", "base64url");
 }
@@ -48,7 +51,8 @@ describe("Wycheproof's JWS vectors", () => {
     await expect(codec.verify(jws)).rejects.toThrow(OAuthError);
   });
 
-  // Marked invalid by Wycheproof, accepted by a reader whose base64url is lenient: what our comparison of bytes is for.
+  // Marked invalid by Wycheproof, accepted by a reader whose base64url is lenient: what our
+  // comparison of bytes is for.
   const LENIENT = [360, 365, 367, 368, 370, 375];
 
   it.each(vectors.filter(({ tcId }) => LENIENT.includes(tcId)))(

@@ -1,14 +1,16 @@
 /**
- * JSON for which there is one reading. JSON.parse takes the last of two equal member names, another reader the first;
- * whoever can send both makes them disagree. Used on vendors' answers and on the JSON values of request parameters.
+ * JSON with only one reading. JSON.parse takes the last of two equal member names, another parser
+ * the first; a sender who repeats a name makes the two disagree. Used on vendors' responses and on
+ * the JSON values of request parameters.
  */
 import type { JsonValue } from "../ports.ts";
 
 const MAX_DEPTH = 32;
 
 /**
- * @throws SyntaxError for anything that is not JSON, for a member name used twice in one object (also when one of them is
- *   written with escapes), for `__proto__`, and beyond 32 levels. The message never quotes the text.
+ * @throws SyntaxError for anything that is not JSON, for a member name used twice in one object
+ *   (also when one of them is written with escapes), for `__proto__`, and beyond 32 levels. The
+ *   message never quotes the text.
  */
 export function parseJsonStrict(text: string): JsonValue {
   refuseAmbiguity(text);
@@ -21,7 +23,10 @@ export function parseJsonStrict(text: string): JsonValue {
   }
 }
 
-/** Walks brackets and strings only. What is not JSON may slip through here: JSON.parse stops it afterwards. */
+/**
+ * Walks brackets and strings only. Text that is not JSON may pass here: JSON.parse refuses it
+ * afterwards.
+ */
 function refuseAmbiguity(text: string): void {
   /** One entry per open container: the member names so far, or undefined in an array. */
   const open: (Set<string> | undefined)[] = [];

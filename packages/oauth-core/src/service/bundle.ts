@@ -55,7 +55,7 @@ export function bundle({
   return {
     input,
     platform: "node",
-    // The AWS SDK as ES modules: a tenth of the file less, because what is not used falls away. It
+    // The AWS SDK as ES modules: the file is a tenth smaller, because unused code is dropped. It
     // and node:sqlite are in the file too, as functions that run when a configuration chooses them.
     resolve: { mainFields: ["module", "main"] },
     external: [...external],
@@ -76,7 +76,7 @@ function versionCheck(name: string, [major, minor]: readonly [number, number]): 
 }`;
 }
 
-// Lists the newer ones with their prefix only: a bare "sqlite" is a package.
+// `builtinModules` lists newer built-ins with their prefix only: a bare "sqlite" is a package.
 const BUILTINS = new Set(builtinModules.flatMap((name) => [name, `node:${name.replace(/^node:/, "")}`]));
 const MARK = "\0builtin:";
 

@@ -22,7 +22,7 @@ describe("an entry of the list", () => {
     "https://xn--bcher-kva.example",
     "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
     "tauri://localhost",
-  ])("%s is one", (entry) => {
+  ])("%s is accepted", (entry) => {
     expect(checkAllowedOrigin(entry)).toBeUndefined();
   });
 
@@ -53,7 +53,7 @@ describe("an entry of the list", () => {
     "wss://app.example.com",
     "file://app.example.com",
     "file://",
-  ])("%j is none", (entry) => {
+  ])("%j is refused", (entry) => {
     expect(checkAllowedOrigin(entry)).toMatch(/^must be an origin/);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * Clients that are web pages of another origin: which of them may call a route and read its answers
- * (the CORS protocol of the Fetch standard). They bring a bearer token; credentials are never
- * allowed, so that no page acts with the user's cookies. http-layer.ts puts the headers on every
- * answer of such a route, whatever its outcome; a preflight needs no token.
+ * Clients that are web pages of another origin: which of them may call a route and read its
+ * responses (the CORS protocol of the Fetch standard). They send a bearer token; credentials are
+ * never allowed, so that no page acts with the user's cookies. http-layer.ts sets the headers on
+ * every response of such a route, whatever its outcome; a preflight needs no token.
  */
 import type { Context } from "hono";
 import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";
@@ -14,14 +14,14 @@ export interface Cors {
   /** @param origin the Origin header as received */
   allows(origin: string): boolean;
   /**
-   * Of every answer.
+   * The headers of every response.
    *
-   * @param origin the Origin header as received; a page of another origin has one
+   * @param origin the Origin header as received; a page of another origin sends one
    */
   headersFor(origin: string | undefined): Readonly<Record<string, string>>;
 }
 
-/** Every answer differs by Origin, be it that one of them is a refusal. */
+/** Every response varies by Origin, including refusals. */
 const VARY = { vary: "Origin" } as const;
 const EXPOSED = "WWW-Authenticate, Mcp-Session-Id, Retry-After";
 
@@ -43,10 +43,10 @@ export function createCors(allowed: readonly string[]): Cors {
   };
 }
 
-/** What MCP clients send: a method that a path does not serve is a 405 that the page can read. */
+/** The methods MCP clients send: a page can read the 405 of a method that a path does not serve. */
 const PREFLIGHT = emptyAnswer({
   "access-control-allow-methods": "GET, POST, DELETE",
-  // `*` does not stand for Authorization.
+  // `*` does not cover Authorization.
   "access-control-allow-headers": "authorization, *",
   "access-control-max-age": "600",
 });

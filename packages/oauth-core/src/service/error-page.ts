@@ -1,6 +1,5 @@
 /**
- * The page a browser sees where no redirect is allowed: what happened, what to do, and the way
- * back.
+ * The page a browser sees when no redirect is allowed: what happened, what to do, and the way back.
  */
 import { type Answer, errorHeaders, pageAnswer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
@@ -24,7 +23,7 @@ const TITLES: Record<number, string> = {
   503: "Not available right now",
 };
 
-/** What happened is not always a failure. */
+/** Titles by reason: what happened is not always a failure. */
 const TITLES_BY_REASON: Record<string, string> = {
   state_replayed: "This sign-in was already finished",
   request_uri_used: "This link was already used",
@@ -34,8 +33,8 @@ const TITLES_BY_REASON: Record<string, string> = {
 const START_AGAIN = "Close this page and start again from the application that sent you here.";
 
 /**
- * A vendor leads here by itself after an install that began in its marketplace: no application sent
- * the user.
+ * Some vendors send the user here after an install that began in their marketplace: no application
+ * sent the user.
  */
 const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
@@ -43,7 +42,9 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
 
 const NOTHING_LOST = html`<p>Nothing was lost. Wait a moment, then reload this page.</p>`;
 
-/** @param wayBack so that no dead end is without one; absent: the page says where to start again */
+/**
+ * @param wayBack finds the link back to the application; absent: the page says where to start again
+ */
 export function errorPageWith(
   wayBack: WayBack = async () => undefined,
 ): (error: OAuthError, trace: Trace) => Promise<Answer> {

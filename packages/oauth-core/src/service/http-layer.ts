@@ -1,7 +1,7 @@
 /**
  * Where HTTP meets the flows: each route parses, calls one flow, and this file turns the outcome
- * into a response, a log line and a count. Written once, for the broker and for scaffolded servers;
- * nothing generic wraps a hot request.
+ * into a response, a log line and a metric. Shared by the broker and scaffolded servers; nothing
+ * generic wraps a hot request.
  */
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
@@ -9,22 +9,20 @@ import { type Answer, errorAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 
-/**
- * What one request turned out to be about, filled in as it becomes known; logged and counted here.
- */
+/** What is known about a request, filled in while it is handled; logged and counted here. */
 export interface Trace {
   flowId?: string;
   clientId?: string;
   vendor?: string;
   credentialsId?: string;
-  /** Names a bug of ours in the answer and in the log. */
+  /** Names an unexpected error of ours in the response and in the log. */
   referenceId?: string;
   /**
-   * An error that left as a redirect: reported to the client, and logged like one that left as
-   * JSON.
+   * An error that was returned as a redirect: reported to the client, and logged like one returned
+   * as JSON.
    */
   failure?: OAuthError;
-  /** What went wrong on the side, though the request did not fail. */
+  /** A secondary failure, although the request itself succeeded. */
   warning?: string;
   /** Why a browser saw the 400 page, in one word: `state_replayed`, `browser_mismatch`, … */
   reason?: string;
@@ -39,15 +37,15 @@ export interface Route {
   readonly surface: "api" | "browser";
   /** Probes and scrapes are counted but not logged. */
   readonly quiet?: boolean;
-  /** @returns a Response only where a library made it, whole */
+  /** @returns a Response only where a library made the whole of it */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
   /**
-   * Looks at a request by a method that the path does not serve.
+   * Handles a request with a method that the path does not serve.
    *
-   * @returns its answer in place of the 405, if any
+   * @returns the response to use in place of the 405, if any
    */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
-  /** Set by `withCors`: pages of other origins may read every answer. Absent: none. */
+  /** Set by `withCors`: pages of other origins may read every response. Absent: none may. */
   readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
 }
 
@@ -66,11 +64,11 @@ export interface RequestMetrics {
 export interface HttpLayer {
   readonly log: Log;
   readonly metrics?: RequestMetrics;
-  /** What a browser sees where no redirect is allowed. */
+  /** The page a browser sees when no redirect is allowed. */
   readonly errorPage: (error: OAuthError, trace: Trace) => Promise<Answer>;
-  /** Below these only browsers are sent, whatever they say they accept. */
+  /** Below these paths only browsers are expected, whatever the Accept header says. */
   readonly browserPaths?: RegExp;
-  /** https deployments tell browsers to stay there. */
+  /** https deployments send HSTS. */
   readonly isHttps: boolean;
 }
 
@@ -122,8 +120,8 @@ function withHeaders(response: Response, added: Readonly<Record<string, string>>
 }
 
 /**
- * One line and one count per request, whether a failure left as JSON, as a page or as a redirect
- * (bar OB-1).
+ * One log line and one count per request, whether a failure was returned as JSON, as a page or as a
+ * redirect (bar OB-1).
  */
 function report(
   method: string,
@@ -150,8 +148,8 @@ function report(
 }
 
 /**
- * Our bug, store or keys are the operator's to repair; a vendor's outage and a refusal are counted
- * and logged like any other request.
+ * The operator has to repair a bug, the store or the keys; a vendor's outage and a refusal are
+ * counted and logged like any other request.
  */
 function isOurs({ code, extras }: OAuthError): boolean {
   const isBug = code === "server_error" && extras.vendorError === undefined;
@@ -193,8 +191,8 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, layer:
 }
 
 /**
- * `/v1/custom/:context/callback` → `callback`, `/v1/vendors/:id` → `vendors`: the word an operator
- * counts by.
+ * `/v1/custom/:context/callback` → `callback`, `/v1/vendors/:id` → `vendors`: the label of the
+ * metrics.
  */
 function legOf(path: string): string {
   if (path.startsWith("/.")) return "other";

@@ -1,4 +1,4 @@
-/** What every service of ours is at its edges: routes, log lines, limits, the listener, its pages. */
+/** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
 export { type Cors, createCors, withCors } from "./cors.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
 export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";

@@ -1,6 +1,6 @@
 /**
- * JSON lines on stdout, made only of fields on one list. What is not on the list, or is no plain
- * value, is dropped: there is nothing to redact because nothing else gets in.
+ * JSON lines on stdout, made only of fields on one list. A field that is not on the list, or has no
+ * plain value, is dropped: nothing needs redaction because nothing else gets in.
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
@@ -63,7 +63,7 @@ export interface Log {
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
   /**
-   * Writes out what is buffered, now. For the line that says we listen, and before the process
+   * Writes out the buffer now. For the line that reports that we listen, and before the process
    * ends.
    */
   flush(): void;
@@ -99,7 +99,7 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
     info: (event, fields) => {
       logger.info(lineOf(event, fields));
     },
-    // What an operator wakes up for does not wait in a buffer.
+    // Warnings and errors may page an operator, so they do not wait in a buffer.
     warn: (event, fields) => {
       logger.warn(lineOf(event, fields));
       destination.flush?.();
@@ -112,7 +112,7 @@ export function createLog(destination: LogDestination = bufferedStdout()): Log {
       try {
         destination.flushSync?.();
       } catch {
-        // Not open yet, or gone: there is nowhere left to say so.
+        // Not open yet, or closed: there is no place left to report it.
       }
     },
   };
@@ -133,8 +133,8 @@ function bufferedStdout(): LogDestination {
 }
 
 /**
- * The event, then the members of `fields` that are on the list and of the listed type; strings cut
- * and made plain.
+ * The event, then the members of `fields` that are on the list and have the listed type; strings
+ * are truncated and sanitised.
  */
 //= bar#OB-2
 //= bar#TS-17
@@ -154,7 +154,7 @@ function lineOf(event: string, fields: LogFields | undefined): Record<string, st
 }
 
 /**
- * Anything but printable ASCII, and the characters that begin a query, a fragment, or end user
+ * Anything but printable ASCII, and the characters that begin a query or a fragment, or end user
  * information.
  */
 const NEEDS_A_LOOK = /[^\x20-\x7e]|[?#@]/;
@@ -176,12 +176,12 @@ function plainText(text: string): string {
 }
 
 const IDENTIFIER = /^[A-Za-z0-9_.$-]{1,64}$/;
-/** Errors of ours, whose `detail` is written by us for the operator's log. */
+/** Our own errors, whose `detail` is written for the operator's log. */
 const OUR_ERRORS: ReadonlySet<string> = new Set(["OAuthError", "TokenStoreError", "EgressError"]);
 
 /**
  * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its
- * causes, and the file and line it came from. Never a message: those of others quote URLs, bodies
+ * causes, and the file and line it came from. Never a message: foreign messages quote URLs, bodies
  * and tokens.
  */
 export function errorFields(error: unknown): LogFields {
@@ -226,8 +226,8 @@ function stackTop(error: Error): string | undefined {
 }
 
 /**
- * What follows name and message in a stack. A line of the message that looks like a frame is none,
- * so both must be found first.
+ * What follows name and message in a stack. A line of the message can look like a frame, so both
+ * must be found first.
  */
 function framesOf({ stack, message }: Error): string {
   if (typeof stack !== "string" || typeof message !== "string") return "";

@@ -1,6 +1,6 @@
 /**
- * The one look of our pages, at the broker and at scaffolded servers: no script, one inline style
- * sheet allowed by its hash, nothing loaded.
+ * The common layout of our pages, at the broker and at scaffolded servers: no script, one inline
+ * style sheet allowed by its hash, nothing loaded.
  */
 import { createHash } from "node:crypto";
 import { html as honoHtml, raw } from "hono/html";
@@ -39,19 +39,19 @@ export const STYLE_HASH: string = `'sha256-${createHash("sha256").update(STYLE).
 
 const STYLE_ELEMENT = raw(`<style>${STYLE}</style>`);
 
-/** HTML whose values are escaped. Only `html` makes it, so that no text can pass for it. */
+/** HTML whose values are escaped. Only `html` creates it, so that no plain text is taken for it. */
 export interface Markup {
   readonly isEscaped: true;
   toString(): string;
 }
 
 /**
- * What may stand in a template, in element content and in quoted attributes. Text is escaped;
- * `undefined` is nothing.
+ * What a template may contain, in element content and in quoted attributes. Text is escaped;
+ * `undefined` renders nothing.
  */
 export type MarkupValue = Markup | string | number | undefined | readonly MarkupValue[];
 
-/** hono's `html`, for values that are there at once: of a promise it would make one. */
+/** hono's `html` for values that are available at once: for a promise it would return one. */
 export const html = honoHtml as unknown as (strings: TemplateStringsArray, ...values: readonly MarkupValue[]) => Markup;
 
 /** @param title plain text */

@@ -1,6 +1,6 @@
 /**
- * How often one caller, a client or an address, may do something within a minute, counted in this
- * process. The minute of a caller begins with the first count.
+ * Limits how often one caller, a client or an address, may do something within a minute, counted in
+ * this process. A caller's minute begins with its first count.
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
@@ -8,17 +8,17 @@ import { createExpiringMap } from "../mechanics/expiring-map.ts";
 
 /** Counts of callers within a minute, and the limit on them. */
 export interface RateLimit {
-  /** How many more of them this minute holds. */
+  /** How many more this minute allows. */
   left(caller: string): number;
-  /** @throws OAuthError slow_down with Retry-After where none is left */
+  /** @throws OAuthError slow_down with Retry-After when none is left */
   requireLeft(caller: string): void;
   add(caller: string): void;
-  /** What `add` counted did not happen. */
+  /** Undoes an `add` whose action did not happen. */
   takeBack(caller: string): void;
   /**
    * Counts one.
    *
-   * @throws OAuthError slow_down with Retry-After where none is left, and counts none
+   * @throws OAuthError slow_down with Retry-After when none is left; nothing is counted then
    */
   take(caller: string): void;
 }
@@ -29,7 +29,7 @@ interface Minute {
 }
 
 const MINUTE_SECONDS = 60;
-/** A caller that is forgotten begins a new minute. */
+/** A caller that was evicted begins a new minute. */
 const MOST_CALLERS = 50_000;
 
 /** @param perMinute 0 switches the limit off */

@@ -1,13 +1,12 @@
 /**
- * A process of ours from its start to its end: heard signals, a stop that waits for what is in
- * flight, no life after a bug.
+ * The life of a process: signals, a stop that waits for requests in flight, and an exit after an
+ * uncaught error.
  */
 import { errorFields, type Log } from "./log.ts";
 
 /**
- * @param start listens, or throws: then nothing is left running and the error is the caller's
- * @returns once it listens; the process ends by itself with 0 after a signal, with 1 after an
- *   uncaught error
+ * @param start listens, or throws: then nothing is left running and the error goes to the caller
+ * @returns once it listens; the process exits with 0 after a signal, with 1 after an uncaught error
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,
@@ -23,11 +22,11 @@ export async function runService<Running extends { stop(): Promise<void> }>(
       process.exit(exitCode);
     });
   };
-  // Before the start, so that a signal that comes with our first line is heard too.
+  // Before the start, so that a signal that arrives with our first log line is handled too.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
   const running = await start();
   started.resolve(running);
-  // Nothing runs on after an uncaught error: what is in flight is finished, then the process ends.
+  // The process does not go on after an uncaught error: requests in flight finish, then it exits.
   process.on("uncaughtException", (error) => {
     log.error("uncaught", errorFields(error));
     stop(1);
@@ -35,7 +34,11 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   return running;
 }
 
-/** Why it could not start, and what to do next where we know. @param name `The broker` */
+/**
+ * Why it could not start, and what to do next where that is known.
+ *
+ * @param name `The broker`
+ */
 export function explainStartFailure(error: unknown, name: string): string {
   if (!(error instanceof Error)) return `${name} could not start.`;
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };

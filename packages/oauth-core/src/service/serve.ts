@@ -1,6 +1,6 @@
 /**
- * Listens, and stops well: readiness fails at once, connections end after a grace, requests in
- * flight are finished, the process exits 0. Limits of the Node layer are set here (bar HT-5).
+ * Listens, and stops gracefully: readiness fails at once, connections end after a grace period,
+ * requests in flight finish, the process exits 0. Limits of the Node layer are set here (bar HT-5).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,7 +13,7 @@ import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 /** A server that accepts connections. */
 export interface Listening {
   readonly port: number;
-  /** Waits for what is in flight, at most `DRAIN_MS`. */
+  /** Waits for requests in flight, at most `DRAIN_MS`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface ListenOptions {
 }
 
 /**
- * @param stalledWriteMs how long an answer may wait for a reader that takes nothing of it
+ * @param stalledWriteMs how long a response may wait for a client that reads nothing of it
  * @throws Error with `code` EADDRINUSE, EACCES, …
  */
 export async function listen(
@@ -70,15 +70,15 @@ export async function listen(
   return { port: address.port, stop: (graceMs) => stop(server, graceMs) };
 }
 
-/** A request that never became one for the app: a Host or path that no URL can be made of. */
+/** A request that never reached the app: its Host or path does not make a URL. */
 function refuseMalformed(error: unknown): Response {
-  // Anything else is a bug of ours and must not pass for the caller's.
+  // Anything else is a bug of ours and must not be reported as the caller's.
   if (!(error instanceof RequestError)) throw error;
   const body = { error: "invalid_request", error_description: "The request is malformed" };
   return Response.json(body, { status: 400, headers: { "cache-control": "no-store" } });
 }
 
-/** Below HTTP: what the parser refused gets its status and nothing to cache. */
+/** Below HTTP: a request the parser refused gets its status, uncacheable. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -94,8 +94,8 @@ const STATUS_BY_PARSER_ERROR: Readonly<Record<string, string>> = {
 };
 
 /**
- * A body that is not read: an endless one would hold its connection until the request times out
- * (bar HT-1).
+ * The body of a GET is never read: an endless one would hold its connection until the request times
+ * out (bar HT-1).
  */
 function isGetWithBody({ method, headers }: IncomingMessage): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
@@ -111,7 +111,7 @@ function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void
 }
 
 async function stop(server: Server, graceMs: number): Promise<void> {
-  // Those in front of us see /readyz fail during the grace and send new requests elsewhere.
+  // Load balancers see /readyz fail during the grace period and send new requests elsewhere.
   await sleep(graceMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();

@@ -8,14 +8,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Listening, listen, type ListenOptions } from "./serve.ts";
 
 const MIB = 1024 * 1024;
-/** Beyond what the system itself takes for a reader that does not read. */
+/** More than the system itself buffers for a client that does not read. */
 const LARGE = 16 * MIB;
 const STALLED_MS = 1_000;
 
 let server: Listening;
 /** How many requests were begun. */
 let begun: number;
-/** The server's side of each connection that asked for something large: one that does not read learns nothing of its end. */
+/**
+ * The server's side of each connection that requested something large: a client that does not read
+ * does not see its end.
+ */
 let asking: Socket[];
 const sockets: Socket[] = [];
 
@@ -71,7 +74,7 @@ const untilOver = async (socket: Socket): Promise<number> => {
 const bufferedMiB = async (): Promise<number> => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
-  // What a closed connection held is let go of in a later turn.
+  // The buffers of a closed connection are released in a later turn.
   for (let turn = 0; turn < 5; turn += 1) {
     collect();
     await sleep(20);

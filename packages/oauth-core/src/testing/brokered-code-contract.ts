@@ -1,24 +1,33 @@
 /**
- * What every flow of the engine must do, whatever the app's policy: run by the broker and by a deployed server against their own
- * routes. The vendor's issuer is VENDOR_ISSUER, and every code of its is good.
+ * What every flow of the engine must do, whatever the app's policy: run by the broker and by a
+ * deployed server against their own routes. The vendor's issuer is VENDOR_ISSUER, and it accepts
+ * every code.
  */
 import { describe, expect, it } from "vitest";
 
 export const VENDOR_ISSUER = "https://vendor.example";
 
 export interface BrokeredCodeFixture {
-  /** A user leaves for the vendor. @param vendor where the browser was sent; `cookie` is what it holds since */
+  /**
+   * A user starts a flow.
+   *
+   * @param vendor where the browser was sent; `cookie` is the cookie it then holds
+   */
   start(): Promise<{ readonly vendor: URL; readonly cookie: string }>;
-  /** The vendor's answer comes to the callback. */
+  /** The vendor's redirect reaches the callback. */
   callback(parameters: Readonly<Record<string, string>>, cookie?: string): Promise<CallbackAnswer>;
-  /** The client brings its code. @param changes of the right request */
+  /**
+   * The client redeems its code.
+   *
+   * @param changes to the valid request
+   */
   redeem(code: string, changes?: Readonly<Record<string, string>>): Promise<RedeemAnswer>;
-  /** Another client of the app's brings it. */
+  /** Another client of the app redeems it. */
   redeemAsOther(code: string): Promise<RedeemAnswer>;
-  /** Token requests that the vendor has seen. */
+  /** Token requests the vendor has received. */
   vendorCalls(): number;
   advance(seconds: number): void;
-  /** Of the app's policy. */
+  /** Properties of the app's policy. */
   readonly burnsOnWrongVerifier: boolean;
   close(): Promise<void>;
 }

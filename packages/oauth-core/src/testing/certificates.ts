@@ -1,6 +1,7 @@
 /**
- * A certificate authority for tests, made in memory, so that TLS faults can be staged without key files in the repository.
- * Just enough DER (X.690) for X.509 v3 (rfc5280) with P-256 keys; never for use outside tests.
+ * A certificate authority for tests, made in memory, so that TLS faults can be produced without key
+ * files in the repository. Just enough DER (X.690) for X.509 v3 (rfc5280) with P-256 keys; never
+ * for use outside tests.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";

@@ -1,6 +1,7 @@
 /**
- * URLs no outbound call may follow when neither loopback nor private networks are allowed. Every place that takes a URL
- * from outside is run over all of them. Names are under `.example` and must be resolved from `resolvesTo`, never for real.
+ * URLs that no outbound call may reach when neither loopback nor private networks are allowed.
+ * Every input that takes a URL from outside is tested with all of them. Names are under `.example`
+ * and must be resolved from `resolvesTo`, never for real.
  */
 export interface EgressCorpusEntry {
   readonly label: string;
@@ -8,8 +9,8 @@ export interface EgressCorpusEntry {
   /**
    * The defence this entry is about.
    * - `syntax`: scheme, port, user name, fragment, spelling
-   * - `address`: the host is a literal address, however written
-   * - `name`: the name itself means a host inside
+   * - `address`: the host is a literal address in any spelling
+   * - `name`: the name itself means an internal host
    * - `answer`: a public-looking name that resolves to `resolvesTo`
    */
   readonly stoppedBy: "syntax" | "address" | "name" | "answer";
@@ -39,7 +40,7 @@ const PRIVATE_V4 = words(`
   203.0.113.1 203.0.113.255 224.0.0.0 224.0.0.1 224.0.0.251 232.1.1.1 239.255.255.250 239.255.255.255 240.0.0.0 240.0.0.1
   250.1.2.3 255.255.255.254 255.255.255.255`);
 
-/** What the URL parser folds into 127.0.0.1, 169.254.169.254, 10.0.0.1 and the like. */
+/** Spellings the URL parser turns into 127.0.0.1, 169.254.169.254, 10.0.0.1 and the like. */
 const DISGUISED_V4 = `
   2130706433 2130706434 017700000001 0x7f000001 0x7F000001 0X7f000001 0x7f.1 0x7f.0.0.1 0x7f.0x0.0x0.0x1 0177.1 0177.0.0.1
   0177.0.0.01 00000177.0.0.1 0177.0x0.0.1 127.1 127.0.1 127.000.000.001 127.0.0.0x1 127.0.0.01 127.65530 0 0.0 0x0 00 0.0.0
@@ -48,7 +49,10 @@ const DISGUISED_V4 = `
   2886729729 0xac100001 4294967295 0xffffffff 255.255.65535 １２７.０.０.１ ①②⑦.⓪.⓪.① 127。0。0。1 127．0．0．1
   127｡0｡0｡1 １６９.２５４.１６９.２５４ %31%32%37.0.0.1 127%2e0%2e0%2e1 1%327.0.0.1 127.0.0.1. 10.0.0.1. 169.254.169.254. 0x7f.1.`;
 
-/** Loopback, link-local, unique-local, multicast, documentation, and every form that hides an IPv4 address. */
+/**
+ * Loopback, link-local, unique-local, multicast, documentation, and every form that hides an IPv4
+ * address.
+ */
 const PRIVATE_V6 = words(`
   :: ::1 0:0:0:0:0:0:0:1 0000:0000:0000:0000:0000:0000:0000:0001 ::2 ::0.0.0.1 ::127.0.0.1 ::10.0.0.1 ::a9fe:a9fe
   ::ffff:127.0.0.1 ::ffff:7f00:1 ::FFFF:127.0.0.1 0:0:0:0:0:ffff:127.0.0.1 0:0:0:0:0:ffff:7f00:1 ::ffff:0.0.0.0 ::ffff:10.0.0.1
@@ -118,7 +122,10 @@ const SPELLINGS = [
   "",
 ];
 
-/** A name of the attacker, and what its servers say. Mixed answers try to slip one address past a check of the first. */
+/**
+ * A name of the attacker, and the answers of its DNS servers. Mixed answers try to pass one address
+ * behind a check of the first.
+ */
 const ANSWERS: readonly (readonly string[])[] = [
   ...words(`127.0.0.1 127.0.0.53 0.0.0.0 10.0.0.1 10.96.0.1 100.64.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255
     192.0.0.192 192.168.0.1 198.18.0.1 224.0.0.1 255.255.255.255 ::1 :: ::ffff:127.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1

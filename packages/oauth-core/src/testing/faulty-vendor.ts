@@ -1,6 +1,6 @@
 /**
- * A vendor on loopback that is a sound OpenID provider until a test replaces one of its answers, and that keeps
- * everything it receives: a test asserts on the outcome and on what the vendor got to see.
+ * A vendor on loopback that is a valid OpenID provider until a test replaces one of its responses.
+ * It records every request, so that a test can check the outcome and what the vendor received.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -19,7 +19,7 @@ export interface Received {
   readonly form: URLSearchParams;
 }
 
-/** A string is sent as it is, an object as JSON; a function writes the answer itself. */
+/** A string is sent as it is, an object as JSON; a function writes the response itself. */
 export type Answer =
   | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | object }
   | ((response: ServerResponse, request: Received) => void | Promise<void>);
@@ -31,18 +31,21 @@ export interface FaultyVendor {
   readonly entry: Vendor;
   readonly credentials: VendorCredentials;
   readonly received: readonly Received[];
-  /** Paths asked so far, in order. */
+  /** Paths requested so far, in order. */
   readonly asked: () => string[];
-  /** By path; replaces what stands there. */
+  /** By path; replaces the default response. */
   readonly answers: Map<string, Answer>;
   /** The keys at `/jwks`; the first signs. */
   readonly keys: IdTokenKey[];
-  /** The token answer with an ID token of these claims and header members instead of sound ones; undefined removes one. */
+  /**
+   * The token response with an ID token of these claims and header members instead of the valid
+   * ones; undefined removes one.
+   */
   readonly grant: (
     changes?: { claims?: Record<string, unknown>; header?: Record<string, unknown>; key?: IdTokenKey },
     members?: object,
   ) => Promise<void>;
-  /** Metadata with these members instead; undefined removes one. */
+  /** Metadata with these members replaced; undefined removes one. */
   readonly describe: (changes: Record<string, unknown>) => void;
   readonly close: () => Promise<void>;
 }
@@ -57,7 +60,7 @@ export const CLIENT_SECRET = "our-secret-at-the-vendor";
 export const SUBJECT = "user-1";
 export const NONCE = "nonce-of-this-flow";
 
-/** @param now what the vendor's clock says; ID tokens are issued then and live an hour */
+/** @param now the vendor's clock; ID tokens are issued at that time and live an hour */
 export async function startFaultyVendor(now: () => number): Promise<FaultyVendor> {
   const received: Received[] = [];
   const answers = new Map<string, Answer>();

@@ -1,4 +1,4 @@
-/** ID tokens as vendors sign them, sound or broken in one place. */
+/** ID tokens as vendors sign them, valid or broken in one place. */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { CompactSign, type CompactJWSHeaderParameters, type JWK } from "jose";
 
@@ -20,7 +20,7 @@ function pair(alg: string, modulusLength: number): { privateKey: KeyObject; publ
   return generateKeyPairSync("rsa", { modulusLength });
 }
 
-/** @param header members that replace the sound ones; undefined removes one */
+/** @param header members that replace the valid ones; undefined removes one */
 export async function signIdToken(
   claims: Readonly<Record<string, unknown>>,
   { alg, kid, privateKey }: IdTokenKey,
@@ -29,7 +29,7 @@ export async function signIdToken(
   return signText(JSON.stringify(claims), { alg, kid, typ: "JWT", ...header }, privateKey);
 }
 
-/** The payload as it stands, so that it can be JSON of two readings. */
+/** Signs the payload as it stands, so that it can be ambiguous JSON. */
 export async function signText(
   payload: string,
   header: Readonly<Record<string, unknown>>,
@@ -41,7 +41,7 @@ export async function signText(
     .sign(key);
 }
 
-/** No signature, whatever the header says. */
+/** Without a signature, whatever the header says. */
 export function unsigned(claims: object, header: object): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${encode(header)}.${encode(claims)}.`;

@@ -1,6 +1,6 @@
 /**
- * What every KeyWrapper must do, run by each adapter's own test: data keys come back whole, and only to who names the
- * same context under the same root.
+ * What every KeyWrapper must do, run by each adapter's own test: data keys are unwrapped unchanged,
+ * and only under the same context and the same root.
  */
 import { describe, expect, it } from "vitest";
 import type { KeyWrapper } from "../ports.ts";
@@ -9,7 +9,8 @@ const CONTEXT = { purpose: "keyset", environment: "test" };
 
 /**
  * @param name of the adapter, for the test titles
- * @param factory makes two wrappers with different roots; `reopen` is the first one as another process would open it
+ * @param factory makes two wrappers with different roots; `reopen` is the first one as another
+ *   process would open it
  */
 export function describeKeyWrapper(
   name: string,

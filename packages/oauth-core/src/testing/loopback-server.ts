@@ -1,5 +1,6 @@
 /**
- * A TCP server on 127.0.0.1 that says exactly the bytes a test wants, so that broken and hostile HTTP can be staged.
+ * A TCP server on 127.0.0.1 that sends exactly the bytes a test wants, so that broken and hostile
+ * HTTP can be produced.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -14,7 +15,8 @@ export interface LoopbackServer {
 }
 
 /**
- * @param answer called with each connection once a whole request head arrived, and again for each further request on it
+ * @param answer called with each connection once a whole request head arrived, and again for each
+ *   further request on it
  * @param server another kind of server to listen with, such as a TLS one
  */
 export async function startLoopbackServer(

@@ -1,7 +1,6 @@
 /**
- * A README's example, run as it stands in the package's own folder, where its name and those of its
- * dependencies are found. The page says beside `console.log` what is printed: `console.log(value);
- * // 2`.
+ * Runs the example of a README as it stands, in the package's own folder, where its name and its
+ * dependencies resolve. The page shows the output beside `console.log`: `console.log(value); // 2`.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,11 +9,15 @@ import { promisify } from "node:util";
 
 export interface RanExample {
   readonly printed: string;
-  /** What the page says is printed, as `printed` has it. */
+  /** The output that the page shows, in the format of `printed`. */
   readonly promised: string;
 }
 
-/** The first block of a language on the page of a package. @throws Error where there is none */
+/**
+ * The first code block of a language in the README of a package.
+ *
+ * @throws Error when the README has no such block
+ */
 export function readmeBlock(folder: string, language: string): string {
   const page = readFileSync(join(folder, "README.md"), "utf8");
   const [, block] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];

@@ -1,4 +1,7 @@
-/** The part of the RecordStore contract about the conditional write. Called by record-store-contract.ts. */
+/**
+ * The part of the RecordStore contract about the conditional write. Called by
+ * record-store-contract.ts.
+ */
 import { describe, expect, it } from "vitest";
 import type { Advanced, JsonObject } from "../ports.ts";
 import { FROM, KEY, NOW, RECORD } from "./record-store-fixture.ts";

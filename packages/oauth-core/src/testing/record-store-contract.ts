@@ -1,6 +1,6 @@
 /**
- * What every RecordStore must do, run by each adapter's own test. Flows, codes, leases and key sets rest on it: if this
- * suite is green on an adapter, a code cannot be spent twice there.
+ * What every RecordStore must do, run by each adapter's own test. Flows, codes, leases and key sets
+ * depend on it: an adapter that passes cannot let a code be spent twice.
  */
 import { describe, expect, it } from "vitest";
 import type { Clock, RecordStore } from "../ports.ts";
@@ -10,7 +10,9 @@ import { FROM, KEY, NOW, RECORD } from "./record-store-fixture.ts";
 import type { WithStore } from "./record-store-fixture.ts";
 import { describeConcurrency, describeExpiry } from "./record-store-races.ts";
 
-/** @param factory makes an empty store on the given clock; `dispose` closes it and removes what it left */
+/**
+ * @param factory makes an empty store on the given clock; `dispose` closes it and removes its data
+ */
 export function describeRecordStore(
   name: string,
   factory: (clock: Clock) => Promise<{ store: RecordStore; dispose(): Promise<void> }>,

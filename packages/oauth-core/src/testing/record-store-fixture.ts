@@ -1,4 +1,7 @@
-/** What the parts of the RecordStore contract share: one record, and a store that lives for one test. */
+/**
+ * What the parts of the RecordStore contract share: one record, and a store that lives for one
+ * test.
+ */
 import type { NewRecord, RecordStore } from "../ports.ts";
 import type { fixedClock } from "./fixed-clock.ts";
 

@@ -1,4 +1,7 @@
-/** The parts of the RecordStore contract about time and about many callers at once. Called by record-store-contract.ts. */
+/**
+ * The parts of the RecordStore contract about time and about many callers at once. Called by
+ * record-store-contract.ts.
+ */
 import { describe, expect, it } from "vitest";
 import { FROM, KEY, NOW, RECORD } from "./record-store-fixture.ts";
 import type { WithStore } from "./record-store-fixture.ts";

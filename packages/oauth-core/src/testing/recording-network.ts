@@ -1,6 +1,6 @@
 /**
- * A network for egress tests that resolves names from a table and never opens a socket: it notes each address that would have
- * been connected to, as Node would pick it from the connection's own look-up, and refuses.
+ * A network for egress tests that resolves names from a table and never opens a socket: it records
+ * each address Node would have connected to, taken from the connection's own look-up, and refuses.
  */
 import { isIP } from "node:net";
 import type { EgressDeps } from "../egress/index.ts";

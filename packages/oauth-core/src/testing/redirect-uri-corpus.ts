@@ -1,7 +1,8 @@
 /**
- * Redirect URIs that nearly are the registered one (bar ST-2, AS-1), collected from the bypasses of other servers: Keycloak
- * CVE-2023-6291, 2024-1132, 2024-8883, 2026-3872 and 2026-7504, oauth2-proxy, Feathers CVE-2026-27191 and 27192.
- * Written as data against any registered URI, so that unit tests and end-to-end tests fire the same list.
+ * Redirect URIs that nearly are the registered one (bar ST-2, AS-1), collected from the bypasses of
+ * other servers: Keycloak CVE-2023-6291, 2024-1132, 2024-8883, 2026-3872 and 2026-7504,
+ * oauth2-proxy, Feathers CVE-2026-27191 and 27192. Written as data against any registered URI, so
+ * that unit tests and end-to-end tests fire the same list.
  */
 
 export interface NearMiss {
@@ -10,7 +11,7 @@ export interface NearMiss {
   readonly uri: string;
 }
 
-/** What `REDIRECT_URI_NEAR_MISSES` nearly is. */
+/** The registered URI that `REDIRECT_URI_NEAR_MISSES` imitate. */
 export const REGISTERED_REDIRECT_URI = "https://client.example.com/oauth/callback";
 
 /** The corpus for one registered http(s) URI with a path and without query and fragment. */
@@ -22,14 +23,20 @@ export function redirectUriNearMisses(registered: string): NearMiss[] {
   return Array.from(misses, ([uri, trick]) => ({ name: `${trick} ${JSON.stringify(uri)}`, uri }));
 }
 
-/** `LOOPBACK_NEAR_MISSES` are of each of these: what native clients register, whose port is free. */
+/**
+ * The registered URIs that `LOOPBACK_NEAR_MISSES` imitate: native clients register them, and their
+ * port is free.
+ */
 export const LOOPBACK_REDIRECT_URIS = [
   "http://127.0.0.1/callback",
   "http://[::1]/callback",
   "http://localhost/callback",
 ] as const;
 
-/** What is not the registered loopback URI under another port. Each asks for a port, as native clients do. */
+/**
+ * URIs that are not the registered loopback URI on another port. Each has a port, as native clients
+ * send it.
+ */
 function loopbackTricks(registered: string): Record<string, readonly string[]> {
   const { hostname: h, pathname: p } = new URL(registered);
   const at = (host: string): string => `http://${host}:49152${p}`;

@@ -1,4 +1,6 @@
-/** The part of the state corpus that is about what was signed: header members and claims (bar CB-1, CB-5). */
+/**
+ * The part of the state corpus about what was signed: header members and claims (bar CB-1, CB-5).
+ */
 import { deflateRawSync } from "node:zlib";
 import { ATTACKER, asymmetric, compact, encode, headerOf, mac, payloadOf } from "./state-forge.ts";
 import type { Json, StateTarget } from "./state-forge.ts";
@@ -8,7 +10,10 @@ export function memberForgeries(target: StateTarget): Record<string, string> {
   return { ...headers(target), ...claims(target) };
 }
 
-/** Members that would move trust into the token itself, and other readings of the same header; all signed with the right key. */
+/**
+ * Members that would make the token itself decide whom to trust, and other readings of the same
+ * header; all signed with the right key.
+ */
 function headers(target: StateTarget): Record<string, string> {
   const [header, payload] = [headerOf(target), payloadOf(target)];
   const signed = (value: Json): string => compact(value, payload, target.key);
@@ -91,7 +96,10 @@ function headers(target: StateTarget): Record<string, string> {
   };
 }
 
-/** Claims that are missing, wrong, additional or spelt otherwise; all under a good header and signature. */
+/**
+ * Claims that are missing, wrong, additional or spelt differently; all under a valid header and
+ * signature.
+ */
 function claims(target: StateTarget): Record<string, string> {
   const [header, payload] = [headerOf(target), payloadOf(target)];
   const signed = (value: Json): string => compact(header, value, target.key);

@@ -1,4 +1,4 @@
-/** The part of the state corpus that is about who signed it, and how: algorithms and keys (bar CB-1). */
+/** The part of the state corpus about who signed it, and how: algorithms and keys (bar CB-1). */
 import { createHmac } from "node:crypto";
 import { ATTACKER, asymmetric, compact, headerOf, payloadOf } from "./state-forge.ts";
 import type { StateTarget } from "./state-forge.ts";

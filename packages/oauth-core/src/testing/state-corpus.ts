@@ -1,6 +1,7 @@
 /**
- * Values of `state` that must be refused (bar CB-1, CB-3, CB-5), made for one target so that everything but the one fault is right.
- * With the target's real key they also show that a good signature excuses nothing; against a running service pass any key.
+ * Values of `state` that must be refused (bar CB-1, CB-3, CB-5), made for one target so that
+ * everything but the one fault is right. With the target's real key they also show that a valid
+ * signature excuses nothing; against a running service any key can be passed.
  */
 import { memberForgeries } from "./state-corpus-members.ts";
 import { signatureForgeries } from "./state-corpus-signature.ts";

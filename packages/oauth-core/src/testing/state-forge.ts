@@ -1,4 +1,7 @@
-/** Builds JWS values with any header, payload and key, so that one thing can be wrong at a time. Only for forging in tests. */
+/**
+ * Builds JWS values with any header, payload and key, so that one thing can be wrong at a time.
+ * Only for forging in tests.
+ */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { EpochSeconds } from "../ports.ts";
@@ -34,7 +37,7 @@ export function payloadOf({ audience, now }: StateTarget) {
   return { aud: audience, jti: "Zm9vYmFyYmF6cXV4Zm9vYg", ctx: "Y29udGV4dA", iat: now - 10, exp: now + 590 };
 }
 
-/** Keys nobody has registered anywhere. */
+/** Keys that are registered nowhere. */
 export const ATTACKER = {
   rsa: generateKeyPairSync("rsa", { modulusLength: 2048 }),
   ec: generateKeyPairSync("ec", { namedCurve: "P-256" }),

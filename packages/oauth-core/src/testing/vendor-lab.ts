@@ -1,4 +1,7 @@
-/** One faulty vendor, one vendor client behind the real egress, one clock for both, and a flow that is about to redeem. */
+/**
+ * One faulty vendor, one vendor client with the real egress, one clock for both, and a flow that is
+ * about to redeem its code.
+ */
 import { createEgress } from "../egress/index.ts";
 import {
   createVendorClient,
@@ -65,8 +68,8 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
 }
 
 /**
- * A vendor whose `/me` never answers, and whose patience with it is short: nothing else of it is asked, so that a busy machine
- * does not make another request run out of time.
+ * A vendor whose `/me` never responds, with a short timeout. No other endpoint is asked, so that a
+ * busy machine does not make another request time out.
  */
 export async function openSilentLab(): Promise<{
   readonly lab: Lab;

@@ -1,6 +1,5 @@
 /**
- * A vendor's answer before anything is believed: status, content type and body, read once and
- * strictly. The first thing that happens to every answer.
+ * The first checks of every vendor response: status, content type and body, read once and strictly.
  */
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
@@ -10,7 +9,7 @@ import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./err
 const MAX_BODY_CHARACTERS = 262_144;
 
 /**
- * @throws OAuthError temporarily_unavailable for 429, a 403 that says as much, and 5xx;
+ * @throws OAuthError temporarily_unavailable for 429, a 403 that reports a rate limit, and 5xx;
  *   vendor_response_invalid for a redirect
  */
 export function requireAnswer(response: Response, call: VendorCall, now: Clock): void {
@@ -22,15 +21,14 @@ export function requireAnswer(response: Response, call: VendorCall, now: Clock):
   }
 }
 
-/** Older than 429, and still in use. */
+/** A rate limit reported the older way, which is still in use. */
 function isOverLimit({ status, headers }: Response): boolean {
   return status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after"));
 }
 
 /**
- * The body as a JSON object. JSON under another name (`text/plain`, `text/javascript`, none) is
- * taken for what it is; `text/html` is refused unread; a form body is taken where `acceptForm` says
- * so.
+ * The body as a JSON object. JSON under another type (`text/plain`, `text/javascript`, none) is
+ * accepted; `text/html` is refused unread; a form body is accepted only with `acceptForm`.
  *
  * @throws OAuthError vendor_response_invalid
  */
@@ -44,7 +42,7 @@ export async function readObject(
     throw invalidVendorResponse(`${call.what}: answered ${type}`);
   const body = await response.text();
   if (body.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: answer too large`);
-  // `text()` drops a leading byte order mark, as the encoding standard says.
+  // `text()` drops a leading byte order mark, as the encoding standard requires.
   const text = body.trimStart();
   const isForm = type === "application/x-www-form-urlencoded" || (type === "text/plain" && !text.startsWith("{"));
   try {
@@ -61,10 +59,10 @@ function parseForm(body: string): JsonObject {
   return Object.fromEntries(parameters.names().map((name) => [name, parameters.require(name)]));
 }
 
-/** Node's own: the listener of @hono/node-server puts a lazy one in its place. */
+/** Node's own: the listener of @hono/node-server replaces it with a lazy one. */
 const NativeResponse = globalThis.Response;
 
-/** An answer that has been read, as a Response again: oauth4webapi takes nothing else. */
+/** A parsed response as a Response again: oauth4webapi takes nothing else. */
 export function jsonResponse(answer: JsonObject, status = 200): Response {
   return NativeResponse.json(answer, { status });
 }

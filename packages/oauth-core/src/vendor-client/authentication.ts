@@ -45,7 +45,7 @@ function methodsWith(clientId: string, secret: string | undefined): Record<Token
 
 /**
  * Id and secret are form-encoded, then joined. oauth4webapi's own version also escapes `-`, `_`,
- * `.` and `*`, which the encoding leaves alone; a vendor that skips the decoding would then refuse
+ * `.` and `*`, which form encoding does not; a vendor that skips the decoding would then refuse
  * nearly every client id.
  */
 //= rfc6749#2.3.1
@@ -66,8 +66,8 @@ function formEncode(text: string): string {
 }
 
 /**
- * A client secret that is a JWT signed with a key of the client's: short-lived, a new one for each
- * request, none of them kept.
+ * A client secret that is a JWT signed with a key of the client: short-lived, new for each request,
+ * and never kept.
  *
  * @returns a compact JWS: `iss` the team, `sub` the client, `aud` the vendor's, `kid` the key's id
  */
@@ -90,9 +90,9 @@ async function signClientSecret(
 }
 
 /**
- * The key of a certificate in place of a secret: private_key_jwt by oauth4webapi, and what such
- * vendors want besides. The certificate is named in the header; the assertion is for the very
- * endpoint that is asked.
+ * The key of a certificate in place of a secret: private_key_jwt by oauth4webapi, with what such
+ * vendors require in addition. The header names the certificate; the audience is the endpoint that
+ * is asked.
  */
 //= rfc7523#3
 //= rfc7515#4.1.8

@@ -1,6 +1,6 @@
 /**
- * What oauth4webapi wants to know about a vendor and about us at that vendor, made once per object
- * and kept as long as that object lives.
+ * What oauth4webapi needs to know about a vendor and about our client there, created once per
+ * object and kept as long as that object lives.
  */
 import {
   allowInsecureRequests,
@@ -22,7 +22,8 @@ import { bareHost, isLoopbackHost } from "../egress/url.ts";
 export interface VendorClientDeps {
   readonly fetch: Fetch;
   /**
-   * For metadata and key sets, which are kept: any caller may be waiting for one. Default `fetch`.
+   * For metadata and key sets, which are cached: several callers may be waiting for one load.
+   * Default `fetch`.
    */
   readonly fetchDocuments?: Fetch;
   readonly now: Clock;
@@ -38,9 +39,7 @@ export interface VendorBinding {
   readonly server: AuthorizationServer;
   /** The same with `refreshEndpoint` for its token endpoint. */
   readonly refreshServer: AuthorizationServer;
-  /**
-   * @param endpoint the one about to be asked; http is allowed only where it is permitted loopback
-   */
+  /** @param endpoint the one about to be asked; http is allowed only where loopback is permitted */
   readonly options: (endpoint: string) => PostOptions;
 }
 
@@ -80,8 +79,8 @@ export function createBindings(deps: VendorClientDeps): Bindings {
 
 function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClientDeps): VendorBinding {
   const server: AuthorizationServer = {
-    // The library wants a name; where the vendor has none it is compared with nothing, because no
-    // ID token is passed on.
+    // The library requires an issuer; where the vendor has none it is compared with nothing,
+    // because no ID token is passed on.
     issuer: vendor.issuer ?? new URL(vendor.tokenEndpoint).origin,
     token_endpoint: vendor.tokenEndpoint,
     id_token_signing_alg_values_supported: [...vendor.idTokenAlgs],
@@ -102,7 +101,7 @@ function isLoopbackHttp(endpoint: string): boolean {
   return endpoint.startsWith("http:") && isLoopbackHost(bareHost(new URL(endpoint)));
 }
 
-/** What the library writes the standard's way, written the vendor's way. */
+/** Rewrites the library's standard request in the vendor's dialect. */
 function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
   const isRenamed = Object.keys(vendor.parameterNames).length > 0;
   const named = (init: TokenRequest): TokenRequest =>

@@ -1,5 +1,5 @@
 /**
- * oauth4webapi reads the system's clock; its `clockSkew` moves that reading. This makes it read
+ * oauth4webapi reads the system clock; its `clockSkew` shifts that reading. This makes it read
  * ours, so that one clock decides everywhere and tests can hold it still.
  */
 import type { Clock } from "../ports.ts";

@@ -10,12 +10,12 @@ let egress: Egress;
 let client: VendorClient;
 let deadlines: AbortController[];
 
-/** The deadline of the operation that began last has come. */
+/** Ends the operation that began last. */
 const end = (): void => deadlines.at(-1)?.abort();
 const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
 const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 
-/** The vendor hangs at this path, and the deadline comes as soon as it is asked there. */
+/** The vendor hangs at this path, and the deadline fires as soon as the path is requested. */
 const hangAt = (path: string): void => {
   lab.vendor.answers.set(path, end);
 };

@@ -1,10 +1,10 @@
 /**
- * One deadline for all requests of one operation at a vendor: the token request and whatever its
- * answer makes necessary. Each request has egress's own limit besides.
+ * One deadline for all requests of one operation at a vendor: the token request and the requests
+ * its response makes necessary. Each request also has egress's own limit.
  */
 import { OAuthError } from "../protocol/errors.ts";
 
-/** No operation at a vendor takes longer: a lease on one lasts longer than this. */
+/** No operation at a vendor takes longer; a lease on one must last longer than this. */
 export const VENDOR_OPERATION_SECONDS = 20;
 
 /** @returns a signal that fires when the operation has to end */
@@ -13,15 +13,14 @@ export type Deadline = () => AbortSignal;
 const SHARED_MILLISECONDS = 1_000;
 
 /**
- * Operations that begin within the same second share a signal, because a signal of its own costs
- * each of them more than the rest of the bookkeeping. An operation so has between 19 and 20
- * seconds.
+ * Operations that begin within the same second share a signal, because a signal for each costs more
+ * than the rest of the bookkeeping. An operation therefore has between 19 and 20 seconds.
  */
 export function createDeadline(): Deadline {
   let signal: AbortSignal | undefined;
   let madeAt = 0;
   return () => {
-    // Monotonic: what the wall clock does is of no interest.
+    // Monotonic: changes of the wall clock have no effect.
     const at = performance.now();
     if (signal === undefined || at - madeAt >= SHARED_MILLISECONDS) {
       signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
@@ -32,7 +31,7 @@ export function createDeadline(): Deadline {
 }
 
 /**
- * Waits for what others may be waiting for too: the wait ends, not the work.
+ * Waits for work that other callers may share: the wait ends, the work goes on.
  *
  * @throws OAuthError temporarily_unavailable when the signal fires first
  */

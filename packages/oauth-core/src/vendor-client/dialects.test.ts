@@ -1,4 +1,7 @@
-/** What entries say of their vendors as data, each seen on the wire or in what is made of an answer. */
+/**
+ * The fields by which entries describe their vendors, each checked on the wire or in the parsed
+ * response.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID } from "../testing/faulty-vendor.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
@@ -134,7 +137,7 @@ describe("bar#VR-7 a token answer", () => {
     ["a date without a zone", "date", "2023-11-14T23:13:20", undefined],
     ["a number for a date", "date", NOW, undefined],
     ["nothing", "seconds", undefined, undefined],
-  ])("may tell its lifetime as a point in time: %s", async (_title, unit, expiresAt, expected) => {
+  ])("may give its lifetime as a point in time: %s", async (_title, unit, expiresAt, expected) => {
     const answer = await read({ access_token: "t", expiresAt }, { tokenExpiry: { member: "expiresAt", unit } });
     expect(answer.expiresInSeconds).toBe(expected);
   });

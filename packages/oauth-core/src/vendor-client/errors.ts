@@ -1,7 +1,7 @@
 /**
- * What a vendor, the network and oauth4webapi can answer with, as one OAuthError: translated here
- * and nowhere else. Nothing of a vendor's answer reaches a description; of its error codes only the
- * permitted characters travel.
+ * Translates every failure of a vendor, the network and oauth4webapi to one OAuthError, here and
+ * nowhere else. No text of a vendor's response reaches a description; of its error codes only the
+ * permitted characters are kept.
  */
 import { defined } from "../mechanics/defined.ts";
 import type { Clock } from "../ports.ts";
@@ -10,19 +10,22 @@ import type { ErrorMeaning, TokenErrors } from "../vendors/dialect.ts";
 import type { VendorCredentials } from "../vendors/vendor.ts";
 import { isEgressError } from "../egress/errors.ts";
 
-/** What was asked, as far as it decides what a failure means. */
+/** What was requested, as far as it decides what a failure means. */
 export interface VendorCall {
   /** For the log: "code redemption", "refresh", … */
   readonly what: string;
-  /** A code or a rotating refresh token travels: when the answer is lost, so is what was sent. */
+  /**
+   * The request spends a code or a rotating refresh token: when the response is lost, so is that
+   * value.
+   */
   readonly spends: boolean;
   /**
-   * The vendor takes nothing back once it saw the request, even if it answers that it is
-   * overloaded.
+   * The vendor counts the value as spent once it received the request, even if it reports an
+   * overload.
    */
   readonly spendsOnRefusal?: boolean;
   readonly credentialsSource?: VendorCredentials["source"];
-  /** The vendor's own codes; they win over the table below. */
+  /** The vendor's own codes; they take precedence over the table below. */
   readonly errors?: TokenErrors;
 }
 
@@ -34,9 +37,9 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["invalid_scope", "invalid_scope"],
   ["temporarily_unavailable", "temporarily_unavailable"],
   ["slow_down", "temporarily_unavailable"],
-  // Spellings met in the wild, most of them inside a 200 (quirk 25), that can mean one thing only:
-  // vendors of endpoints alone have no file of their own. What a vendor's words mean there alone is
-  // in its file (`tokenErrors`).
+  // Spellings seen in practice, most of them inside a 200 (quirk 25), that can mean one thing only:
+  // vendors known by their endpoints alone have no file of their own. A code with a special meaning
+  // at one vendor is in that vendor's file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],
   ["bad_refresh_token", "invalid_grant"],
   ["invalid_code", "invalid_grant"],
@@ -65,7 +68,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
 /**
  * The vendor refused, with an error code.
  *
- * @param vendorCode its error code as received; cut before it goes anywhere
+ * @param vendorCode its error code as received; reduced before it is used
  */
 export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSeconds?: number): OAuthError {
   const own = ownMeaning(call.errors, vendorCode);
@@ -83,7 +86,7 @@ export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSe
   });
 }
 
-/** @returns what the vendor's own file says of a code; undefined where it says nothing */
+/** @returns what the vendor's own file says of a code; undefined when it says nothing */
 export function ownMeaning<Code extends OAuthErrorCode>(
   own: Readonly<Record<string, ErrorMeaning<Code>>> | undefined,
   vendorCode: string,
@@ -92,7 +95,7 @@ export function ownMeaning<Code extends OAuthErrorCode>(
   return typeof meaning === "string" ? { code: meaning } : meaning;
 }
 
-/** The vendor refused our authentication without saying so in a body. */
+/** The vendor refused our client authentication without an error code in the body. */
 //= rfc6749#5.2
 export function vendorRefusedClient(call: VendorCall): OAuthError {
   return new OAuthError("vendor_credentials_rejected", DESCRIPTIONS.vendor_credentials_rejected ?? "", {
@@ -102,15 +105,15 @@ export function vendorRefusedClient(call: VendorCall): OAuthError {
 }
 
 /**
- * The vendor answered, and the answer breaks its contract.
+ * The vendor responded, and the response breaks its contract.
  *
- * @param detail for the log; never of the answer's content
+ * @param detail for the log; never content of the response
  */
 export function invalidVendorResponse(detail: string, options: { cause?: unknown; reason?: string } = {}): OAuthError {
   return new OAuthError("vendor_response_invalid", "The vendor's answer breaks its contract", { detail, ...options });
 }
 
-/** The vendor answered that it cannot answer. */
+/** The vendor reported that it cannot respond now. */
 export function vendorUnavailable(response: Response, call: VendorCall, now: Clock): OAuthError {
   const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"), now);
   return new OAuthError("temporarily_unavailable", "The vendor cannot answer now", {
@@ -145,13 +148,13 @@ export function parseRetryAfter(value: string | null, now: Clock): number | unde
 }
 
 /**
- * Anything thrown while a vendor was asked. An error that is neither of the network nor of
- * oauth4webapi is a bug of ours and comes back as it is.
+ * Any error thrown while a vendor was asked. An error that is neither of the network nor of
+ * oauth4webapi is a bug of ours and is returned unchanged.
  */
 export function translateVendorError(error: unknown, call: VendorCall): unknown {
   if (error instanceof OAuthError) return error;
   if (isEgressError(error)) {
-    // An answer that is too long is an answer, and a wrong one.
+    // A response that is too long is a response, and an invalid one.
     if (error.kind === "too_large") return invalidVendorResponse(`${call.what}: answer too large`, { cause: error });
     //= bar#EG-9
     return new OAuthError("temporarily_unavailable", "The vendor cannot be reached", {
@@ -160,7 +163,7 @@ export function translateVendorError(error: unknown, call: VendorCall): unknown 
       ...(error.sent && call.spends ? { retry: "restart" } : {}),
     });
   }
-  // No `cause`: oauth4webapi keeps the vendor's answer in it, tokens included.
+  // No `cause`: oauth4webapi keeps the vendor's response in it, tokens included.
   if (isLibraryError(error)) return invalidVendorResponse(`${call.what}: ${error.code} ${error.message}`);
   return error;
 }

@@ -1,6 +1,6 @@
 /**
- * We ask vendors: one object that binds the functions of this folder to a Fetch and a Clock.
- * Made once per process and set of egress rules; its caches live as long as it does.
+ * The vendor client: one object that binds the functions of this folder to a Fetch and a Clock.
+ * Created once per process and set of egress rules; its caches live as long as it does.
  */
 import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
@@ -77,14 +77,14 @@ export interface VendorClient {
   /**
    * The vendor's account of the token's user; undefined when the vendor refuses the token.
    *
-   * @param subject of the ID token that came with it, where one did: userinfo has to name the same
+   * @param subject of the ID token that came with it, if one did: userinfo has to name the same
    * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
    *   the token is good and not for this; server_error, `account_unknown`, when the vendor has no
    *   such endpoint
    */
   account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
   /**
-   * Whether a presented token is good, whose it is and for which client.
+   * Whether a presented token is valid, whose it is and for which client.
    *
    * @throws OAuthError temporarily_unavailable; vendor_response_invalid;
    *   vendor_credentials_rejected; server_error, `account_unknown`, when the vendor has no way,
@@ -139,9 +139,7 @@ export function createVendorClient(
   };
 }
 
-/**
- * Another Fetch than egress's says nothing about how far it came: then the request counts as sent.
- */
+/** An error of another Fetch does not say whether the request was sent: it counts as sent. */
 function withEgressErrors(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
   return async (input, init) => {
     try {

@@ -1,4 +1,7 @@
-/** The issuer of an answer, and issuers of several names: without a scheme, and one per tenant, on the callback and in ID tokens. */
+/**
+ * The issuer of a response, and issuers with several names: without a scheme, and one per tenant,
+ * on the callback and in ID tokens.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";

@@ -1,7 +1,7 @@
 /**
- * Which issuer counts as a vendor's: the `iss` of its answer at the callback, an issuer of several
- * spellings, and vendors whose issuer has one name per tenant (`issuerTemplate`). What an ID token
- * has to name is decided in id-token/verify.ts.
+ * Which issuer counts as a vendor's: the `iss` of its redirect to the callback, an issuer with
+ * several spellings, and vendors whose issuer has one name per tenant (`issuerTemplate`).
+ * id-token/verify.ts decides what an ID token has to name.
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../vendors/dialect.ts";
@@ -34,7 +34,7 @@ export function requireIssuer(
 
 type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerSpelling" | "issuerTemplate">>;
 
-/** Without its scheme, or of one of the tenants behind a template. */
+/** The issuer without its scheme, or one of the tenants of a template. */
 function isSpellingOf(
   { issuer, issuerSpelling, issuerTemplate }: IssuerSpellings & { readonly issuer: string },
   iss: string,
@@ -48,8 +48,8 @@ function isSpellingOf(
 }
 
 /**
- * An entry of endpoints alone names no issuer to compare with. A vendor that says who it is all the
- * same must then say so under the origin we sent the browser to (docs/decisions/0008).
+ * An entry with endpoints alone has no issuer to compare with. A vendor that sends `iss` anyway
+ * must name the origin of the authorization endpoint (docs/decisions/0008).
  */
 function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
   return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;
@@ -60,7 +60,7 @@ export function withoutScheme(issuer: string): string {
 }
 
 /**
- * Of two spellings of one issuer the one that is handed on and compared: the entry's, which has a
+ * Of two spellings of one issuer, the one that is passed on and compared: the entry's, which has a
  * scheme.
  */
 export function spelledIssuer(
@@ -74,10 +74,7 @@ export function isTenant(value: string, { pattern }: IssuerTemplate): boolean {
   return new RegExp(`^(?:${pattern})$`).test(value);
 }
 
-/**
- * A tenant that was named beforehand is the only one that counts: the vendor's keys sign for all of
- * them.
- */
+/** A pinned tenant is the only one that counts: the vendor's keys sign for all tenants. */
 //= oidc-core#3.1.3.7
 export function isPinnedTenant(value: string, { pinned }: IssuerTemplate): boolean {
   return pinned === undefined || value.toLowerCase() === pinned.toLowerCase();
@@ -85,7 +82,7 @@ export function isPinnedTenant(value: string, { pinned }: IssuerTemplate): boole
 
 /**
  * @param values of the entry's placeholders
- * @returns the same object where none of them names a tenant
+ * @returns the same object when no value names a tenant
  */
 export function pinTenant(vendor: Vendor, values: Readonly<Record<string, string>>): Vendor {
   const { issuerTemplate } = vendor;

@@ -1,6 +1,6 @@
 /**
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all
- * of them filled. What a value may be is protocol/placeholders.ts.
+ * of them filled. protocol/placeholders.ts decides what a value may be.
  */
 import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { Vendor } from "../vendors/vendor.ts";
@@ -18,14 +18,14 @@ const FILLED = [
   "introspectionEndpoint",
 ] as const;
 /**
- * These may hold names of another meaning: `{tenantid}` of a token, `{client_id}`. They are filled
- * where all names are placeholders.
+ * These members may contain names of another meaning: `{tenantid}` of a token, `{client_id}`. They
+ * are filled only when all their names are placeholders.
  */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
 
 /**
- * Those of its URLs with placeholders that a caller may fill. Of most vendors none, and then
- * nothing below costs a flow anything.
+ * The URLs with placeholders that a caller may fill. Most vendors have none, and then the steps
+ * below cost nothing.
  */
 export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   const templates: string[] = [];
@@ -45,7 +45,7 @@ function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
 }
 
 /**
- * The same object where there is nothing to fill: what was learned about it is kept by it.
+ * Returns the same object when there is nothing to fill: caches are keyed by it.
  *
  * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
  */
@@ -64,8 +64,9 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
 const CLIENT_ID = "{client_id}";
 
 /**
- * `{client_id}` in the path of the page that the browser is sent to stands for ours at the vendor,
- * where it is no placeholder of the entry's own. The same object where there is none.
+ * `{client_id}` in the path of the authorization page stands for our client id at the vendor,
+ * unless it is a placeholder of the entry's own. Returns the same object when the path does not
+ * contain it.
  *
  * @throws OAuthError invalid_request for a client id that is no path segment
  */
@@ -86,8 +87,8 @@ export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<str
 }
 
 /**
- * Values that no endpoint uses (the server's URL may) must fit all the same: they are kept, and may
- * be used one day.
+ * Values that no endpoint uses (the server's URL may) must fit all the same: they are stored and
+ * may be used later.
  */
 export function requireFit(values: Values, templates: readonly string[], specs: PlaceholderSpecs): void {
   const used = new Set(templates.flatMap(placeholderNames));

@@ -1,4 +1,7 @@
-/** The lab's rows on the token endpoint itself: outages, rate limits, redirects, and what is spent by them. */
+/**
+ * The lab's rows on the token endpoint itself: outages, rate limits, redirects, and what they
+ * spend.
+ */
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";

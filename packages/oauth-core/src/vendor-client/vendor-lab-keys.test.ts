@@ -1,4 +1,4 @@
-/** The lab's rows on keys and metadata: rotation, outages, and documents that are not what they should be. */
+/** The lab's rows on keys and metadata: rotation, outages, and documents with faults. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";

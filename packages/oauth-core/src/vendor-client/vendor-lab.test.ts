@@ -1,6 +1,7 @@
 /**
- * The misbehaving-vendor lab, one row per fault (docs: the bar's section 4), first the OpenID relying-party modules.
- * A real OpenID provider on loopback, one thing wrong with it, and what it received in the end.
+ * The misbehaving-vendor lab, one row per fault (docs: the bar's section 4), first the OpenID
+ * relying-party modules. A real OpenID provider on loopback with one fault, and a check of what it
+ * received.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/faulty-vendor.ts";
@@ -16,7 +17,7 @@ afterEach(() => lab.close());
 const SECOND = newIdTokenKey("RS256", "key-2");
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
 
-/** The vendor's tokens are of no use then: it is asked to end them. */
+/** The vendor's tokens are useless then, so the vendor is asked to revoke them. */
 async function expectRefusedAndRevoked(): Promise<void> {
   await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
   expect(lab.vendor.asked().filter((path) => path === "/token")).toHaveLength(1);

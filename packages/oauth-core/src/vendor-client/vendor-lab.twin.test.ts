@@ -1,4 +1,6 @@
-/** The twin of the vendor-lab tests: with one named defence switched off, the same attack succeeds. */
+/**
+ * The twin of the vendor-lab tests: with one named defence switched off, the same attack succeeds.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CLIENT_ID, SUBJECT } from "../testing/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";

@@ -1,17 +1,20 @@
 /**
- * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register themselves there. Facts of
- * 2026-11-21 from the sources below; recalled, not seen: that a refresh token can be used again for some minutes,
- * and that tokens for the MCP server open `/me`.
+ * Atlassian (Jira, Confluence), the authorization server of its MCP server; clients register
+ * themselves there. Facts of 2026-11-21 from the sources below; recalled, not observed: that a
+ * refresh token can be used again for some minutes, and that tokens for the MCP server open `/me`.
  *
- * The issuer has a path, which is the same for everybody and is what the server's resource metadata names; the endpoints are
- * those of the classic apps. A refresh replaces the refresh token; a dead one is answered 403. Revocation is in no
- * documentation; the metadata names it since 2026-09 (last seen 2026-10-10), so it is taken for that of RFC 7009.
+ * The issuer has a path, which is the same for all customers and is what the server's resource
+ * metadata names; the endpoints are those of the classic apps. A refresh replaces the refresh
+ * token; a dead one is answered 403. Revocation is not documented; the metadata names it since
+ * 2026-09 (last seen 2026-10-10), so it is taken for that of RFC 7009.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
 
 const ISSUER = "https://auth.atlassian.com/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3";
-/** `https://mcp.atlassian.com/v2/mcp` follows it on 2027-03-01, with the same authorization server. */
+/**
+ * `https://mcp.atlassian.com/v2/mcp` follows it on 2027-03-01, with the same authorization server.
+ */
 const SERVER_URL = "https://mcp.atlassian.com/v1/mcp/authv2";
 
 export const atlassian: RegistryEntry = {
@@ -32,10 +35,10 @@ export const atlassian: RegistryEntry = {
     tokenEndpointAuthMethod: "client_secret_post",
     issuesIdTokens: false,
     rotatesRefreshTokens: true,
-    // Without a resource the authorization endpoint answers with a page and nothing else.
+    // Without a resource the authorization endpoint responds with a page and nothing else.
     defaultResource: SERVER_URL,
     tokenErrors: {
-      // What it says of wrong credentials, and, with 403, of a refresh token that is dead.
+      // The error for wrong credentials and, with 403, for a dead refresh token.
       access_denied: "vendor_credentials_rejected",
       unauthorized_client: "invalid_grant",
     },

@@ -1,7 +1,8 @@
 /**
- * In which ways a vendor of the catalogue departs from the standard (`quirks`, the words of the research), and what that must
- * mean here: a field that says it, nothing because every vendor is read that way, or a reason why the entry is off. A quirk
- * that nobody decided about fails. docs/decisions/0017 tells how the entries were reviewed.
+ * How vendors of the catalogue depart from the standard (`quirks`, in the terms of the sources),
+ * and what each quirk must lead to here: a field that expresses it, nothing because every vendor is
+ * read that way, or a reason why the entry is off. A quirk without a decision fails.
+ * docs/decisions/0017 describes how the entries were reviewed.
  */
 import { describe, expect, it } from "vitest";
 import { readTokenAnswer } from "../vendor-client/token/response.ts";
@@ -10,7 +11,7 @@ import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./ca
 type Vendor = CatalogueEntry["vendor"];
 type Decision = "general" | "unsupported" | ((vendor: Vendor, entry: CatalogueEntry) => boolean);
 
-/** It has no endpoint to revoke at, or the entry says how the vendor wants it. */
+/** The vendor has no revocation endpoint, or the entry says how it revokes. */
 const saysRevocation = (vendor: Vendor): boolean =>
   vendor.revocationEndpoint === undefined || vendor.revocation !== undefined || vendor.revokes !== undefined;
 const saysCallback = (vendor: Vendor): boolean => vendor.callbackParams !== undefined;
@@ -57,7 +58,8 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   token_body_json: ({ tokenRequestBody }) => tokenRequestBody === "json",
   token_response_renamed_fields: ({ tokenResponseNames }) => tokenResponseNames !== undefined,
 
-  // Every vendor's requests and answers are made and read that way, or it is the caller's business with the token.
+  // Every vendor's requests and responses are handled that way, or the quirk concerns the caller's
+  // use of the token.
   accept_header_needed: "general",
   admin_consent: "general",
   api_base_in_token_response: "general",
@@ -69,7 +71,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   content_type_not_json: "general",
   dated_api_version: "general",
   error_extra_fields: "general",
-  // As long as the code is in `error`: the shapes below are none of it.
+  // As long as the code is in `error`: the formats below are not.
   error_in_200: "general",
   error_response_quirk: "general",
   expires_in_string: "general",
@@ -127,7 +129,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   two_step_exchange: "unsupported",
 };
 
-/** Where the words of a class say more than is the case: by vendor, and why. */
+/** Vendors for which the wording of a class says more than is the case, and why. */
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apple: { id_token_quirk: "claims beside iss, sub and aud are not read" },
   bungie: { extra_header_needed: "on API calls, which are the caller's" },
@@ -157,11 +159,11 @@ function undecided(entry: CatalogueEntry): string[] {
 }
 
 describe("quirks of the catalogue", () => {
-  it("are each said, read for everybody, or a reason to be off", () => {
+  it("are each a field, read for all vendors, or a reason to be off", () => {
     expect(CATALOGUE.flatMap((entry) => undecided(entry).map((quirk) => `${entry.vendor.id}: ${quirk}`))).toEqual([]);
   });
 
-  it("that nobody decided about are found, and so are those whose field is gone", () => {
+  it("without a decision are found, and so are those whose field is gone", () => {
     const { parameterNames: _, ...vendor } = required("todoist").vendor;
     expect(undecided({ ...required("todoist"), vendor })).toEqual(["redirect_uri_not_sent"]);
     expect(undecided({ ...required("todoist"), quirks: ["never_heard_of"] })).toEqual(["never_heard_of"]);
@@ -169,7 +171,7 @@ describe("quirks of the catalogue", () => {
     expect(undecided(fitbit)).toEqual(["error_array"]);
   });
 
-  it("have no decision that no entry needs, and no exception that is none", () => {
+  it("have no decision that no entry needs, and no exception without effect", () => {
     const used = new Set(CATALOGUE.flatMap(({ quirks = [] }) => quirks));
     expect(Object.keys(DECISIONS).filter((quirk) => !used.has(quirk))).toEqual([]);
     for (const [id, quirks] of Object.entries(EXCEPTIONS)) {

@@ -118,7 +118,7 @@ describe("the catalogue", () => {
     expect(Object.keys(entry.placeholders ?? {}).toSorted()).toEqual([...new Set(names)].toSorted());
   });
 
-  it("notices a field that is unknown, and a value that is none", () => {
+  it("notices an unknown field, and a value that is not allowed", () => {
     const [entry] = CATALOGUE;
     const tokenResult = { member: "code", success: [], other: 1 };
     expect(

@@ -1,8 +1,9 @@
 /**
- * The vendors known from lists of others, as data: catalogue.json, one entry a line, checked entry by entry by
- * catalogue.test.ts and only read here. An entry is on where two sources agree on its endpoints, none says otherwise, no
- * placeholder chooses the domain, and `Vendor` can say all it needs; any other waits for an operator's `enabled: true`.
- * A vendor that deserves more gets a file of its own. Listed by registry.ts.
+ * The vendors known from lists of others, as data: catalogue.json, one entry a line, checked entry
+ * by entry by catalogue.test.ts and only read here. An entry is on when two sources agree on its
+ * endpoints, none disagrees, no placeholder chooses the domain, and `Vendor` can express everything
+ * it needs; any other waits for an operator's `enabled: true`. A vendor that deserves more gets a
+ * file of its own. Listed by registry.ts.
  */
 import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpecs } from "../protocol/placeholders.ts";
@@ -10,7 +11,7 @@ import data from "./catalogue.json" with { type: "json" };
 import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
-/** What an entry may say of a vendor in `Vendor`'s own words; absent: its default. */
+/** What an entry may state of a vendor in the members of `Vendor`; absent: its default. */
 type VendorFacts = Pick<Vendor, "id" | "name"> &
   Partial<
     Pick<
@@ -47,29 +48,32 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
 
 export interface CatalogueEntry extends EndpointVerification {
   readonly vendor: VendorFacts;
-  /** What each placeholder of its URLs is, in words. */
+  /** The meaning of each placeholder of its URLs, in words. */
   readonly placeholders?: Readonly<Record<string, string>>;
   readonly serverUrl?: string;
-  /** Where in which repository. */
+  /** The repository and the path in it. */
   readonly sources: readonly string[];
-  /** What the vendor does with its API, where that speaks against it. */
+  /** What speaks against the vendor's API. */
   readonly status?: string;
-  /** What it needs and no field of `Vendor` says. */
+  /** What the vendor needs and no field of `Vendor` can express. */
   readonly unsupported?: readonly string[];
-  /** In which ways it departs from the standard, as its sources tell; what each means here: catalogue-quirks.test.ts. */
+  /**
+   * How the vendor departs from the standard according to its sources; what each quirk means here:
+   * catalogue-quirks.test.ts.
+   */
   readonly quirks?: readonly string[];
 }
 
-/** The day the list was compiled from its sources; no vendor was asked. */
+/** The day the list was compiled from its sources; no vendor was contacted. */
 const COMPILED_ON = "2026-11-21";
 
-/** As written. The test of the file is what makes this type true. */
+/** As written. The test of the file guarantees this type. */
 export const CATALOGUE: readonly CatalogueEntry[] = data as unknown as readonly CatalogueEntry[];
 
 /**
  * Why an entry is off until an operator turns it on.
  *
- * @returns one sentence's end for each reason; none: it is on
+ * @returns the end of a sentence for each reason; empty when it is on
  */
 export function reasonsOff(entry: CatalogueEntry): string[] {
   const { authorizationEndpoint, tokenEndpoint } = entry.vendor;
@@ -104,7 +108,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   };
 }
 
-/** A placeholder that is a whole host takes one; any other is what its place demands. */
+/** A placeholder that is a whole host takes a host; any other follows the rule of its place. */
 function specs(descriptions: Readonly<Record<string, string>>, facts: VendorFacts): PlaceholderSpecs {
   const urls = Object.values(facts).filter((value) => typeof value === "string");
   return Object.fromEntries(

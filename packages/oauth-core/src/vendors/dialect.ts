@@ -1,28 +1,29 @@
 /**
- * The ways in which vendors depart from the standard, as data: members of `Vendor` that have a shape of their own. Read by
- * vendor-client/, which knows the ways and no vendor; what fits none of them is a function in the vendor's own file.
+ * How vendors depart from the standard, as data: members of `Vendor` that have a shape of their
+ * own. Read by vendor-client/, which knows the variants and no vendor; anything that fits none of
+ * them is a function in the vendor's own file.
  */
 import type { OAuthErrorCode } from "../protocol/errors.ts";
 
-/** How a vendor ends a token where that is not rfc7009. */
+/** How a vendor revokes a token where that is not rfc7009. */
 export interface RevocationDialect {
   readonly method: "POST" | "DELETE";
-  /** `basic`: our id and secret; `bearer`: the token that is to end. */
+  /** `basic`: our id and secret; `bearer`: the token that is to be revoked. */
   readonly authentication: "basic" | "bearer" | "none";
   /** Where the token stands, under `tokenParameter`; `none`: only in the header. */
   readonly body: "form" | "json" | "query" | "none";
   readonly tokenParameter: string;
   /** `grant`: all tokens of this user and client end with it. */
   readonly ends: "token" | "grant";
-  /** Statuses of an answer that means: not known, or no longer. */
+  /** Statuses that mean: unknown or already revoked. */
   readonly goneStatuses: readonly number[];
-  /** Error codes that mean the same, beside those every vendor may use. */
+  /** Error codes of the same meaning, in addition to those every vendor may use. */
   readonly goneErrors?: readonly string[];
 }
 
 /**
- * A client secret that is no text but a JWT, made anew for every request: issued by the client's team for its client id, signed
- * with a key of the team's.
+ * A client secret that is a JWT, made anew for every request: issued by the client's team for its
+ * client id, signed with a key of the team.
  */
 export interface SignedClientSecret {
   readonly kind: "signed_jwt";
@@ -33,47 +34,59 @@ export interface SignedClientSecret {
 }
 
 /**
- * The vendor also takes an assertion in place of a secret (private_key_jwt), signed with the key of a certificate of the client's,
- * which the header names by its thumbprint (`x5t#S256`).
+ * The vendor also takes an assertion in place of a secret (private_key_jwt), signed with the key of
+ * the client's certificate, which the header names by its thumbprint (`x5t#S256`).
  */
 export interface CertificateAssertion {
   readonly alg: "PS256";
 }
 
-/** An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token that names it. */
+/**
+ * An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token
+ * that names it.
+ */
 export interface IssuerTemplate {
   readonly placeholder: string;
   readonly claim: string;
   /** A regular expression the whole claim must match. */
   readonly pattern: string;
-  /** The entry's placeholder that may name the tenant beforehand: a value that matches `pattern` pins it. */
+  /**
+   * The entry's placeholder that may name the tenant beforehand: a value that matches `pattern`
+   * pins it.
+   */
   readonly pinnedBy?: string;
-  /** The one tenant that counts, in any case of its letters; set where `pinnedBy` has named one, never in an entry. */
+  /**
+   * The only accepted tenant, compared without case; set when `pinnedBy` has named one, never in an
+   * entry.
+   */
   readonly pinned?: string;
 }
 
-/** A lifetime told as a point in time. */
+/** A lifetime given as a point in time. */
 export interface AbsoluteExpiry {
   readonly member: string;
   /** Since 1970; `date`: text of ISO 8601. */
   readonly unit: "seconds" | "milliseconds" | "date";
 }
 
-/** A member that says whether the answer is a success, whatever the HTTP status: any other value is an error code. */
+/**
+ * A member that says whether the response is a success, whatever the HTTP status: any other value
+ * is an error code.
+ */
 export interface ResultMember {
   readonly member: string;
   readonly success: readonly (string | number | boolean)[];
 }
 
 /**
- * What an error of a vendor is here: our code, or, where that alone would mislead, with a word for programs and a sentence for
- * people (printable ASCII without quotes).
+ * What a vendor's error means here: our code or, where that alone would mislead, also a reason for
+ * programs and a sentence for users (printable ASCII without quotes).
  */
 export type ErrorMeaning<Code extends OAuthErrorCode> =
   | Code
   | { readonly code: Code; readonly reason: string; readonly description: string };
 
-/** A vendor's error codes at its token and revocation endpoint, and what they are here. */
+/** A vendor's error codes at its token and revocation endpoint, and our codes for them. */
 export type TokenErrors = Readonly<
   Record<
     string,
@@ -90,7 +103,7 @@ export type TokenErrors = Readonly<
   >
 >;
 
-/** The same of the `error` on the callback. */
+/** The same for the `error` on the callback. */
 export type CallbackErrors = Readonly<
   Record<
     string,

@@ -1,10 +1,12 @@
 /**
- * GitHub, OAuth apps and GitHub Apps alike. Facts of 2026-11-21 from the sources below; recalled, not seen: that 404 and
- * 422 answer a token that is gone, `bad_refresh_token`, `application_suspended`, and the members of the check of a token.
+ * GitHub, OAuth apps and GitHub Apps alike. Facts of 2026-11-21 from the sources below; recalled,
+ * not seen: that 404 and 422 answer a token that is gone, `bad_refresh_token`,
+ * `application_suspended`, and the members of the check of a token.
  *
- * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them than asked where older
- * grants merge. Tokens expire only where the app says so, or `offline_access` was asked; a refresh then ends the old pair at
- * once. Of a GitHub App scopes are ignored: its installation decides.
+ * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them
+ * than asked where older grants merge. Tokens expire only where the app says so, or
+ * `offline_access` was asked; a refresh then ends the old pair at once. Of a GitHub App scopes are
+ * ignored: its installation decides.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -16,7 +18,7 @@ export const github: RegistryEntry = {
     issuer: "https://github.com/login/oauth",
     authorizationEndpoint: "https://github.com/login/oauth/authorize",
     tokenEndpoint: "https://github.com/login/oauth/access_token",
-    // The login can be given to another person one day, the number cannot.
+    // A login can be given to another user one day, the id cannot.
     account: { endpoint: "https://api.github.com/user", method: "GET", identity: ["id"] },
     tokenCheck: {
       endpoint: "https://api.github.com/applications/{client_id}/token",
@@ -30,7 +32,8 @@ export const github: RegistryEntry = {
       expiry: { member: "expires_at", unit: "date" },
     },
     apiHosts: ["api.github.com", "api.githubcopilot.com"],
-    // `/grant` in the place of `/token` would end every token of this user and app, other connections included.
+    // `/grant` in place of `/token` would revoke every token of this user and app, including other
+    // connections.
     revocationEndpoint: "https://api.github.com/applications/{client_id}/token",
     revocation: {
       method: "DELETE",
@@ -51,7 +54,7 @@ export const github: RegistryEntry = {
       incorrect_client_credentials: "vendor_credentials_rejected",
       bad_verification_code: "invalid_grant",
       bad_refresh_token: "invalid_grant",
-      // The person has to verify the address there, and then comes again.
+      // The user has to verify the e-mail address there, and then connect again.
       unverified_user_email: "invalid_grant",
     },
     callbackErrors: { application_suspended: "vendor_credentials_rejected" },

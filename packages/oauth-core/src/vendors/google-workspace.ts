@@ -1,11 +1,12 @@
 /**
- * Google Workspace: Gmail, Drive, Calendar, Chat and People, each with an MCP server of its own, all behind one authorization
- * server. Facts of 2026-11-21 from the sources below; recalled, not seen: the codes of failed revocations, `invalid_rapt`,
- * and that tokeninfo answers 400 to a token that is not good.
+ * Google Workspace: Gmail, Drive, Calendar, Chat and People, each with an MCP server of its own,
+ * all behind one authorization server. Facts of 2026-11-21 from the sources below; recalled, not
+ * seen: the codes of failed revocations, `invalid_rapt`, and that tokeninfo answers 400 to a token
+ * that is not good.
  *
- * In preview: the organization's Cloud project must be admitted before a flow makes sense. A refresh token comes with
- * `access_type=offline` and a consent page only, and stays. Granted scopes may be fewer than asked. Revoking any token ends
- * the whole grant.
+ * In preview: the organization's Cloud project must be admitted before a flow makes sense. A
+ * refresh token comes with `access_type=offline` and a consent page only, and stays. Granted scopes
+ * may be fewer than asked. Revoking any token ends the whole grant.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -45,7 +46,7 @@ export const googleWorkspace: RegistryEntry = {
     authorizationParams: { access_type: "offline", prompt: "consent", include_granted_scopes: "true" },
     tokenEndpointAuthMethod: "client_secret_post",
     rotatesRefreshTokens: false,
-    // The organization's session policy: a reason of its own for an invalid_grant.
+    // The organization's session policy: a distinct reason for an invalid_grant.
     classifyError: ({ error_subtype: subtype }) => (subtype === "invalid_rapt" ? subtype : undefined),
     tokenErrors: { invalid_rapt: "invalid_grant", admin_policy_enforced: "invalid_grant" },
   }),

@@ -1,6 +1,6 @@
 /**
- * A map that makes a value when it is first asked for: of the registry's hundreds of entries a process needs few, and most
- * need only their ids. Used by registry.ts.
+ * A map that creates a value when it is first requested: of the registry's hundreds of entries a
+ * process needs few, and most callers need only the ids. Used by registry.ts.
  */
 
 /**

@@ -1,9 +1,10 @@
 /**
- * Linear, the authorization server of its MCP server; clients register themselves there. Facts of 2026-11-21 from the
- * sources below; recalled, not seen: how long access tokens live, and that a refresh token replayed within a short window
- * answers with the same pair again.
+ * Linear, the authorization server of its MCP server; clients register themselves there. Facts of
+ * 2026-11-21 from the sources below; recalled, not seen: how long access tokens live, and that a
+ * refresh token replayed within a short window answers with the same pair again.
  *
- * Tokens are revoked at the token endpoint. Newer metadata advertises `iss` on the callback, so metadata is asked.
+ * Tokens are revoked at the token endpoint. Newer metadata advertises `iss` on the callback, so
+ * metadata is asked.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -17,11 +18,11 @@ export const linear: RegistryEntry = {
     tokenEndpoint: "https://mcp.linear.app/token",
     revocationEndpoint: "https://mcp.linear.app/token",
     registrationEndpoint: "https://mcp.linear.app/register",
-    // The GraphQL API has a viewer; that it takes tokens of the MCP server was not seen.
+    // The GraphQL API has a viewer; whether it takes tokens of the MCP server was not observed.
     identity: "unknown",
     apiHosts: ["mcp.linear.app"],
     defaultScopes: ["read"],
-    // The old one stays good for a while: a lost answer is asked for again.
+    // The old refresh token stays valid for a while: a lost response can be requested again.
     rotatesRefreshTokens: false,
   }),
   placeholders: {},

@@ -1,12 +1,14 @@
 /**
- * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for everybody. Facts of
- * 2026-11-21 from the sources below; recalled, not seen: the 90 days of refresh tokens, the issuer of ID tokens, and that
- * `tid` with `oid` names a person where `sub` differs from app to app.
+ * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for
+ * all tenants. Facts of 2026-11-21 from the sources below; recalled, not observed: the 90 days of
+ * refresh tokens, the issuer of ID tokens, and that `tid` with `oid` names a user where `sub`
+ * differs from app to app.
  *
- * A tenant's administrator consents once, and the organization names its environment, which is part of the server's URL. The
- * scopes belong to one resource, the Agent 365 Tools. A refresh answers with a new refresh token and leaves the old one
- * alive. There is no revocation. The issuer of an ID token names the user's tenant. What went wrong is said by an AADSTS
- * number, of which `error` keeps little: an administrator whose consent is missing looks like a user who has cancelled.
+ * A tenant's administrator consents once, and the organization names its environment, which is part
+ * of the server's URL. The scopes belong to one resource, the Agent 365 Tools. A refresh returns a
+ * new refresh token and leaves the old one valid. There is no revocation. The issuer of an ID token
+ * names the user's tenant. An AADSTS number carries the cause of an error, of which `error` keeps
+ * little: missing administrator consent looks like a user who has cancelled.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import type { JsonObject } from "../ports.ts";
@@ -25,7 +27,10 @@ const NOT_ASSIGNED = {
     "An administrator of the tenant must assign the user to this app at the vendor first; then connect again",
 };
 
-/** Numbers that say more than the `error` beside them, or say it where `error` is another than the documented one. */
+/**
+ * Numbers that say more than the `error` beside them, or that come with an `error` other than the
+ * documented one.
+ */
 const BY_NUMBER: ReadonlyMap<string, string> = new Map([
   ["50076", "interaction_required"],
   ["50079", "interaction_required"],
@@ -36,7 +41,10 @@ const BY_NUMBER: ReadonlyMap<string, string> = new Map([
   ["900941", "AADSTS900941"],
 ]);
 
-/** In a body the number is in `error_codes`; on the callback it is in the text, and in the address of the text's page. */
+/**
+ * In a body the number is in `error_codes`; on the callback it is in the text, and in the URL of
+ * the text's page.
+ */
 function classifyError({ error_codes: codes, error_description: text, error_uri: page, suberror }: JsonObject) {
   const listed: unknown = Array.isArray(codes) ? codes[0] : codes;
   const number =
@@ -57,10 +65,11 @@ export const microsoftAgent365: RegistryEntry = {
     authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     jwksUri: "https://login.microsoftonline.com/{tenant}/discovery/v2.0/keys",
-    // There is no account: userinfo is Graph's, and takes no token of another resource.
+    // There is no account endpoint: userinfo belongs to Graph and takes no token of another
+    // resource.
     identity: { from: "id_token", members: ["tid", "oid"] },
     apiHosts: ["agent365.svc.cloud.microsoft"],
-    // Whatever the tenant's administrator has consented to.
+    // Everything the tenant's administrator has consented to.
     defaultScopes: ["openid", "profile", `${AGENT_365_TOOLS}/.default`],
     offlineScopes: ["offline_access"],
     // AADSTS901002: the parameter is refused; scopes name the resource.
@@ -78,7 +87,7 @@ export const microsoftAgent365: RegistryEntry = {
       AADSTS50105: { code: "invalid_grant", ...NOT_ASSIGNED },
       AADSTS90094: { code: "invalid_grant", ...ADMIN_CONSENT },
       AADSTS900941: { code: "invalid_grant", ...ADMIN_CONSENT },
-      // The person has to come again: for consent, a second factor, a policy.
+      // The user has to connect again: for consent, a second factor, a policy.
       interaction_required: "invalid_grant",
       access_denied: "invalid_grant",
       consent_required: "invalid_grant",
@@ -87,14 +96,14 @@ export const microsoftAgent365: RegistryEntry = {
     },
     callbackErrors: {
       AADSTS50105: { code: "access_denied", ...NOT_ASSIGNED },
-      // The vendor says `access_denied`, and nobody has cancelled anything.
+      // The vendor says `access_denied` although the user has not cancelled.
       AADSTS90094: { code: "server_error", ...ADMIN_CONSENT },
       AADSTS900941: { code: "server_error", ...ADMIN_CONSENT },
       invalid_resource: "invalid_scope",
     },
   }),
   placeholders: {
-    // Everybody's tenant at first; once it is known (`tid`), its own path is the narrower one.
+    // All tenants at first; once the tenant is known (`tid`), its own path is the narrower one.
     tenant: { pattern: `organizations|${GUID}`, default: "organizations" },
     environment_id: { pattern: `(?:Default-)?${GUID}` },
     server_name: { pattern: "[A-Za-z][A-Za-z0-9_]{0,63}" },

@@ -1,9 +1,9 @@
 /**
- * Notion, the authorization server of its MCP server; clients register themselves there. Facts of 2026-11-21 from the
- * sources below; not seen: whether refresh tokens rotate, so they are taken to.
+ * Notion, the authorization server of its MCP server; clients register themselves there. Facts of
+ * 2026-11-21 from the sources below; not seen: whether refresh tokens rotate, so they are taken to.
  *
- * One scope, `default`: the user picks pages. Tokens are revoked at the token endpoint. The protected resource is the bare
- * origin although the server is at `/mcp`.
+ * One scope, `default`: the user picks pages. Tokens are revoked at the token endpoint. The
+ * protected resource is the bare origin although the server is at `/mcp`.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -18,7 +18,8 @@ export const notion: RegistryEntry = {
     revocationEndpoint: "https://mcp.notion.com/token",
     registrationEndpoint: "https://mcp.notion.com/register",
     introspectionEndpoint: "https://mcp.notion.com/introspect",
-    // Seen of the API's own flow: that its answer names the owner. Of the MCP server's, and of introspection, it was not.
+    // Observed for the API's own flow: its response names the owner. Not observed for the MCP
+    // server's flow, nor for introspection.
     identity: "unknown",
     apiHosts: ["mcp.notion.com"],
     defaultScopes: ["default"],

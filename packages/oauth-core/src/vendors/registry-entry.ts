@@ -1,13 +1,15 @@
 /**
- * What the registry says of a vendor beyond how to speak with it (vendor.ts): what has to be arranged first, where its MCP
- * server is, and how the facts were checked. Made by the vendor's own file, listed by registry.ts.
+ * What the registry says of a vendor beyond its protocol (vendor.ts): what has to be arranged
+ * first, where its MCP server is, and how the facts were checked. Created by the vendor's own file,
+ * listed by registry.ts.
  */
 import type { PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { PkceMethod, Vendor } from "./vendor.ts";
 
 /**
- * `vendor_approval`: the vendor approves each organization before any flow. `environment_id`: the organization names its
- * environment, which is part of `serverUrl`, and its administrator consents once.
+ * `vendor_approval`: the vendor approves each organization before any flow. `environment_id`: the
+ * organization names its environment, which is part of `serverUrl`, and its administrator consents
+ * once.
  */
 export type VendorSetup = "none" | "vendor_approval" | "environment_id";
 
@@ -16,13 +18,19 @@ export interface Verification {
   readonly status: "first-class" | "two-sources" | "listed";
   /** YYYY-MM-DD */
   readonly checkedOn: string;
-  /** URLs, or where in which repository. */
+  /** URLs, or a repository and the path in it. */
   readonly sources: readonly string[];
-  /** Of an entry of the catalogue: how sure its endpoints are. */
+  /** For an entry of the catalogue: how certain its endpoints are. */
   readonly endpoints?: EndpointVerification;
-  /** Of an entry of the catalogue: in which ways the vendor departs from the standard, as its sources tell. */
+  /**
+   * For an entry of the catalogue: how the vendor departs from the standard according to its
+   * sources.
+   */
   readonly quirks?: readonly string[];
-  /** Why the entry is off until an operator turns it on: one sentence's end each. Absent: it is on. */
+  /**
+   * Why the entry is off until an operator turns it on: the end of a sentence for each reason.
+   * Absent: it is on.
+   */
   readonly reasonsOff?: readonly string[];
 }
 
@@ -38,17 +46,17 @@ export interface EndpointVerification {
 /** A vendor of the registry, and what its operator has to know. */
 export interface RegistryEntry {
   readonly vendor: Vendor;
-  /** Of its endpoint templates and of `serverUrl`. */
+  /** The placeholders of its endpoint templates and of `serverUrl`. */
   readonly placeholders: PlaceholderSpecs;
   readonly setup: VendorSetup;
-  /** The customer may bring an app of his own. Clients made by dynamic registration do not count. */
+  /** Customers may bring an app of their own. Clients made by dynamic registration do not count. */
   readonly byoc: boolean;
-  /** Of the vendor's MCP server; may hold `{placeholders}`. */
+  /** The URL of the vendor's MCP server; may hold `{placeholders}`. */
   readonly serverUrl?: string;
   readonly verification: Verification;
 }
 
-/** What a platform can do with a vendor, in the words of `/v1/vendors`. */
+/** What a platform can do with a vendor, in the terms of `/v1/vendors`. */
 export interface VendorCapabilities {
   readonly pkce: PkceMethod;
   readonly oidc: boolean;
@@ -59,7 +67,9 @@ export interface VendorCapabilities {
   readonly byoc: boolean;
 }
 
-/** @param entry without `verification` it is the operator's own, whose endpoints may be discovered */
+/**
+ * @param entry without `verification` it is the operator's own, whose endpoints may be discovered
+ */
 export function capabilitiesOf(
   entry: Pick<RegistryEntry, "vendor" | "byoc"> & Partial<Pick<RegistryEntry, "verification">>,
 ): VendorCapabilities {

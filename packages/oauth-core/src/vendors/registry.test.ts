@@ -62,11 +62,11 @@ describe("the registry", () => {
       expect(fillsRegistrableDomain(`https://x${one.startsWith(".") ? one : `.${one}`}/`)).toBe(false);
   });
 
-  it.each(entries)("says of $vendor.id who a person is there, or that no fact says so", ({ vendor }) => {
+  it.each(entries)("says how $vendor.id identifies a user, or that no source says so", ({ vendor }) => {
     const { identity, account, issuesIdTokens } = vendor;
     expect(identity ?? account?.identity ?? (issuesIdTokens === false ? undefined : "sub")).toBeDefined();
-    const told = [typeof identity === "object" ? identity.members : [], account?.identity ?? []].flat();
-    for (const member of told) expect(member).not.toMatch(/mail|login|(?:^|[._])name$/);
+    const members = [typeof identity === "object" ? identity.members : [], account?.identity ?? []].flat();
+    for (const member of members) expect(member).not.toMatch(/mail|login|(?:^|[._])name$/);
   });
 
   it("fills the server's URL from what an organization gives", () => {

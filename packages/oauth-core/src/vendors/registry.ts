@@ -1,6 +1,7 @@
 /**
- * The vendors the broker knows by itself: those with a file of their own, which is a file beside this, and those of the
- * catalogue, where a vendor is one entry of data. A file comes before the catalogue's entry of that id.
+ * The vendors built into the broker: those with a file in this folder, and those of the catalogue,
+ * where a vendor is one entry of data. A file takes precedence over the catalogue's entry of that
+ * id.
  */
 import { CATALOGUE, catalogueEntry } from "./catalogue.ts";
 import { FIRST_CLASS } from "./first-class.ts";
@@ -16,7 +17,10 @@ export {
   type Verification,
 } from "./registry-entry.ts";
 
-/** By `vendor.id`, in the order they are listed. An entry of the catalogue is made when it is first asked for. */
+/**
+ * By `vendor.id`, in the order they are listed. A catalogue entry is created when it is first
+ * requested.
+ */
 export const REGISTRY: ReadonlyMap<string, RegistryEntry> = lazyMap(entryMakers());
 
 function entryMakers(): Map<string, () => RegistryEntry> {

@@ -1,10 +1,12 @@
 /**
- * Slack, the pair for user tokens: its MCP server takes no others. Facts of 2026-11-21 from the sources below; recalled,
- * not seen: the list of error codes, and the bodies of `auth.revoke`.
+ * Slack, the pair for user tokens: its MCP server takes no others. Facts of 2026-11-21 from the
+ * sources below; recalled, not observed: the list of error codes, and the bodies of `auth.revoke`.
  *
- * Every answer is a 200, errors with `ok: false`. The token set stands in `authed_user`, its type is `user`, scopes are comma
- * lists and must not be empty. Tokens expire and rotate only where the app has rotation on, and are refreshed elsewhere than
- * codes are redeemed. A workspace may hold an app back until an administrator approves: then nobody comes to the callback.
+ * Every response is a 200, errors with `ok: false`. The token set is in `authed_user`, its type is
+ * `user`, scopes are comma-separated and must not be empty. Tokens expire and rotate only where the
+ * app has rotation on, and are refreshed at another endpoint than codes are redeemed at. A
+ * workspace may hold an app back until an administrator approves it: the user is then not sent to
+ * the callback.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
 import { defineVendor } from "./vendor.ts";
@@ -27,7 +29,7 @@ export const slack: RegistryEntry = {
       goneStatuses: [],
       goneErrors: ["invalid_auth", "account_inactive", "token_revoked", "token_expired"],
     },
-    // The same two as in `auth.test`, and nothing has to be asked for them.
+    // The same two members as in `auth.test`, so that no request is needed.
     identity: { from: "token_response", members: ["team.id", "authed_user.id"] },
     account: {
       endpoint: "https://slack.com/api/auth.test",

@@ -1,6 +1,6 @@
 /**
- * A vendor as data: where its endpoints are and in which ways it departs from the standard.
- * `Vendor` is what an entry says; `ResolvedVendor` is an entry whose endpoints are known (discovered, expanded).
+ * A vendor as data: where its endpoints are and how it departs from the standard. `Vendor` is what
+ * an entry states; `ResolvedVendor` is an entry whose endpoints are known (discovered, expanded).
  */
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../ports.ts";
@@ -27,23 +27,33 @@ export interface Vendor {
   /** Lower case letters, digits and `-`. */
   readonly id: string;
   readonly name: string;
-  /** The vendor's issuer, compared byte for byte. Endpoints that are absent below are discovered from it. */
+  /**
+   * The vendor's issuer, compared byte for byte. Endpoints that are absent below are discovered
+   * from it.
+   */
   readonly issuer?: string;
-  /** `bare`: ID tokens and callbacks may leave its scheme out; what is handed on has it. */
+  /**
+   * `bare`: ID tokens and callbacks may leave its scheme out; the issuer that is passed on has it.
+   */
   readonly issuerSpelling: "exact" | "bare";
   readonly issuerTemplate?: IssuerTemplate;
-  /** `false`: an `id_token` of it is none and is dropped. Unset: it has them when it has an issuer. */
+  /**
+   * `false`: an `id_token` of this vendor is not OpenID Connect's and is dropped. Unset: it has ID
+   * tokens when it has an issuer.
+   */
   readonly issuesIdTokens?: boolean;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
   /** Where refresh requests go when that is not the token endpoint. */
   readonly refreshEndpoint?: string;
-  /** With `revocation`, `{client_id}` in it stands for ours. */
+  /** With `revocation`, `{client_id}` in it stands for our client id. */
   readonly revocationEndpoint?: string;
   readonly revocation?: RevocationDialect;
-  /** Which tokens its revocation takes. */
+  /** The type of token its revocation takes. */
   readonly revokes: "access_token" | "refresh_token" | "either";
-  /** What a person can do by hand where a token cannot be revoked. Printable ASCII without quotes. */
+  /**
+   * What the user can do by hand when a token cannot be revoked. Printable ASCII without quotes.
+   */
   readonly revocationHelp?: string;
   readonly registrationEndpoint?: string;
   readonly jwksUri?: string;
@@ -51,69 +61,94 @@ export interface Vendor {
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
   readonly account?: AccountEndpoint;
-  /** Comes before introspection and the account, where it can be asked. */
+  /** Takes precedence over introspection and the account, where it can be used. */
   readonly tokenCheck?: TokenCheck;
-  /** `unknown`: no fact says that the tokens name a person for good; only an account can. Unset: as account.ts says. */
+  /**
+   * `unknown`: no source says that the tokens identify a user permanently; only an account can.
+   * Unset: the default of account.ts.
+   */
   readonly identity?: TokenIdentity | "unknown";
-  /** Hosts a person's access token may be sent to, with a leading dot all below a domain. Empty: not told. */
+  /**
+   * Hosts a user's access token may be sent to, with a leading dot for all hosts below a domain.
+   * Empty: not known.
+   */
   readonly apiHosts: readonly string[];
   readonly pkce: PkceMethod;
   readonly scopeSeparator: string;
   /** The authorization parameter that carries the scopes. */
   readonly scopeParameter: string;
   readonly defaultScopes: readonly string[];
-  /** Asked for in addition whatever the caller asks: without them no refresh token comes. */
+  /**
+   * Requested in addition to the caller's scopes: without them the vendor issues no refresh token.
+   */
   readonly offlineScopes: readonly string[];
   /** `omit`: the vendor refuses requests with rfc8707's parameter. */
   readonly resource: "send" | "omit";
-  /** Sent where the caller names none: the vendor answers no request without. */
+  /** Sent when the caller names none: the vendor refuses a request without it. */
   readonly defaultResource?: string;
-  /** Our parameters by another name, in authorization and token requests: `client_id: "client_key"`. Empty: left out. */
+  /**
+   * Our parameters under another name, in authorization and token requests: `client_id:
+   * "client_key"`. Empty: left out.
+   */
   readonly parameterNames: Readonly<Record<string, string>>;
   /** Fixed parameters of every authorization request. */
   readonly authorizationParams: Readonly<Record<string, string>>;
   /** Lifetime of the vendor's codes, when it is known. */
   readonly authorizationCodeLifetimeSeconds?: number;
-  /** `callback`: codes die too fast to be parked, so the tokens are (design: Parking). */
+  /** `callback`: codes expire too fast to be parked, so the tokens are parked instead. */
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
-  /** Its client secrets are made, not issued: clients have a key. A secret that a caller has made himself is sent as it is. */
+  /**
+   * Its client secrets are signed, not issued: clients have a key. A secret that the caller signed
+   * is sent unchanged.
+   */
   readonly clientSecret?: SignedClientSecret;
   readonly clientAssertion?: CertificateAssertion;
   readonly tokenRequestBody: "form" | "json";
-  /** The member of the token answer that holds the token set, where that is not the answer itself. */
+  /**
+   * The member of the token response that holds the token set, where that is not the response
+   * itself.
+   */
   readonly tokenResponseMember?: string;
-  /** Standard members by another name: `access_token: "accessToken"`. */
+  /** Standard members under another name: `access_token: "accessToken"`. */
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: AbsoluteExpiry;
   readonly tokenResult?: ResultMember;
-  /** Codes of this vendor alone; the standard's, and spellings many share, are known (vendor-client/errors.ts). */
+  /**
+   * Codes of this vendor alone; the standard's, and spellings many vendors share, are in
+   * vendor-client/errors.ts.
+   */
   readonly tokenErrors: TokenErrors;
   readonly callbackErrors: CallbackErrors;
   /**
-   * An answer that no data above describes, as one that it does.
+   * Rewrites a response that no field above describes to one that they describe.
    *
    * @param members a success, as parsed; each member once
    */
   readonly readTokenResponse?: (members: JsonObject) => JsonObject;
   /**
-   * The code of an answer, or of an error on the callback, whose code is not its `error`, or says less than the rest of it.
+   * The code of a response, or of an error on the callback, whose code is not its `error`, or where
+   * `error` says less than the rest.
    *
-   * @param members of the token answer as parsed, or the parameters of the callback
-   * @returns a key of `tokenErrors` or `callbackErrors`, or a standard code; undefined where the usual reading is right
+   * @param members of the token response as parsed, or the parameters of the callback
+   * @returns a key of `tokenErrors` or `callbackErrors`, or a standard code; undefined where the
+   *   usual reading is right
    */
   readonly classifyError?: (members: JsonObject) => string | undefined;
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
-  /** `false`: there are none. Unset: there may be. */
+  /** `false`: the vendor issues no refresh tokens. Unset: it may. */
   readonly issuesRefreshTokens?: boolean;
-  /** Whether a refresh ends the old refresh token, where that is known; `false` also where a new one comes and both live. */
+  /**
+   * Whether a refresh ends the old refresh token, where that is known; `false` also where a new one
+   * is issued and both stay valid.
+   */
   readonly rotatesRefreshTokens?: boolean;
-  /** Further callback parameters handed on in `vendor_data`. */
+  /** Further callback parameters passed on in `vendor_data`. */
   readonly callbackParams: readonly string[];
   readonly enabled: boolean;
-  /** `false`: no new flows; refresh and revoke go on. */
+  /** `false`: no new flows; refresh and revoke still work. */
   readonly acceptsNewAuthorizations: boolean;
 }
 
@@ -121,7 +156,10 @@ export interface Vendor {
 export interface ResolvedVendor extends Vendor {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** Metadata advertises `authorization_response_iss_parameter_supported`, or the entry says `issRequired`. */
+  /**
+   * Metadata advertises `authorization_response_iss_parameter_supported`, or the entry says
+   * `issRequired`.
+   */
   readonly issExpected: boolean;
 }
 
@@ -131,11 +169,11 @@ export interface VendorCredentials {
   readonly id: string;
   readonly source: "shared" | "byoc" | "environment";
   readonly clientId: string;
-  /** Absent for a public client, and where there is a key. */
+  /** Absent for a public client, and where a key is used. */
   readonly clientSecret?: Secret;
-  /** Where the vendor's client secrets are signed. */
+  /** The signing key, where the vendor's client secrets are signed. */
   readonly signingKey?: ClientSigningKey;
-  /** Where the vendor takes a certificate in place of a secret, and the operator has one. */
+  /** The certificate, where the vendor takes one in place of a secret and the operator has one. */
   readonly certificate?: ClientCertificate;
 }
 
@@ -156,7 +194,7 @@ export interface ClientSigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** A vendor's token answer after normalising: one shape, whatever the vendor calls things. */
+/** A vendor's token response after normalising: one shape for all vendors. */
 export interface VendorTokens {
   readonly accessToken: string;
   /** `Bearer` unless the vendor names another type of its own that is not a spelling of bearer. */

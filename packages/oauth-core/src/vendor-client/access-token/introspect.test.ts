@@ -1,4 +1,4 @@
-/** What introspection says, and what it is taken for. */
+/** What introspection reports, and how it is read. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../../testing/vendor-lab.ts";
@@ -53,7 +53,7 @@ describe("introspection", () => {
 
   it.each<[string, object]>([
     ["it is not active", { active: false }],
-    ["it is none for Bearer", { token_type: "DPoP" }],
+    ["it is not a Bearer token", { token_type: "DPoP" }],
     ["it is a refresh token and says so", { token_type: "refresh_token" }],
     ["it is bound to a key", { cnf: { jkt: "x" } }],
     ["its time has not come", { nbf: NOW + 60 }],

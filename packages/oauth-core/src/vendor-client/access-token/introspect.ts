@@ -1,5 +1,5 @@
 /**
- * What a vendor says about an access token, and whether the token was issued to our client. RFC
+ * What a vendor reports about an access token, and whether the token was issued to our client. RFC
  * 7662 introspection is asked here; a vendor's own check is token-check.ts.
  */
 import { customFetch, introspectionRequest, processIntrospectionResponse } from "oauth4webapi";
@@ -11,24 +11,27 @@ import { pointInTime, scopeList } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import { translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
 
-/** Of a token that the vendor calls good. */
+/** What a vendor reports about a valid token. */
 export interface TokenInformation {
   readonly answer: JsonObject;
-  /** Members of `answer` that are the identity; undefined where it never names it. */
+  /** Members of `answer` that form the identity; undefined when the answer never names it. */
   readonly identity: IdentityMembers | undefined;
-  /** It may be about a token of another kind, so the account has to know this one too. */
+  /**
+   * The answer may describe a token of another kind, so the account endpoint has to accept this one
+   * too.
+   */
   readonly isOfUnknownType: boolean;
-  /** As the vendor names them, all of them the same if it is for one. */
+  /** As the vendor names them; all equal when the token is for one client. */
   readonly clients: readonly string[];
   readonly scope: readonly string[] | undefined;
   readonly expiresAt: EpochSeconds | undefined;
 }
 
 /**
- * A token that another app got for the same person is no token for us: the owner of that app could
- * act here as its users. A token of which the vendor names no client may be one of them.
+ * A token that another app obtained for the same user is not valid here: the owner of that app
+ * could act here as its users. A token for which the vendor names no client may be such a token.
  *
- * @param clients as the vendor names them; none where it names none
+ * @param clients as the vendor names them; empty when it names none
  * @param credentials absent: no client is expected
  */
 export function isIssuedTo(clients: readonly string[], credentials: VendorCredentials | undefined): boolean {
@@ -38,7 +41,7 @@ export function isIssuedTo(clients: readonly string[], credentials: VendorCreden
 
 export type Introspectable = ResolvedVendor & { readonly introspectionEndpoint: string };
 
-/** The caller has to authenticate, so that no stranger tries tokens out there. */
+/** The caller has to authenticate, so that unauthenticated callers cannot try tokens. */
 //= rfc7662#2.1
 export function isIntrospectable(
   vendor: ResolvedVendor,
@@ -49,20 +52,20 @@ export function isIntrospectable(
   return vendor.introspectionEndpoint !== undefined && proof !== undefined;
 }
 
-/** An account or an identity of the entry's own has other words than `sub`. */
+/** An entry with an account or identity of its own uses other members than `sub`. */
 export function introspectedIdentity({ account, identity }: Vendor): IdentityMembers | undefined {
   return account === undefined && identity === undefined ? ["sub"] : undefined;
 }
 
 /**
- * What servers answer to a text of another shape than their tokens have, where the standard wants
- * `active: false`.
+ * Errors that servers return for a text that is not in their token format, where the standard
+ * requires `active: false`.
  */
 const NO_TOKEN_OF_ITS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
 
 /**
- * @returns undefined for a token that is not good here: not active, not yet, or bound to a key that
- *   a Bearer token has not
+ * @returns undefined for a token that is not valid here: inactive, not valid yet, or bound to a
+ *   key, which a Bearer token cannot prove
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
  */
 export async function introspect(
@@ -85,7 +88,7 @@ export async function introspect(
   try {
     const response = await introspectionRequest(introspecting, client, authenticate(vendor), accessToken, {
       ...options(introspectionEndpoint),
-      // Whatever this vendor calls things at its token endpoint: this is another one.
+      // Names that the vendor uses at its token endpoint do not apply: this is another endpoint.
       [customFetch]: (url, init) => fetch(url, init),
       signal,
       additionalParameters: { token_type_hint: "access_token" },
@@ -119,7 +122,7 @@ function information(answer: JsonObject, vendor: Introspectable): TokenInformati
   return {
     answer,
     identity: introspectedIdentity(vendor),
-    // Servers introspect refresh tokens too, and only of access tokens do they name a type.
+    // Servers also introspect refresh tokens, and report a type only for access tokens.
     isOfUnknownType: typeof answer.token_type !== "string",
     clients: typeof clientId === "string" ? [clientId] : [],
     scope: scopeList(scope, " "),

@@ -1,5 +1,5 @@
 /**
- * A vendor's own check of an access token, where it has one that is not the standard's
+ * A vendor's own check of an access token, where it differs from the standard's
  * (`Vendor.tokenCheck`).
  */
 import type { JsonObject } from "../../ports.ts";
@@ -22,7 +22,7 @@ export interface TokenCheckRequest {
 }
 
 /**
- * @returns undefined for a token that is not good
+ * @returns undefined for a token that is not valid
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
  */
 export async function checkToken(

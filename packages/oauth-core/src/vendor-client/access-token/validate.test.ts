@@ -1,4 +1,4 @@
-/** Whether the vendor stands by a token that is presented, and for which client it was made. */
+/** Whether the vendor confirms a presented token, and for which client it was issued. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, NOW, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
@@ -32,7 +32,7 @@ const tokenCheck = (changes: Partial<TokenCheck> = {}): TokenCheck => ({
 const check = (changes: Partial<TokenCheck> = {}): Partial<Vendor> => ({ tokenCheck: tokenCheck(changes) });
 const userinfo: Way = () => ({ userinfoEndpoint: at("/me") });
 
-/** Of whatever client the token is. */
+/** A token of any client. */
 const validateForAnyClient = async (way: Partial<Vendor>) =>
   lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN);
 const validate = async (way: Partial<Vendor>, credentials: VendorCredentials | undefined = lab.vendor.credentials) =>
@@ -69,7 +69,7 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     expect(lab.vendor.asked().filter((path) => path === "/me")).toEqual([]);
   });
 
-  it("of another client is not good here, by whomever it was made", async () => {
+  it("of another client is not good here, whichever app obtained it", async () => {
     says({ client_id: "another-app" });
     expect(await validate(way())).toEqual({ active: false, reason: "other_client" });
   });
@@ -210,7 +210,7 @@ it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])
   },
 );
 
-it("canValidateAccessToken tells before the first token comes, and without a way no token is validated", async () => {
+it("canValidateAccessToken answers before the first token is presented, and without a way no token is validated", async () => {
   const can = async (changes: Partial<Vendor>, credentials: VendorCredentials | undefined): Promise<boolean> =>
     canValidateAccessToken(await lab.resolve(changes), credentials);
   const { credentials } = lab.vendor;

@@ -1,6 +1,6 @@
 /**
- * Whether a presented access token is good at the vendor, which user it is of, and which client it
- * was issued to. The vendor's own check where its entry names one, else introspection, else the
+ * Whether a presented access token is valid at the vendor, whose it is, and which client it was
+ * issued to. Uses the vendor's own check where its entry names one, else introspection, else the
  * account.
  */
 import { defined } from "../../mechanics/defined.ts";
@@ -33,14 +33,14 @@ export type AccessTokenValidation =
       readonly expiresAt?: EpochSeconds;
     };
 
-/** What can travel in a header; longer is not a token. */
+/** The length a header can carry; anything longer is not a token. */
 //= rfc6750#2.1
 const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /**
- * @param accessToken as presented, of any shape
- * @param credentials the client that tokens have to be of; with a secret, what the vendor is asked
- *   as
+ * @param accessToken as presented, in any format
+ * @param credentials the client that tokens must be issued to; with a secret, the vendor is asked
+ *   as this client
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected;
  *   server_error, `account_unknown`, when the vendor has no way, `client_unknown`, when none of its
  *   ways names the client
@@ -70,8 +70,9 @@ export async function validateAccessToken(
 }
 
 /**
- * Whether `validateAccessToken` has a way that ends at a person and, where tokens have to be of one
- * client, names the client: the account alone does not. For programs that must not start without.
+ * Whether `validateAccessToken` has a way that identifies the user and, where tokens must be issued
+ * to one client, names the client: the account alone does not. For programs that must not start
+ * without one.
  *
  * @param vendor resolved: metadata may name introspection and userinfo
  */
@@ -95,7 +96,7 @@ function inactive(reason: string): AccessTokenValidation {
 }
 
 /**
- * @returns undefined for a token that is not good; no information on one that only the account
+ * @returns undefined for a token that is not valid; no information on a token that only the account
  *   decides
  */
 async function ask(
@@ -129,7 +130,7 @@ function usableCheck(
   return needsSecret && credentials?.clientSecret === undefined ? undefined : tokenCheck;
 }
 
-/** @returns undefined where the vendor refuses this token its account */
+/** @returns undefined when the vendor refuses the token at its account endpoint */
 async function userOf(
   { answer, identity, isOfUnknownType }: TokenInformation,
   vendor: ResolvedVendor,
@@ -141,7 +142,7 @@ async function userOf(
   const isIdentified = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
   if (identity !== undefined && isIdentified && (!isOfUnknownType || members === undefined))
     return identityOf(answer, identity);
-  if (members === undefined) throw identityMissing("the check of the token names nobody");
+  if (members === undefined) throw identityMissing("the check of the token names no user");
   const found = await account(vendor, { accessToken }, deps, signal).catch((error: unknown) => {
     if (isForbiddenAccount(error)) return undefined;
     throw error;

@@ -1,4 +1,7 @@
-/** The twin of validate.test.ts: without the pin, another app's token for the same person is good here. */
+/**
+ * The twin of validate.test.ts: without the comparison of clients, another app's token for the same
+ * user is good here.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ACCESS_TOKEN, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/vendor-lab.ts";

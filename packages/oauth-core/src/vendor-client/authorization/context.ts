@@ -1,7 +1,7 @@
 /**
  * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and
  * compared on every later leg: a flow that began with one client, vendor or set of endpoints cannot
- * go on with another.
+ * continue with another.
  */
 import { hash } from "node:crypto";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
@@ -9,14 +9,14 @@ import type { ResolvedVendor } from "../../vendors/vendor.ts";
 /** What the hash of a connection context is made of. */
 export interface ConnectionContextInput {
   readonly vendor: ResolvedVendor;
-  /** Ours at the vendor. */
+  /** Our client id at the vendor. */
   readonly clientId: string;
   readonly credentialsId: string;
-  /** The client of ours that asked. */
+  /** The client of ours that made the request. */
   readonly platformClientId: string;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;
-  /** What filled the templates of the entry. */
+  /** The values of the entry's placeholders. */
   readonly placeholders?: Readonly<Record<string, string>>;
 }
 
@@ -41,8 +41,8 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     input.credentialsId,
     input.platformClientId,
     input.redirectUri,
-    // After the fields that are always there, so that a flow without any keeps the hash of earlier
-    // releases.
+    // Placeholders come after the fields that are always there, so that a flow without any keeps
+    // the hash of earlier releases.
     ...Object.entries(input.placeholders ?? {})
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .flat(),

@@ -1,7 +1,6 @@
 /**
- * The vendor answers the authorization request with an error. What it means here, and what the
- * client reads of it; nothing is asked for that. The `iss` of the same answer is checked in
- * issuer.ts.
+ * The vendor answers the authorization request with an error. Maps it to our error and to what the
+ * client reads in its redirect; no request is made. issuer.ts checks the `iss` of the same answer.
  */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
@@ -18,26 +17,26 @@ const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAu
 ]);
 
 /**
- * These words say it whatever the subject is, also joined to one: `access_denied`,
+ * These words mean a cancellation with any subject, also when joined to one: `access_denied`,
  * `user_cancelled_login`, `UserCancel`, `accessdenied`.
  */
 const CANCELLED =
   /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ation|deny|denied|declines?|declined)(_|$)/;
 /**
- * Of these, machines are subjects too: the subject has to be the person or the consent, or missing.
+ * These words also describe machines: the subject has to be the user or the consent, or be missing.
  */
 const ABORTED =
   /^abort(ed)?$|(^|_)(user|consent)_?(aborts?|rejects?|refuses?|(abort|reject|refus)ed)(_|$)|(^|_)(abort|reject|refus)ed_by_(the_)?(user|end_?user|resource_owner)(_|$)/;
 
-/** A person said no. */
+/** The user declined. */
 function isCancelled(folded: string): boolean {
   return CANCELLED.test(folded) || ABORTED.test(folded);
 }
 
-/** What a vendor's error on the callback is here. */
+/** A vendor's error on the callback as one of ours. */
 export interface CallbackError {
   readonly code: OAuthErrorCode;
-  /** The vendor's own code, cut to the characters it may have. */
+  /** The vendor's own code, reduced to the permitted characters. */
   readonly vendorError: string;
   /** Where the vendor's file says more than a code. */
   readonly reason?: string;
@@ -45,8 +44,8 @@ export interface CallbackError {
 }
 
 /**
- * @param parameters of the callback as received; `error` is there
- * @param vendor its own codes and its own reading of them, which win
+ * @param parameters of the callback as received; `error` is present
+ * @param vendor its own codes and its own mapping of them, which take precedence
  */
 export function mapCallbackError(
   parameters: Readonly<Record<string, string>> & { readonly error: string },
@@ -63,7 +62,7 @@ export function mapCallbackError(
 }
 
 /**
- * A vendor's error on the callback, as the client reads it in its redirect.
+ * A vendor's error on the callback, as the client receives it in its redirect.
  *
  * @param vendorError the `error` parameter as received
  */

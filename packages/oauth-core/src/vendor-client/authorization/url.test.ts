@@ -51,7 +51,7 @@ describe("authorizationUrl", () => {
     });
   });
 
-  it("joins scopes as the vendor wants, and sends none where there is none", () => {
+  it("joins scopes as the vendor wants, and sends no scope where none was requested", () => {
     expect(authorizationUrl(vendor({ scopeSeparator: "," }), REQUEST)).toContain("&scope=read%2Cwrite&");
     expect(authorizationUrl(vendor(), REQUEST)).toContain("&scope=read%20write&");
     expect(authorizationUrl(vendor(), { ...REQUEST, scope: [] })).not.toContain("scope");

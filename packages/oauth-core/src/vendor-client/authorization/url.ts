@@ -1,6 +1,6 @@
 /**
- * The URL at the vendor that the user's browser is sent to. Pure text: verifier, nonce and state
- * come from the caller.
+ * The URL at the vendor that the user's browser is sent to. A pure function: verifier, nonce and
+ * state come from the caller.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
@@ -9,27 +9,25 @@ import type { ResolvedVendor } from "../../vendors/vendor.ts";
 
 /** The parameters of an authorization request to a vendor (RFC 6749 §4.1.1). */
 export interface AuthorizationRequest {
-  /** Ours at the vendor. */
+  /** Our client id at the vendor. */
   readonly clientId: string;
   readonly redirectUri: string;
   readonly state: string;
   readonly scope: readonly string[];
-  /** Owed unless the vendor's `pkce` is `none`. For `plain` it is the verifier. */
+  /** Required unless the vendor's `pkce` is `none`. For `plain` it is the verifier. */
   readonly codeChallenge?: string;
   readonly nonce?: string;
   readonly loginHint?: string;
   readonly prompt?: string;
   readonly resource?: string;
-  /**
-   * Further parameters of the caller; they win over the vendor's fixed ones, and never over ours.
-   */
+  /** Further parameters of the caller; they override the vendor's fixed ones, never ours. */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
 /**
  * @returns the vendor's endpoint with every parameter exactly once; empty ones are left out
  * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error when
- *   a challenge is owed
+ *   a required challenge is missing
  */
 export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string {
   const { authorizationEndpoint, pkce } = vendor;
@@ -66,14 +64,14 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   for (const [standard, value] of parameters) {
     const name = parameterName(vendor, standard);
     if (name === "") continue;
-    // %20, not `+`: every server reads the former.
+    // %20, not `+`: every server reads %20.
     url += `${separator}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
     separator = "&";
   }
   return url;
 }
 
-/** @returns `scope`, and after it what the vendor wants besides for a refresh token */
+/** @returns `scope`, followed by what the vendor additionally requires for a refresh token */
 export function askedScope(
   { offlineScopes }: Pick<ResolvedVendor, "offlineScopes">,
   scope: readonly string[],
@@ -81,7 +79,7 @@ export function askedScope(
   return [...scope, ...offlineScopes.filter((offline) => !scope.includes(offline))];
 }
 
-/** @returns the resource for both legs; undefined where the vendor gets none */
+/** @returns the resource for both legs; undefined when the vendor takes none */
 //= rfc8707#2
 export function askedResource(
   { resource, defaultResource }: Pick<ResolvedVendor, "resource" | "defaultResource">,
@@ -90,7 +88,7 @@ export function askedResource(
   return resource === "omit" ? undefined : (requested ?? defaultResource);
 }
 
-/** @returns what the vendor calls a parameter; empty where it wants none of it */
+/** @returns the vendor's name for a parameter; empty when it takes no such parameter */
 export function parameterName({ parameterNames }: Pick<ResolvedVendor, "parameterNames">, standard: string): string {
   return (Object.hasOwn(parameterNames, standard) ? parameterNames[standard] : undefined) ?? standard;
 }
@@ -99,7 +97,9 @@ function add(parameters: Map<string, string>, name: string, value: string | unde
   if (value !== undefined && value !== "") parameters.set(name, value);
 }
 
-/** What belongs to the vendor. It may choose how it answers, and nothing else that is ours. */
+/**
+ * The vendor's fixed parameters. They may choose the response mode and nothing else that is ours.
+ */
 function addFixed(parameters: Map<string, string>, fixed: Iterable<readonly [string, string]>): void {
   for (const [name, value] of fixed) {
     if (name === "response_mode" || !isReservedAuthorizationParameter(name)) add(parameters, name, value);

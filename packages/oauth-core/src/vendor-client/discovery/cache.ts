@@ -1,6 +1,6 @@
 /**
  * Documents of vendors that change seldom: metadata and key sets. Fresh for ten minutes, loaded
- * once however many ask, and still usable for an hour when the vendor is down.
+ * once for concurrent callers, and still usable for an hour when the vendor is down.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../../ports.ts";
@@ -8,29 +8,29 @@ import { type Deadline, waitUntil } from "../deadline.ts";
 
 export interface RefreshingCacheOptions<T> {
   readonly load: (key: string) => Promise<T>;
-  /** Whether an old document may stand in for the one that failed to load. */
+  /** Whether a stale document may stand in for one that failed to load. */
   readonly isOutage: (error: unknown) => boolean;
   readonly now: Clock;
 }
 
 export interface RefreshingCache<T> {
   /**
-   * @param deadline until when this caller waits for a load, which goes on for others; asked for
-   *   only when there is one
-   * @throws whatever `load` throws, and temporarily_unavailable at the deadline, when nothing
-   *   usable is at hand
+   * @param deadline until when this caller waits for a load, which goes on for others; evaluated
+   *   only when there is a load
+   * @throws what `load` throws, and temporarily_unavailable at the deadline, when no usable
+   *   document is at hand
    */
   get(key: string, deadline?: Deadline): Promise<T>;
   /**
-   * Loads although the document is fresh, at most once in thirty seconds; otherwise answers what it
-   * has.
+   * Loads although the document is fresh, at most once in thirty seconds; otherwise returns the
+   * document it has.
    */
   reload(key: string, deadline?: Deadline): Promise<T>;
 }
 
 const FRESH_SECONDS = 600;
 const USABLE_SECONDS = 3600;
-/** After an outage the old document serves for this long before the next try. */
+/** After an outage the stale document is used for this long before the next attempt. */
 const RETRY_SECONDS = 30;
 const RELOAD_SECONDS = 30;
 const MAX_ENTRIES = 256;
@@ -73,7 +73,8 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
       const loading = loadOnce(key, entry);
       return await (deadline === undefined ? loading : waitUntil(deadline(), loading));
     } catch (error) {
-      // What was refused is asked for again: silence would let the old document stand in for it.
+      // A refused document is requested again: otherwise the stale one would silently stand in for
+      // it.
       if (!isOutage(error)) throw error;
       entry.failedAt = now();
       const stale = heldWithin(entry, USABLE_SECONDS);

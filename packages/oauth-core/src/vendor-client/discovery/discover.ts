@@ -1,8 +1,7 @@
 /**
- * Where a vendor's endpoints are, from its issuer alone: its published metadata, read strictly and
- * kept for a while. Runs when a flow starts, never when the process does. What an entry states
- * itself wins over what metadata says; of a vendor whose endpoints it states, metadata is read when
- * it can be had.
+ * A vendor's endpoints from its issuer alone: its published metadata, read strictly and cached.
+ * Runs when a flow starts, never at process start. An entry's own statements take precedence over
+ * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available.
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -20,7 +19,7 @@ export interface Discovery {
   readonly metadata: (issuer: string, deadline?: Deadline) => Promise<VendorMetadata>;
   /**
    * The entry with its endpoints. The same object again as long as neither entry nor metadata
-   * change.
+   * changes.
    */
   readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
 }
@@ -93,8 +92,8 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
 }
 
 /**
- * Basic is what an entry says when it says nothing: a vendor that takes only the other way gets the
- * other way.
+ * Basic is the default of an entry: a vendor that supports only client_secret_post gets that
+ * instead.
  */
 function authMethod(
   method: TokenEndpointAuthMethod,
@@ -109,7 +108,7 @@ interface AdvertisedDeps {
   readonly now: Clock;
 }
 
-/** A flow waits for it no longer than this; the endpoints are known without it. */
+/** A flow waits no longer than this for metadata; the endpoints are known without it. */
 const ADVERTISED_TIMEOUT_MILLISECONDS = 2_000;
 /** After a failure the issuer is not asked again, and no flow waits for it, for this long. */
 const NEGATIVE_CACHE_SECONDS = 60;
@@ -117,12 +116,12 @@ const MAX_ISSUERS = 256;
 
 /**
  * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE
- * counts, and that it is there is no condition.
+ * counts, but it is optional.
  *
- * @returns per issuer its metadata cut to what binds a configured vendor, the same object while the
- *   document is the same; undefined when there is none to be had
- * @throws OAuthError vendor_response_invalid when the document names another issuer: then the entry
- *   is wrong, or the document lies
+ * @returns for an issuer, its metadata reduced to what applies to a configured vendor, the same
+ *   object while the document is the same; undefined when it is not available
+ * @throws OAuthError vendor_response_invalid when the document names another issuer: either the
+ *   entry or the document is wrong
  */
 function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
@@ -151,8 +150,8 @@ function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) 
 }
 
 /**
- * Where the entry says itself whether `iss` is required nothing is asked; an issuer with a
- * placeholder has no place to ask.
+ * An entry that states `iss` itself needs no metadata, and an issuer with a placeholder has no
+ * address to ask.
  */
 function hasAdvertised(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
   return vendor.issuer !== undefined && vendor.issRequired === undefined && !vendor.issuer.includes("{");

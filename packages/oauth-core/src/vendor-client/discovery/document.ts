@@ -1,6 +1,6 @@
 /**
- * A vendor's metadata document: where it is looked for, whose it has to be, and what is taken from
- * it.
+ * A vendor's metadata document: the well-known locations it is looked for at, the issuer it must
+ * belong to, and what is taken from it.
  */
 import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../../ports.ts";
@@ -29,9 +29,9 @@ export interface VendorMetadata {
 }
 
 /**
- * OpenID Connect's place first: its document usually says more. A place that has none, something
- * that is no metadata, or the metadata of another issuer, makes way for the next; an outage does
- * not.
+ * OpenID Connect's location first: its document usually says more. A location that has no document,
+ * one that is not metadata, or the metadata of another issuer leads to the next location; an outage
+ * does not.
  */
 //= oidc-discovery#4
 //= rfc8414#3
@@ -88,7 +88,7 @@ async function loadDocument(
   }
 }
 
-/** The library takes `https://a` and `https://a/` for one issuer; they are two. */
+/** The library treats `https://a` and `https://a/` as one issuer; they are two. */
 //= rfc8414#3.3
 //= bar#DI-1
 async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
@@ -103,7 +103,7 @@ async function requireMetadataOf(issuer: string, document: JsonObject): Promise<
 }
 
 /**
- * @throws OAuthError vendor_response_invalid when an endpoint is not one we would ask or send a
+ * @throws OAuthError vendor_response_invalid when an endpoint is not one we would request or send a
  *   browser to
  */
 function readMetadata(document: JsonObject, deps: VendorClientDeps): VendorMetadata {
@@ -138,7 +138,7 @@ function strings(value: JsonValue | undefined): readonly string[] | undefined {
     : undefined;
 }
 
-/** What must not be asked must not be sent to a browser either. */
+/** A URL that we must not request must not be sent to a browser either. */
 //= bar#DI-2
 export function requireEndpoint(url: string, name: string, { allowLoopback, allowCidrs = [] }: VendorClientDeps): URL {
   try {

@@ -1,8 +1,8 @@
 /**
- * Key sets by the address they are published at: vendors' signing keys, and what clients publish of
- * their own. A small cache of ours over jose's look-up: an unknown key is asked for at once,
- * because vendors do rotate between two logins, and never more often than twice a minute. A bad key
- * is left out as if it were not there; a set out of proportion is refused whole.
+ * Key sets by the URL they are published at: vendors' signing keys, and keys that clients publish.
+ * A small cache of ours over jose's look-up: an unknown key id triggers a reload at once, because
+ * vendors do rotate between two logins, but at most twice a minute. A bad key is left out; an
+ * oversized set is refused whole.
  */
 import { createPublicKey } from "node:crypto";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
@@ -15,10 +15,11 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 
 export interface SigningKeys {
   /**
-   * The one key of the set that fits the header.
+   * The one key of the set that matches the header.
    *
-   * @throws OAuthError vendor_response_invalid when none fits, or several and the header does not
-   *   say which; temporarily_unavailable when the set cannot be had, or not before the signal fires
+   * @throws OAuthError vendor_response_invalid when none matches, or several do and the header does
+   *   not say which; temporarily_unavailable when the set cannot be fetched, or not before the
+   *   signal fires
    */
   find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
 }
@@ -30,7 +31,11 @@ interface KeySetDeps {
 
 const CALL: VendorCall = { what: "key set", spends: false };
 
-/** Key sets by their address. @param read what is kept of one; thrown errors go to the caller */
+/**
+ * Key sets by their URL.
+ *
+ * @param read what is kept of one; its errors go to the caller
+ */
 export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): RefreshingCache<T> {
   return createRefreshingCache<T>({
     load: async (jwksUri) => loadKeySet(jwksUri, read, { fetch, now }),
@@ -90,16 +95,16 @@ function noKey(error: unknown): unknown {
 
 const MAX_KEYS = 100;
 const MIN_RSA_BITS = 2048;
-/** Members of private and symmetric keys. Who publishes one has lost it. */
+/** Members of private and symmetric keys. A private key that is published is compromised. */
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 const KEY_TYPES: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
 
-/** What a public key of another party is for. */
+/** The purpose of another party's public key. */
 export type KeyUse = "sig" | "enc";
 
 const KEY_OPERATIONS: Readonly<Record<KeyUse, (operations: readonly JsonValue[]) => boolean>> = {
   sig: (operations) => operations.length === 1 && operations[0] === "verify",
-  // None at all is how WebCrypto exports a public key for ECDH.
+  // WebCrypto exports a public key for ECDH without any key_ops.
   enc: (operations) =>
     operations.every((operation) => typeof operation === "string" && ENCRYPTING_OPERATIONS.has(operation)),
 };
@@ -129,7 +134,7 @@ function isUsable(key: JsonObject, purpose: KeyUse): boolean {
   return isSoundKey(key);
 }
 
-/** A point off its curve, a modulus that is short, an exponent that does nothing. */
+/** A point off its curve, a short modulus, an exponent of 1. */
 function isSoundKey(jwk: JsonObject): boolean {
   try {
     const key = createPublicKey({ key: jwk, format: "jwk" });
@@ -140,7 +145,7 @@ function isSoundKey(jwk: JsonObject): boolean {
   }
 }
 
-/** Two keys under one name: which one is meant is not known, so neither counts. */
+/** Two keys with the same kid: the meant one is ambiguous, so neither is used. */
 function isDuplicate(key: JsonObject, keys: readonly JsonObject[]): boolean {
   return (
     key.kid !== undefined &&

@@ -1,4 +1,7 @@
-/** Wycheproof's key sets and signatures against the path an ID token takes: algorithm, key look-up, signature. */
+/**
+ * Wycheproof's key sets and signatures against the path an ID token takes: algorithm, key look-up,
+ * signature.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../ports.ts";
@@ -23,7 +26,9 @@ const read = (name: string): Vectors =>
 
 const ALGS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
-/** The header as in an ID token; the payload of a vector is any text, so its claims are not read. */
+/**
+ * The header as in an ID token; the payload of a vector is any text, so its claims are not read.
+ */
 async function isAccepted(jws: string, set: JsonObject): Promise<boolean> {
   const fetch = async (): Promise<Response> => Response.json(set);
   const keys = createSigningKeys({ fetch, now: fixedClock(1_700_000_000) });

@@ -1,8 +1,8 @@
 /**
- * The ID token of a token answer: always checked whole, signature included, although it came over
- * TLS. oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard asks
- * (token/validate.ts); here is the signature, by jose over the vendor's published keys, and what we
- * ask beyond the standard.
+ * Verifies the ID token of a token response: always in full, signature included, although it came
+ * over TLS. oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard
+ * requires (token/validate.ts); this file checks the signature, by jose with the vendor's published
+ * keys, and what we require beyond the standard.
  */
 import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
@@ -40,7 +40,7 @@ function parsePart(part = ""): JsonObject {
     const value = parseJsonStrict(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")));
     if (isObject(value)) return value;
   } catch {
-    // Falls through: what is wrong with it is of no use.
+    // Falls through: the parse error itself is not reported.
   }
   throw refused("not JSON objects, each member once");
 }
@@ -50,8 +50,8 @@ const ASYMMETRIC: ReadonlySet<string> = new Set(
 );
 
 /**
- * Keys the token brings along or points at (`jwk`, `jku`, `x5u`, `x5c`) are not looked at: the
- * vendor's set has the keys.
+ * Keys in the token or referenced by it (`jwk`, `jku`, `x5u`, `x5c`) are ignored: only the vendor's
+ * key set counts.
  *
  * @returns the algorithm, which the vendor's list has to permit: the token does not choose
  * @throws OAuthError vendor_response_invalid for HS*, none, and members that change how the token
@@ -66,8 +66,8 @@ export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly s
 
 /**
  * @param jwksUri where the vendor publishes its keys
- * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be had,
- *   or not before the signal fires
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be
+ *   fetched, or not before the signal fires
  */
 //= bar#ID-2
 //= bar#ID-3
@@ -90,8 +90,8 @@ export async function verifySignature(
 }
 
 /**
- * @returns the issuer this token has to name: the vendor's, in the spelling or of the tenant that
- *   the token says
+ * @returns the issuer this token must name: the vendor's, in the spelling or for the tenant that
+ *   the token states
  */
 export function expectedIssuer(
   { issuer = "", issuerSpelling, issuerTemplate }: Pick<ResolvedVendor, "issuer" | "issuerSpelling" | "issuerTemplate">,
@@ -107,10 +107,10 @@ export function expectedIssuer(
 }
 
 /**
- * Whose an ID token is that passed every check when it came, in the words of
+ * The user of an ID token that passed every check when it was issued, in the form of
  * `VendorTokens.idToken`.
  *
- * @param idToken as it was kept since
+ * @param idToken as it was stored
  */
 export function idTokenSubject(
   idToken: string,
@@ -127,7 +127,7 @@ export function requireIssuerClaim({ iss }: JsonObject, issuer: string): void {
   if (iss !== issuer) throw refused("iss is another issuer");
 }
 
-/** We are the one audience, and the one the token was issued to. */
+/** We are the only audience, and the authorized party. */
 //= bar#ID-7
 export function requireAudience({ aud, azp }: JsonObject, clientId: string): void {
   const audiences: readonly JsonValue[] = Array.isArray(aud) ? aud : [aud ?? null];
@@ -137,7 +137,7 @@ export function requireAudience({ aud, azp }: JsonObject, clientId: string): voi
 
 const MAX_AHEAD_SECONDS = 60;
 const MAX_AGE_SECONDS = 86_400;
-/** Year 5138: what lies beyond is not a time. */
+/** Year 5138: a larger number is not a time. */
 const MAX_EPOCH_SECONDS = 1e11;
 
 //= bar#ID-6
@@ -162,7 +162,7 @@ export function requireSubject({ sub }: JsonObject): string {
   throw refused("sub is not a subject");
 }
 
-/** Optional in this flow; when it is there it is right. */
+/** Optional in this flow; when present it must be right. */
 //= bar#ID-9
 export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: string, accessToken: string): void {
   if (atHash === undefined) return;
@@ -172,7 +172,7 @@ export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: str
     throw refused("at_hash is of another token");
 }
 
-/** A refreshed ID token is of the same user at the same issuer as the first. */
+/** A refreshed ID token names the same user at the same issuer as the first. */
 //= oidc-core#12.2
 //= bar#RF-6
 export function requireSameSubject(

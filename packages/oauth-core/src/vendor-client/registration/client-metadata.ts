@@ -1,12 +1,12 @@
 /**
- * What we say about ourselves when we register at a vendor. Made of our own configuration and the
- * vendor's entry alone: nothing of the caller's request can get in.
+ * The client metadata we send when we register at a vendor. Built from our own configuration and
+ * the vendor's entry alone: nothing of the caller's request can get in.
  */
 import type { JsonObject } from "../../ports.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
 
 export interface ClientMetadataInput {
-  /** Ours at every vendor. */
+  /** Our client name, the same at every vendor. */
   readonly redirectUri: string;
   /** As the vendor's metadata lists them. */
   readonly authMethods: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export function clientMetadata(
     token_endpoint_auth_method: chooseAuthMethod(tokenEndpointAuthMethod, authMethods),
     // Some vendors refuse a registration without it (quirk 49).
     application_type: "web",
-    // Space-separated here, whatever the vendor wants in authorization requests.
+    // Space-separated here, whatever the vendor expects in authorization requests.
     ...(defaultScopes.length === 0 ? {} : { scope: defaultScopes.join(" ") }),
   };
 }
@@ -36,8 +36,8 @@ export function clientMetadata(
 const BY_PREFERENCE: readonly TokenEndpointAuthMethod[] = ["client_secret_basic", "client_secret_post", "none"];
 
 /**
- * A client is bound to the method it registered with, so it is the one flows will use: the entry's,
- * unless the vendor lists others only. A public client is the last resort.
+ * A client is bound to the authentication method it registered with, so this is the one flows will
+ * use: the entry's, unless the vendor lists only others. A public client is the last resort.
  */
 function chooseAuthMethod(
   method: TokenEndpointAuthMethod,

@@ -1,6 +1,4 @@
-/**
- * Where a vendor registers clients, and what its metadata says about how they may authenticate.
- */
+/** A vendor's registration endpoint, and which client authentication methods its metadata lists. */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
@@ -11,7 +9,7 @@ import { registrableDomainOf } from "../../egress/url.ts";
 
 export interface RegistrationPlace {
   readonly endpoint: string;
-  /** As the vendor's metadata lists them; undefined where it says nothing, or cannot be had. */
+  /** As the vendor's metadata lists them; undefined when it lists none, or is not available. */
   readonly authMethods?: readonly string[];
 }
 
@@ -20,19 +18,19 @@ export interface RegistrationPlaceDeps {
   readonly deadline: Deadline;
 }
 
-/** Where the endpoint is known, metadata is worth no longer a wait. */
+/** When the endpoint is known, metadata is not worth a longer wait. */
 const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 
 /**
  * The entry's own endpoint, else the one its issuer's metadata names.
  *
- * @throws OAuthError invalid_request where there is none; vendor_response_invalid,
- *   temporarily_unavailable where it has to be discovered and cannot be
+ * @throws OAuthError invalid_request when the vendor has no registration endpoint;
+ *   vendor_response_invalid, temporarily_unavailable when discovery fails
  */
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
   const metadata = await metadataOf(vendor, deps);
   const endpoint = vendor.registrationEndpoint ?? metadata?.registrationEndpoint;
-  // A template is not an address: which tenant is meant is not known yet.
+  // A template is not an address: the tenant is not known yet.
   if (endpoint === undefined || isTemplate(endpoint)) throw noRegistration(vendor);
   const authMethods = metadata?.tokenEndpointAuthMethods;
   return { endpoint, ...defined({ authMethods }) };
@@ -54,7 +52,7 @@ async function metadataOf(
   }
 }
 
-/** Where the entry says what metadata would, or where a vendor that needs none publishes none. */
+/** The entry states the endpoint itself, or the vendor needs no metadata and publishes none. */
 function isDispensable({ code, extras }: OAuthError, vendor: Vendor): boolean {
   if (vendor.registrationEndpoint !== undefined) return true;
   const isComplete = vendor.authorizationEndpoint !== undefined && vendor.tokenEndpoint !== undefined;
@@ -65,7 +63,7 @@ function isTemplate(url: string): boolean {
   return url.includes("{");
 }
 
-/** For a vendor without dynamic registration, or of which no endpoint is known. */
+/** For a vendor without dynamic registration, or without a known endpoint for it. */
 export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
   return new OAuthError(
     "invalid_request",
@@ -75,9 +73,9 @@ export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
 }
 
 /**
- * An initial access token belongs to one vendor. The entry's own endpoint was vouched for with it;
- * one that metadata names gets the token only below a domain the entry already trusts, so that a
- * changed document cannot collect tokens elsewhere.
+ * An initial access token belongs to one vendor. The entry's own endpoint was configured together
+ * with it; an endpoint from metadata gets the token only below a domain the entry already trusts,
+ * so that a changed document cannot collect tokens elsewhere.
  *
  * @throws OAuthError vendor_response_invalid
  */

@@ -95,7 +95,7 @@ describe("the endpoint", () => {
 
   it.each([
     ["is down", { status: 503 }],
-    ["is none", { body: "<html>" }],
+    ["is an HTML page", { body: "<html>" }],
     [
       "is another issuer's",
       { body: { issuer: "https://other.example", registration_endpoint: "https://other.example/r" } },

@@ -1,6 +1,6 @@
 /**
- * Dynamic client registration at a vendor: one request, and its answer as it came. Nothing of it is
- * read, kept or logged here; what the vendor issues belongs to the caller.
+ * Dynamic client registration at a vendor: one request, and its response unchanged. Nothing of it
+ * is read, kept or logged here; what the vendor issues belongs to the caller.
  */
 import type { Secret } from "../../protocol/secret.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
@@ -13,13 +13,13 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 
 /** What a client of ours at a vendor is registered with (RFC 7591 §3.1). */
 export interface RegistrationRequest {
-  /** Ours at every vendor; the only one of the registration. */
+  /** Our callback, the same at every vendor; the only one in the registration. */
   readonly redirectUri: string;
   /** For this vendor alone. */
   readonly initialAccessToken?: Secret;
 }
 
-/** Byte for byte the vendor's, after content decoding. */
+/** The vendor's bytes, after content decoding. */
 export interface RegistrationAnswer {
   /** 2xx, 4xx or 5xx. */
   readonly status: number;
@@ -35,10 +35,11 @@ export interface RegisterDeps extends Pick<VendorClientDeps, "fetch"> {
 const CALL: VendorCall = { what: "registration", spends: false };
 
 /**
- * Asks once, never again: where the answer is lost the vendor may know a client that no caller has.
+ * Sends exactly one request: when the response is lost, the vendor may hold a client that no caller
+ * knows.
  *
- * @throws OAuthError invalid_request where the vendor has no registration endpoint;
- *   vendor_response_invalid for a redirect, an answer beyond the limits, or metadata that is wrong;
+ * @throws OAuthError invalid_request when the vendor has no registration endpoint;
+ *   vendor_response_invalid for a redirect, a response beyond the limits, or wrong metadata;
  *   temporarily_unavailable when the vendor cannot be reached
  */
 export async function registerClient(

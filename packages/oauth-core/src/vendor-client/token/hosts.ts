@@ -1,7 +1,7 @@
 /**
  * Tokens of a grant go only to hosts that were the vendor's when the grant was made. The list is
- * kept with the grant (`connection`) and compared before a token leaves again, whatever the
- * configuration says by then.
+ * kept with the grant (`connection`) and compared before a token is sent again, whatever the
+ * configuration then says.
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
@@ -18,9 +18,9 @@ export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint 
 }
 
 /**
- * @param hosts as `tokenHosts` gave them when the grant was made
- * @param endpoint the one about to be sent a token; undefined where the vendor has none, which is
- *   the caller's to refuse
+ * @param hosts as `tokenHosts` returned them when the grant was made
+ * @param endpoint the one about to receive a token; undefined when the vendor has none, which the
+ *   caller refuses
  * @throws OAuthError invalid_grant, reason `connection_endpoint_changed`
  */
 //= bar#BY-4

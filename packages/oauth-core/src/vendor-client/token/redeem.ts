@@ -1,6 +1,6 @@
 /**
- * The vendor's code becomes the vendor's tokens: one request, never a second one, and nothing
- * handed on unverified.
+ * Redeems the vendor's code for the vendor's tokens: one request, never repeated, and nothing is
+ * passed on unverified.
  */
 import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
@@ -14,12 +14,9 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 /** The parameters of the token request for a code (RFC 6749 §4.1.3). */
 export interface RedeemRequest {
   readonly code: string;
-  /**
-   * As it came with the code. The caller has checked it at the callback; what is given is checked
-   * again.
-   */
+  /** The `iss` of the callback. The caller has checked it there; a given value is checked again. */
   readonly iss?: string;
-  /** Ours at the vendor, the very one of the authorization request. */
+  /** Our redirect URI at the vendor, the one of the authorization request. */
   readonly redirectUri: string;
   readonly codeVerifier?: string;
   readonly nonce?: string;
@@ -30,8 +27,8 @@ export interface RedeemRequest {
 }
 
 /**
- * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is
- *   as good as before; with `retry: "restart"`: the code is gone. Otherwise the vendor answered:
+ * @throws OAuthError temporarily_unavailable without `retry`: the vendor received nothing and the
+ *   code is still valid; with `retry: "restart"`: the code is lost. Otherwise the vendor responded:
  *   invalid_grant, vendor_credentials_rejected, invalid_scope, vendor_response_invalid
  */
 //= rfc6749#4.1.3
@@ -83,7 +80,7 @@ async function requestTokens(
       authenticate(vendor),
       callback,
       redirectUri,
-      // Some vendors refuse what they do not know (quirk 38): for them the entry says `pkce: none`.
+      // Some vendors refuse unknown parameters (quirk 38): their entries say `pkce: none`.
       // oxlint-disable-next-line typescript/no-deprecated
       codeVerifier ?? nopkce,
       {
@@ -100,7 +97,7 @@ async function requestTokens(
 }
 
 /**
- * Also where the nonce is all that ties the code to this flow: then an answer without ID token
+ * Also required when only the nonce ties the code to this flow: then a response without an ID token
  * proves nothing.
  */
 //= oidc-core#3.1.3.3

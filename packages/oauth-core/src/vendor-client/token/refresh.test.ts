@@ -182,7 +182,7 @@ describe("idTokenSubject", () => {
     ["exact", (issuer: string) => issuer],
     ["bare", (issuer: string) => issuer.replace("http://", "")],
   ] as const)(
-    "says of a kept ID token what was said of it when it came, also where its issuer is %s",
+    "names for a stored ID token the same user as when it was issued, also where its issuer is %s",
     async (issuerSpelling, spelled) => {
       await lab.vendor.grant({ claims: { iss: spelled(lab.vendor.issuer), nonce: undefined } });
       const { idToken } = await lab.refresh({ entry: { issuerSpelling } });
@@ -192,7 +192,7 @@ describe("idTokenSubject", () => {
     },
   );
 
-  it("takes nothing that is none", () => {
+  it("refuses a text that is not an ID token", () => {
     expect(() => idTokenSubject("no.id.token", { issuerSpelling: "exact" })).toThrow(/vendor_response_invalid/);
   });
 });

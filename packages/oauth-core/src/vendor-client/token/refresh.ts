@@ -1,6 +1,6 @@
 /**
- * A vendor's refresh token becomes fresh tokens. A caller that keeps tokens holds a lease
- * meanwhile: one request, never a second.
+ * Exchanges a vendor's refresh token for fresh tokens. A caller that stores tokens holds a lease
+ * meanwhile: one request, never repeated.
  */
 import { defined } from "../../mechanics/defined.ts";
 import { refreshTokenGrantRequest } from "oauth4webapi";
@@ -17,17 +17,17 @@ import { translateVendorError, type VendorCall } from "../errors.ts";
 export interface RefreshRequest {
   readonly refreshToken: string;
   readonly scope?: readonly string[];
-  /** The first ID token's: a refreshed one must name the same. */
+  /** The subject of the first ID token: a refreshed one must name the same. */
   readonly expected?: { readonly issuer: string; readonly subject: string };
-  /** Of who holds a lease that does not last as long as this call might. */
+  /** The signal of a caller whose lease may end before this call does. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * @returns the answer; without a refresh token when the vendor sent none, and then the old one goes
- *   on
- * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate or
- *   its answer, which then did not pass, shows that it has
+ * @returns the new tokens; without a refresh token when the vendor sent none, and then the old one
+ *   stays valid
+ * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate, or
+ *   where its response failed validation and shows that it has rotated
  */
 //= rfc6749#6
 export async function refreshTokens(
@@ -45,7 +45,8 @@ export async function refreshTokens(
   };
   const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
   const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
-  // Whatever the entry says: another refresh token is there because the vendor has rotated.
+  // Whatever the entry says: a different refresh token in the response means that the vendor has
+  // rotated.
   //= bar#RF-9
   const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
   const call: VendorCall = { ...asked, spends };
@@ -54,14 +55,15 @@ export async function refreshTokens(
     requireSameSubject(tokens.idToken, request.expected);
     return tokens;
   } catch (error) {
-    // Where the old refresh token lives on, ending the new tokens could end the grant with them.
+    // Where the old refresh token stays valid, revoking the new tokens could end the grant with
+    // them.
     if (!spends) throw error;
     discardTokens(vendor, credentials, answer, deps);
     throw withRestartHint(error);
   }
 }
 
-/** The old refresh token is spent and the new one does not leave this process. */
+/** The old refresh token is spent and the new one is discarded. */
 function withRestartHint(error: unknown): unknown {
   if (!(error instanceof OAuthError)) return error;
   const { code, description, extras, detail, retryAfterSeconds } = error;

@@ -20,12 +20,12 @@ const READ = { accessToken: "a", tokenType: "Bearer", vendorData: {} };
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
 describe("a token answer that would be good by its body", () => {
-  it.each([301, 302, 303, 307, 308])("bar#EG-12 is none with status %i", async (status) => {
+  it.each([301, 302, 303, 307, 308])("bar#EG-12 is refused with status %i", async (status) => {
     await expect(read(SOUND, { status })).rejects.toMatchObject(INVALID);
   });
 
   it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])(
-    "bar#VR-7 is none as %s",
+    "bar#VR-7 is refused as %s",
     async (type) => {
       await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
     },
@@ -64,7 +64,7 @@ describe("bar#VR-7 a success", () => {
       { ...READ, vendorData: { instance_url: "https://x", team: { id: 7 } } },
     ],
     ["an ID token of a vendor without issuer, which is dropped", { ...SOUND, id_token: "x.y.z" }, READ],
-    ["an error that is none", { ...SOUND, error: "", errors: [] }, { ...READ, vendorData: { error: "", errors: [] } }],
+    ["an empty error member", { ...SOUND, error: "", errors: [] }, { ...READ, vendorData: { error: "", errors: [] } }],
     ["ok true", { ...SOUND, ok: true }, { ...READ, vendorData: { ok: true } }],
   ])("may have %s", async (_title, body, expected) => {
     expect(await read(body)).toEqual(expected);

@@ -1,6 +1,7 @@
 /**
- * A vendor's token answer in the standard's members, before oauth4webapi sees it: that library is
- * strict, vendors are not, and loosening it would loosen it for all. validate.ts checks the result.
+ * Normalises a vendor's token response to the standard's members before oauth4webapi sees it: that
+ * library is strict, vendors are not, and relaxing it for one would relax it for all. validate.ts
+ * checks the result.
  */
 import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
@@ -15,7 +16,7 @@ import {
   vendorRefusedClient,
 } from "../errors.ts";
 
-/** The answer after normalising; nothing in it is verified yet. */
+/** The response after normalising; nothing in it is verified yet. */
 export interface TokenAnswer {
   readonly accessToken: string;
   readonly tokenType: string;
@@ -42,7 +43,7 @@ type Dialect = Pick<
 /**
  * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for
  *   429 and 5xx; vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success
- *   that is none
+ *   without usable tokens
  */
 //= bar#VR-7
 export async function readTokenAnswer(
@@ -73,7 +74,10 @@ function errorCode(answer: JsonObject, { classifyError, tokenResult }: Dialect):
   );
 }
 
-/** @returns the result as an error code; undefined for a success, and where the answer has none */
+/**
+ * @returns the result as an error code; undefined for a success, and when the response has no
+ *   result
+ */
 function failedResult(
   result: JsonValue | undefined,
   success: readonly (string | number | boolean)[],
@@ -96,8 +100,8 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
   const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
-  // Without an issuer there is no signature that could be checked, and nothing unverified is passed
-  // on (quirk 29).
+  // Without an issuer the signature cannot be checked, and nothing unverified is passed on (quirk
+  // 29).
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),
@@ -113,8 +117,8 @@ export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "is
 }
 
 /**
- * Where a vendor wraps the token set in a member of its own, the set is taken from there and the
- * rest stays in place.
+ * When a vendor wraps the token set in a member of its own, the set is taken from there and the
+ * other members stay in place.
  */
 function unwrap(
   answer: JsonObject,
@@ -130,7 +134,9 @@ function unwrap(
   };
 }
 
-/** @param names ours → the vendor's; what it calls by our name all the same is ours */
+/**
+ * @param names ours → the vendor's; a member that the vendor sends under our name is used as well
+ */
 function named(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   const theirs = Object.entries(names).flatMap(([ours, name]) => {
     const value = members[name];
@@ -144,7 +150,9 @@ function withoutStandard(members: JsonObject, names: Readonly<Record<string, str
   return Object.fromEntries(Object.entries(members).filter(([name]) => !taken.has(name)));
 }
 
-/** The characters of rfc6749#a.12 and a.17: what cannot travel in a header is not a token. */
+/**
+ * The characters of rfc6749#a.12 and a.17: a value that cannot be sent in a header is not a token.
+ */
 const TOKEN = /^[\x20-\x7e]+$/;
 
 function token(value: JsonValue | undefined, name: string): string {
@@ -156,12 +164,12 @@ function optionalToken(value: JsonValue | undefined, name: string): string | und
   return value === undefined || value === null || value === "" ? undefined : token(value, name);
 }
 
-/** Types with rules of their own: calling such a token a bearer token would be wrong. */
+/** Types with rules of their own: such a token must not be treated as a bearer token. */
 const NOT_BEARER: ReadonlySet<string> = new Set(["dpop", "mac", "pop", "n_a"]);
 
 /**
- * Absent, `bEARER`, `BearerToken`, `user`, a number: all Bearer, because that is how such tokens
- * are used.
+ * Absent, `bEARER`, `BearerToken`, `user`, a number: all mean Bearer, because that is how such
+ * tokens are used.
  */
 //= rfc6749#5.1
 function tokenType(value: JsonValue | undefined): string {
@@ -170,26 +178,24 @@ function tokenType(value: JsonValue | undefined): string {
 
 const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
 
-/**
- * @returns whole seconds; undefined, which means unknown, for whatever is not a positive lifetime
- */
+/** @returns whole seconds; undefined, meaning unknown, for anything but a positive lifetime */
 function usableLifetime(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
   return Math.floor(seconds);
 }
 
-/** Text of ISO 8601 with a zone, and nothing else that Date.parse would guess at. */
+/** ISO 8601 text with a zone, and no other format that Date.parse would guess at. */
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
 
-/** As `usableLifetime`, of a point in time. */
+/** As `usableLifetime`, for a point in time. */
 function lifetimeUntil(members: JsonObject, expiry: AbsoluteExpiry | undefined, now: Clock): number | undefined {
   if (expiry === undefined) return undefined;
   const at = pointInTime(members[expiry.member], expiry.unit);
   return usableLifetime(at === undefined ? undefined : at - now());
 }
 
-/** @returns seconds since 1970, with a fraction where it has one; undefined for what is no time */
+/** @returns seconds since 1970, possibly with a fraction; undefined when the value is not a time */
 export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["unit"]): number | undefined {
   const at =
     unit === "date"
@@ -207,8 +213,8 @@ const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
 /**
- * An array, a comma list, or a list by the vendor's own separator. A comma separates only where no
- * space does.
+ * An array, a comma-separated list, or a list with the vendor's own separator. A comma separates
+ * only when there are no spaces.
  */
 export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;

@@ -63,7 +63,7 @@ describe("revokeToken", () => {
     expect(lab.vendor.asked().filter((path) => path === "/revoke")).toHaveLength(1);
   });
 
-  it("tells a person what to do where the vendor has no way", async () => {
+  it("says what the user can do where the vendor has no way", async () => {
     lab.vendor.describe({ revocation_endpoint: undefined });
     await expect(revoke()).rejects.toMatchObject({
       code: "unsupported_token_type",
@@ -72,7 +72,7 @@ describe("revokeToken", () => {
     });
   });
 
-  it("bar#RV-2 says which token to bring where the vendor takes one kind only, and asks no vendor", async () => {
+  it("bar#RV-2 says which token to present where the vendor takes one kind only, and asks no vendor", async () => {
     const vendor = { ...(await lab.resolve()), revokes: "access_token" as const, revocationHelp: "Ask the owner" };
     const ofType = (tokenTypeHint?: "access_token" | "refresh_token") =>
       lab.client.revokeToken(vendor, lab.vendor.credentials, {

@@ -1,6 +1,6 @@
 /**
- * A token ends at the vendor, by the standard's request or by the vendor's own. Also ends tokens
- * that were issued and did not pass.
+ * Revokes a token at the vendor, by the standard's request or by the vendor's own. Also revokes
+ * tokens that were issued and failed validation.
  */
 import { defined } from "../../mechanics/defined.ts";
 import { processRevocationResponse, revocationRequest } from "oauth4webapi";
@@ -27,7 +27,10 @@ export interface RevokeRequest {
   readonly tokenTypeHint?: "access_token" | "refresh_token";
 }
 
-/** `token`: this one ended; `grant`: with all its kin; `already`: the vendor does not know it. */
+/**
+ * `token`: this token was revoked; `grant`: with all tokens of its grant; `already`: the vendor
+ * does not know it.
+ */
 export type Revoked = "token" | "grant" | "already";
 
 export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
@@ -39,7 +42,7 @@ const HELP =
   "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
 
 /**
- * @throws OAuthError unsupported_token_type with `help` where the vendor has no way;
+ * @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke;
  *   temporarily_unavailable when it cannot now; vendor_credentials_rejected;
  *   vendor_response_invalid
  */
@@ -94,7 +97,10 @@ async function requestRevocation(
   });
 }
 
-/** For vendors that revoke their own way, by method and place of the token (`revocation`). */
+/**
+ * For vendors with a revocation request of their own: by method and place of the token
+ * (`revocation`).
+ */
 interface DialectRequest {
   readonly dialect: RevocationDialect;
   readonly endpoint: string;
@@ -103,7 +109,7 @@ interface DialectRequest {
   readonly signal: AbortSignal;
 }
 
-/** @returns the vendor's answer, unread */
+/** @returns the vendor's response, unread */
 async function requestByDialect(
   { dialect, endpoint, credentials, token, signal }: DialectRequest,
   { fetch }: Pick<VendorClientDeps, "fetch">,
@@ -155,7 +161,7 @@ function authorization(
   };
 }
 
-/** Vendors that answer an unknown token with an error, where the standard wants a 200. */
+/** Vendors that answer an unknown token with an error, where the standard requires a 200. */
 //= rfc7009#2.2
 const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
   "invalid_token",
@@ -176,7 +182,7 @@ async function readRevocation(
   const isRefusal = response.status >= 400;
   const { error, isFailure } = await readRefusal(response, call);
   if (error === undefined && !isRefusal) {
-    if (isFailure) throw invalidVendorResponse("revocation: a success that says it is none");
+    if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
     await processRevocationResponse(new Response(null, { status: 200 }));
     return "token";
   }
@@ -191,7 +197,7 @@ async function readRevocation(
     : invalidVendorResponse(`revocation: status ${response.status}`);
 }
 
-/** The body of a success is of no interest, unless it says that nothing was revoked. */
+/** The body of a success is ignored, unless it says that nothing was revoked. */
 async function readRefusal(
   response: Response,
   call: VendorCall,
@@ -201,7 +207,7 @@ async function readRefusal(
   return typeof error === "string" && error !== "" ? { error, isFailure } : { isFailure };
 }
 
-/** A token of the other type would be unknown there, and that is not the end of it. */
+/** The vendor would treat a token of the other type as unknown, which does not revoke it. */
 function requireRevocableType(vendor: ResolvedVendor, { tokenTypeHint }: RevokeRequest): void {
   const { revokes } = vendor;
   if (tokenTypeHint === undefined || revokes === "either" || revokes === tokenTypeHint) return;
@@ -233,8 +239,8 @@ export function grantRevocation(
 const DISCARD_MILLISECONDS = 5_000;
 
 /**
- * Ends tokens that are handed to no caller. One try; no request waits for it, and its failure
- * changes nothing.
+ * Revokes tokens that are returned to no caller. One attempt; no request waits for it, and its
+ * failure changes nothing.
  */
 export function discardTokens(
   vendor: ResolvedVendor,

@@ -1,5 +1,5 @@
 /**
- * A normalised token answer becomes VendorTokens when every check has passed: the standard's by
+ * A normalised token response becomes VendorTokens when every check has passed: the standard's by
  * oauth4webapi, the ID token's by id-token/verify.ts.
  */
 import { defined } from "../../mechanics/defined.ts";
@@ -44,15 +44,15 @@ export interface TokenExchange {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
   readonly call: VendorCall;
-  /** Of the whole operation; the token request was its first part. */
+  /** The deadline of the whole operation; the token request was its first part. */
   readonly signal: AbortSignal;
-  /** At code redemption the nonce sent, or none; a refreshed ID token is not asked for one. */
+  /** At code redemption the nonce that was sent, if any; a refreshed ID token needs none. */
   readonly nonce?: { readonly sent: string | undefined };
 }
 
 /**
- * @throws OAuthError vendor_response_invalid; temporarily_unavailable, with `retry` when something
- *   was spent, when the vendor's keys cannot be had
+ * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the vendor's keys cannot
+ *   be fetched, with `retry` when something was spent
  */
 export async function validateTokenResponse(
   answer: TokenAnswer,
@@ -94,8 +94,8 @@ async function validateIdToken(
   await requireConforming(answer, { issuer }, acceptance, deps);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
-  // Of two spellings one is handed on, so that a refreshed ID token in the other is still the same
-  // user's.
+  // Of two spellings one is passed on, so that a refreshed ID token in the other spelling still
+  // names the same user.
   return { raw, issuer: spelledIssuer(vendor, issuer), subject };
 }
 
@@ -110,7 +110,7 @@ async function jwksUriOf(
   return known;
 }
 
-/** The library's own reading of the answer, in the standard's members. */
+/** The library's own checks of the response, in the standard's members. */
 async function requireConforming(
   answer: TokenAnswer,
   { issuer }: { readonly issuer?: string },
@@ -144,8 +144,8 @@ function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, i
 }
 
 /**
- * The vendor has answered: what was sent is spent, and when we cannot read the answer the caller
- * has to start again.
+ * The vendor has responded, so the sent value is spent: when we cannot read the response, the
+ * caller has to start again.
  */
 function spent(error: unknown, { spends }: VendorCall): unknown {
   if (!spends || !(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return error;

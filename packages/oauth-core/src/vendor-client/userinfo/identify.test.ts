@@ -1,4 +1,4 @@
-/** Whose tokens have just been issued. */
+/** The user of tokens that have just been issued. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
@@ -91,7 +91,7 @@ describe("a person as the vendor's file says", () => {
     await silent.lab.close();
   });
 
-  it("is whom an operator's userinfo tells where no fact says who", async () => {
+  it("is the user an operator's userinfo names where the registry states no identity", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
     expect(await identified({ identity: "unknown", userinfoEndpoint: me() })).toBe(SUBJECT);
     withoutIdToken();
@@ -108,12 +108,12 @@ describe("a person as the vendor's file says", () => {
     }
   });
 
-  it("is no user where no fact says who", async () => {
+  it("is no user where the registry states no identity", async () => {
     await expect(identified({ identity: "unknown" })).rejects.toMatchObject(MISSING);
   });
 });
 
-it("canIdentify tells before the first person comes", async () => {
+it("canIdentify answers before the first user connects", async () => {
   const account = { endpoint: "https://v.example/me", method: "GET" } as const;
   const plain: Partial<Vendor> = { issuesIdTokens: false };
   const can = async (changes: Partial<Vendor>): Promise<boolean> => canIdentify(await lab.resolve(changes));

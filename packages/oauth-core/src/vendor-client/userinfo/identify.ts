@@ -1,7 +1,4 @@
-/**
- * Which user the tokens are of that have just been issued: the key all records of that user are
- * kept by.
- */
+/** The user of tokens that have just been issued: the key of all records of that user. */
 import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
 import { parseIdToken } from "../id-token/verify.ts";
@@ -9,7 +6,7 @@ import { identityMissing, identityOf } from "./member-path.ts";
 import { hasIdTokens } from "../token/response.ts";
 
 /**
- * Asks the vendor only where the tokens do not name the user.
+ * Asks the vendor only when the tokens do not name the user.
  *
  * @returns stable, and unique among all of the vendor's users; never an e-mail address
  * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
@@ -20,7 +17,7 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
   if (identity?.from === "token_response") return identityOf(tokens.vendorData, identity.members);
   if (identity?.from === "id_token") {
     if (tokens.idToken === undefined) throw identityMissing("no ID token");
-    // Its signature and claims were checked when it came (token/validate.ts).
+    // Its signature and claims were checked when it was issued (token/validate.ts).
     return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
   }
   if (tokens.idToken !== undefined && tellsSubject(vendor)) return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
@@ -40,8 +37,8 @@ async function identifyByAccount(
 }
 
 /**
- * The subject of an ID token names a person at one issuer: with one issuer per tenant, two may have
- * the same.
+ * The subject of an ID token names a user at one issuer: with one issuer per tenant, two users may
+ * have the same.
  */
 function tellsSubject(vendor: ResolvedVendor): boolean {
   const { identity, account: own, issuerTemplate } = vendor;
@@ -49,7 +46,7 @@ function tellsSubject(vendor: ResolvedVendor): boolean {
 }
 
 /**
- * Whether `identify` has a way, for programs that must not start without.
+ * Whether `identify` has a way, for programs that must not start without one.
  *
  * @param vendor resolved: metadata may name userinfo
  */

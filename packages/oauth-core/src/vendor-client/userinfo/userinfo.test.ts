@@ -1,4 +1,4 @@
-/** The vendor's account of a person, from a vendor that answers in every wrong way. */
+/** The vendor's account of a user, from a vendor with every kind of wrong response. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID } from "../../testing/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
@@ -74,7 +74,7 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     ["a redirect", { status: 302, headers: { location: "https://elsewhere.example/" } }],
     ["404", { status: 404, body: { sub: "1" } }],
     ["ten megabytes", { body: { sub: "x".repeat(10_000_000) } }],
-  ])("is none when the vendor answers with %s", async (_answer, answer) => {
+  ])("is refused when the vendor answers with %s", async (_answer, answer) => {
     lab.vendor.answers.set("/me", answer);
     await expect(ask(way())).rejects.toMatchObject({ code: "vendor_response_invalid", status: 502 });
   });
@@ -159,7 +159,7 @@ describe("the account", () => {
     await expect(ask(refusing())).rejects.toMatchObject({ code: ours });
   });
 
-  it("bar#XA-10 is none where its member is missing", async () => {
+  it("bar#XA-10 is refused where its member is missing", async () => {
     lab.vendor.answers.set("/me", { body: { data: null } });
     await expect(ask(refusing())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });

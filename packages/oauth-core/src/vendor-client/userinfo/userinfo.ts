@@ -1,5 +1,5 @@
 /**
- * The vendor's account of the user an access token is of: the entry's own endpoint, else OpenID
+ * The vendor's account of the user of an access token: the entry's own endpoint, else OpenID
  * Connect's userinfo.
  */
 import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
@@ -21,8 +21,8 @@ export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
 interface AccountRequest {
   readonly accessToken: string;
   /**
-   * The subject of the ID token that came with the access token, where one did: userinfo has to
-   * name the same. An endpoint of the entry's own has other names for users, and is not compared.
+   * The subject of the ID token that came with the access token, if one did: userinfo has to name
+   * the same. An entry's own endpoint has other names for users and is not compared.
    */
   readonly subject?: string | undefined;
 }
@@ -32,7 +32,7 @@ const CALL: VendorCall = { what: "account", spends: false };
 /**
  * @returns undefined when the vendor refuses the token
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the
- *   token is good and not for this; server_error, `account_unknown`, when the vendor has no such
+ *   token is valid but not for this; server_error, `account_unknown`, when the vendor has no such
  *   endpoint
  */
 export async function account(
@@ -59,7 +59,7 @@ export function accountUnknown(): OAuthError {
 }
 
 /**
- * @returns the members that are the identity in what `account` answers; undefined where it has none
+ * @returns the members of what `account` returns that form the identity; undefined when it has none
  */
 export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): IdentityMembers | undefined {
   if (own !== undefined) return own.identity;
@@ -81,17 +81,18 @@ async function askUserinfo(
     signal,
   });
   if (isRefused(response, now)) return undefined;
-  // A signed answer is no JSON object. None is asked for, so none is taken, whatever it says.
+  // A signed response is not a JSON object. None is requested, so none is accepted, whatever it
+  // contains.
   //= bar#UI-2
   const answer = await readObject(response, CALL);
   const reread = jsonResponse(answer, response.status);
-  // Userinfo is asked by the access token alone, which may be another person's.
+  // Userinfo is requested by the access token alone, which may belong to another user.
   //= bar#UI-1
   await processUserInfoResponse(userinfo, ANY_CLIENT, subject ?? skipSubjectCheck, reread);
   return answer;
 }
 
-/** Of the client the library wants to know nothing but whether its answers are signed. */
+/** The library only needs to know whether the client's userinfo responses are signed. */
 const ANY_CLIENT = { client_id: "none" };
 
 async function askOwn(
@@ -129,14 +130,14 @@ async function askOwn(
 }
 
 /**
- * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every answer;
- *   `account_forbidden` for a 403: the token is good, and too narrow for this
+ * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every response;
+ *   `account_forbidden` for a 403: the token is valid, and its scope too narrow for this
  */
 function isRefused(response: Response, now: AccountDeps["now"]): boolean {
   requireAnswer(response, CALL, now);
   //= rfc6750#3.1
   if (response.status === 403) {
-    const description = "The vendor tells no account to this token: a scope may be missing";
+    const description = "The vendor gives no account for this token: a scope may be missing";
     throw new OAuthError("vendor_response_invalid", description, { reason: FORBIDDEN });
   }
   return response.status === 401;

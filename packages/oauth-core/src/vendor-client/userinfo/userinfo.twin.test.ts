@@ -1,6 +1,6 @@
 /**
- * The twins of account.test.ts and identify.test.ts: one defence of userinfo off, and another
- * person's account is taken.
+ * The twins of userinfo.test.ts and identify.test.ts: with one defence of userinfo off, another
+ * user's account is accepted.
  */
 import type * as oauth from "oauth4webapi";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
