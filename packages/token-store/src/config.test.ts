@@ -56,7 +56,7 @@ describe("the settings of a deployed server", () => {
   });
 
   it.each([
-    ["a key that is none", { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" }],
+    ["an ARN that names no key", { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" }],
     ["a key without region on a file", { TOKEN_ENCRYPTION_KMS_KEY_ID: "alias/tokens" }],
   ])("are refused with %s", (_, environment) => {
     expect(() => readTokenStoreSettings({}, environment)).toThrow(refusal("key_id_invalid", "enter the key's ARN"));

@@ -1,6 +1,7 @@
 /**
- * The token store a deployed server gets from its environment: DynamoDB and KMS where the platform provides them, an SQLite
- * file and a key file beside it for work on one machine. The SDK loads only where it is used.
+ * The token store a deployed server opens from its environment: DynamoDB and KMS where the platform
+ * provides them, an SQLite file and a key file beside it for local work. The SDK loads only where
+ * it is used.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { existsSync } from "node:fs";
@@ -20,9 +21,9 @@ export interface TokenStoreSettings {
   readonly rows:
     | { readonly kind: "dynamodb"; readonly table: string; readonly region: string }
     | { readonly kind: "sqlite"; readonly path: string };
-  /** What tokens are bound to beside the table: its region, or `local`. */
+  /** What tokens are bound to in addition to the table: its region, or `local`. */
   readonly environment: string;
-  /** Where a vendor's answers wait while the table does not take them. What lies there is sealed. */
+  /** Where a vendor's responses wait while the table cannot store them. Its content is sealed. */
   readonly journalFolder: string;
   readonly keys:
     | { readonly kind: "kms"; readonly keyId: string }
@@ -42,9 +43,11 @@ export interface OpenTokenStoreOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and DATA_DIR. Opens nothing.
+ * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and
+ * DATA_DIR. Opens nothing.
  *
- * @throws TokenStoreError settings_invalid naming every problem at once; key_id_invalid, mode_conflict, key_missing
+ * @throws TokenStoreError settings_invalid naming every problem at once; key_id_invalid,
+ *   mode_conflict, key_missing
  */
 export function readTokenStoreSettings(
   { mode: inCode }: { readonly mode?: string | undefined } = {},
@@ -79,7 +82,7 @@ export function readTokenStoreSettings(
       keys: keyId === undefined ? undefined : { kind: "kms", keyId },
     };
   }
-  // A file of this machine has no older readers, and a key file beside it costs nothing.
+  // A local file has no older readers, and a key file beside it costs nothing.
   const path = join(dataFolder, "tokens.sqlite");
   return {
     mode: chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "encrypted"),
@@ -91,9 +94,11 @@ export function readTokenStoreSettings(
 }
 
 /**
- * Makes the store, and one data key to see that the key may be used. A store or key service that is down does not fail here.
+ * Opens the store, and makes one data key to check that the key may be used. A store or key service
+ * that is down does not fail here.
  *
- * @throws TokenStoreError as readTokenStoreSettings; `key_service_refused` for a key that may not be used
+ * @throws TokenStoreError as readTokenStoreSettings; `key_service_refused` for a key that may not
+ *   be used
  */
 export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promise<TokenStore> {
   const settings = readTokenStoreSettings({ mode: options.mode }, options.environment);
@@ -101,7 +106,8 @@ export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promi
 }
 
 /**
- * @returns with the store its keys and its table: what else is kept beside the tokens is sealed under the same
+ * @returns the store with its keys and its table: other data kept beside the tokens is sealed under
+ *   the same keys
  * @throws TokenStoreError key_service_refused
  */
 export async function openTokens(
@@ -151,7 +157,8 @@ export async function openKeys(settings: TokenStoreSettings, table: string): Pro
 }
 
 /**
- * For commands: SQLite would make the file, and a mistyped path must not look like an empty table.
+ * For commands: SQLite would create the file, and a mistyped path must not look like an empty
+ * table.
  *
  * @throws TokenStoreError settings_invalid
  */

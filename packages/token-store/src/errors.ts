@@ -1,9 +1,9 @@
 /**
- * What can go wrong inside the token store, as a closed set of codes. Internal: callers translate
- * it once into an OAuthError where it leaves (a key or row that cannot be read is their 503).
- * Messages are constant sentences and `detail` is written here by us, so neither can carry a key,
- * a token or a sealed value. An engine that does not answer is an OAuthError at once: the
- * RecordStore port says so.
+ * The errors inside the token store, as a closed set of codes. Internal: callers translate an error
+ * once into an OAuthError at their boundary (a key or row that cannot be read is their 503).
+ * Messages are constant sentences and `detail` is written by our code, so neither can carry a key,
+ * a token or a sealed value. An engine that does not respond is an OAuthError at once, as the
+ * RecordStore port requires.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 
@@ -46,9 +46,9 @@ export class TokenStoreError extends Error {
 }
 
 /**
- * The one error a RecordStore or TokenRows shows for its engine.
+ * The one error a RecordStore or TokenRows throws for its engine.
  *
- * @param cause what the engine said; kept for the log, never for the wire
+ * @param cause the engine's error; kept for the log, never for the wire
  */
 export function storeUnavailable(cause: unknown): OAuthError {
   const detail = cause instanceof Error ? cause.message : undefined;

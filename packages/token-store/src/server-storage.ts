@@ -1,7 +1,7 @@
 /**
- * All that a deployed server keeps, from one set of environment variables: its users' tokens, and beside them records of its
- * own (sessions, keys), in the same table or the same SQLite file, sealed under the same keys. So there is one thing to
- * configure, to permit and to back up.
+ * Everything a deployed server stores, from one set of environment variables: its users' tokens,
+ * and its own records (sessions, keys), in the same table or the same SQLite file, sealed under the
+ * same keys. So there is one thing to configure, to permit and to back up.
  */
 import type { Clock, KeyContext, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
 import { systemClock } from "./clock.ts";
@@ -12,9 +12,12 @@ import type { TokenStore } from "./token-store.ts";
 export interface ServerStorage {
   readonly tokens: TokenStore;
   readonly records: RecordStore;
-  /** Of the tokens, and of whatever else is to be sealed. Undefined in mode `bridge` without a key only. */
+  /**
+   * The keys of the tokens and of everything else that is sealed. Undefined only in mode `bridge`
+   * without a key.
+   */
   readonly keys: KeyWrapper | undefined;
-  /** Where this is: what is sealed is bound to it, beside its purpose. */
+  /** What sealed values are bound to, in addition to their purpose. */
   readonly context: KeyContext;
   /** @throws OAuthError temporarily_unavailable */
   ping(): Promise<void>;
@@ -23,7 +26,8 @@ export interface ServerStorage {
 }
 
 /**
- * The variables and rules of `openTokenStore`. A store or key service that is down does not fail here.
+ * Uses the variables and rules of `openTokenStore`. A store or key service that is down does not
+ * fail here.
  *
  * @throws TokenStoreError as openTokenStore
  */

@@ -70,7 +70,7 @@ describe("the token store", () => {
     expect((await store.get(KEY))?.version).toBe(2);
   });
 
-  it("bar#RV-1 revokes here first: the record reads as absent at once, its tokens are for the vendor to hear about", async () => {
+  it("bar#RV-1 revokes here first: the record reads as absent at once, its tokens are returned for revocation at the vendor", async () => {
     const { store } = inMemory();
     await store.put(KEY, TOKENS);
     const [first, second] = await Promise.all([store.revoke(KEY), store.revoke(KEY)]);
@@ -86,7 +86,7 @@ describe("the token store", () => {
     expect(await store.get(KEY)).toBeDefined();
   });
 
-  it("revokes and replaces a record that nobody can read any more", async () => {
+  it("revokes and replaces a record that cannot be read any more", async () => {
     const { store, rows } = inMemory();
     await store.put(KEY, TOKENS);
     await rows.change(rowKeyOf(KEY), { set: { sealed_access_token: "AQ" }, remove: [] }, {});

@@ -1,6 +1,6 @@
 /**
- * The token store as servers use it: one user's tokens at one vendor, kept sealed, read fresh. Everything it is made of is
- * bound here, once; config.ts makes it from the environment.
+ * The token store as servers use it: one user's tokens at one vendor, stored sealed, read fresh.
+ * Its parts are connected here, once; config.ts builds it from the environment.
  */
 import { defined, type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
@@ -18,13 +18,18 @@ import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tok
 /** The table, the keys and the mode that a token store is made of. */
 export interface TokenStoreOptions {
   readonly rows: TokenRows;
-  /** Absent in mode `bridge` only: nothing is encrypted then, which is reported as `no_encryption`. */
+  /**
+   * Absent in mode `bridge` only: nothing is encrypted then, which is reported as `no_encryption`.
+   */
   readonly keys?: (KeyWrapper & { close?(): void }) | undefined;
   readonly mode: ModeName;
-  /** Part of what every token is bound to, beside the table: rows of another environment do not open here. */
+  /**
+   * What every token is bound to, in addition to the table: rows of another environment do not open
+   * here.
+   */
   readonly environment: string;
   readonly now: Clock;
-  /** Told what is worth counting. Never holds a token or a user. */
+  /** Receives the events worth counting. Never holds a token or a user. */
   readonly onEvent?: (event: TokenStoreEvent) => void;
   readonly refresh?: RefreshLeasesOptions;
 }
@@ -34,10 +39,10 @@ export type TokenStoreEvent =
   | RecordEvent
   | RefreshEvent
   | JournalEvent
-  /** Mode `bridge` without a key: every token lies in the table as it is. */
+  /** Mode `bridge` without a key: every token is stored as plaintext. */
   | { readonly name: "no_encryption" };
 
-/** A link as an operator sees it: who, where, since when. No token is opened for it. */
+/** A link as an operator sees it: user, vendor, since when. No token is opened for it. */
 export interface Link {
   readonly user: string;
   readonly vendor: string;
@@ -45,36 +50,48 @@ export interface Link {
 }
 
 /**
- * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`, `record_in_use`,
- * `kms_unavailable` or `token_unreadable`. Whatever fails, no plaintext is written that the mode does not ask for, and none is read.
+ * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`,
+ * `record_in_use`, `kms_unavailable` or `token_unreadable`. Whatever fails, no plaintext is written
+ * or read that the mode does not permit.
  */
 export interface TokenStore {
   readonly mode: ModeName;
-  /** @returns undefined where the user has no tokens, or they were revoked */
+  /** @returns undefined when the user has no tokens, or they were revoked */
   get(key: TokenKey): Promise<StoredTokens | undefined>;
-  /** After an authorization: goes over what was there. @throws TokenStoreError too_large, input_invalid */
+  /**
+   * After an authorization: replaces the stored tokens.
+   *
+   * @throws TokenStoreError too_large, input_invalid
+   */
   put(key: TokenKey, tokens: TokenSet): Promise<StoredTokens>;
   /**
-   * Tokens fit for use: refreshed first where their end is near, by one caller over all processes.
+   * Tokens ready for use: refreshed first when they are near their end, by one caller over all
+   * processes.
    *
-   * @param refresh asks the vendor; called at most once for a version of the tokens, and only by who holds the lease
-   * @returns undefined where the user has no tokens, or they were revoked
-   * @throws OAuthError invalid_grant, reason `reauthorization_required`; what `refresh` threw when the old token is dead
+   * @param refresh asks the vendor; called at most once for a version of the tokens, and only by
+   *   the holder of the lease
+   * @returns undefined when the user has no tokens, or they were revoked
+   * @throws OAuthError invalid_grant, reason `reauthorization_required`; what `refresh` threw when
+   *   the old token has expired
    */
   withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
   /**
-   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The caller then tells the
-   * vendor, and deletes it.
-   * @returns what the vendor is to be told about
+   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The
+   * caller then revokes the tokens at the vendor, and deletes the record.
+   *
+   * @returns the tokens to revoke at the vendor
    */
   //= bar#RV-1
   revoke(key: TokenKey): Promise<StoredTokens | undefined>;
   /** Removes the record, readable or not. */
   delete(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
-  /** One user's links, or everybody's. */
+  /** One user's links, or those of all users. */
   links(user?: string): AsyncIterable<Link>;
   ping(): Promise<void>;
-  /** Waits for refreshes under way, and for answers not yet stored, as long as `drainMs` (default 10,000). */
+  /**
+   * Waits for refreshes under way, and for responses not yet stored, as long as `drainMs` (default
+   * 10,000).
+   */
   close(drainMs?: number): Promise<void>;
 }
 
@@ -114,7 +131,10 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
   };
 }
 
-/** What every data key of a table is made for: constant, so that keys can be shared by rows. No user is named. */
+/**
+ * The context of every data key of a table: constant, so that rows can share keys. It names no
+ * user.
+ */
 //= bar#TS-4
 export function dataKeyContext(where: { readonly environment: string; readonly table: string }): KeyContext {
   return { purpose: "token-store", environment: where.environment, table: where.table };
@@ -126,7 +146,8 @@ async function revoke(
 ): Promise<StoredTokens | undefined> {
   for (;;) {
     const current = await records.read(key).catch(async (error: unknown) => {
-      // Tokens that nobody can read any more are ended all the same. Whether it was that, the store itself will say.
+      // Tokens that cannot be read are revoked all the same. The error of the write shows whether
+      // the store itself failed.
       const isUnreadable = error instanceof OAuthError && error.extras.reason === "token_unreadable";
       if (!isUnreadable) throw error;
       await rows.change(rowKeyOf(key), { set: { status: "revoked" } }, {});

@@ -1,9 +1,12 @@
-/** What to do next, as sentences. */
+/** What the operator should do next, as sentences. */
 import type { Standing } from "./checkpoint.ts";
 import type { PassesOutcome } from "./passes.ts";
 import type { Counts, Tally } from "./survey.ts";
 
-/** A row that cannot be mended is replaced when its user authorizes again, so somebody has to know whose it is. */
+/**
+ * A row that cannot be repaired is replaced when its user authorizes again, so the operator has to
+ * know whose it is.
+ */
 const LIST = (kind: string, options = ""): string => `Whose: 'token-store audit${options} --list ${kind}'.`;
 
 const FLIP =
@@ -44,12 +47,12 @@ function verifiedNotes(verified: {
   return [
     ...(differs > 0 ? [`Copy changed by an older build: ${rows(differs)}. 'token-store migrate' takes it.`] : []),
     ...(unreadable > 0 ? [unreadableNote(unreadable)] : []),
-    ...(unknown > 0 ? [`Not opened, their vendor being without --issuer: ${rows(unknown)}.`] : []),
+    ...(unknown > 0 ? [`Not opened, because --issuer does not name their vendor: ${rows(unknown)}.`] : []),
   ];
 }
 
 function unreadableNote(count: number): string {
-  return `Did not open: ${rows(count)}. A wrong --issuer, another key or table, or altered. ${LIST("unreadable", " --verify")}`;
+  return `Did not open: ${rows(count)}. Either --issuer, key or table is wrong, or the row was altered. ${LIST("unreadable", " --verify")}`;
 }
 
 /** After migrate. */
@@ -61,9 +64,9 @@ export function migrateAdvice(
   const { unknown_issuer: unknown = 0, refused = 0, in_use: inUse = 0 } = left;
   const { unreadable = 0 } = counts;
   const notes = [
-    ...(unknown > 0 ? [`Still plaintext only, their vendor being without --issuer: ${rows(unknown)}.`] : []),
-    ...(refused > 0 ? [`Still plaintext only, a token being longer than 32 KB: ${rows(refused)}.`] : []),
-    ...(inUse > 0 ? [`Could not be written at any try: ${rows(inUse)}. ${LIST("plaintext_only")}`] : []),
+    ...(unknown > 0 ? [`Still plaintext only, because --issuer does not name their vendor: ${rows(unknown)}.`] : []),
+    ...(refused > 0 ? [`Still plaintext only, because a token is longer than 32 KB: ${rows(refused)}.`] : []),
+    ...(inUse > 0 ? [`Could not be written, changed at every attempt: ${rows(inUse)}. ${LIST("plaintext_only")}`] : []),
     ...(unreadable > 0 ? [unreadableNote(unreadable)] : []),
   ];
   if (ended === "unsettled" && inUse === 0) {
@@ -88,7 +91,7 @@ export function stripAdvice(
   if (notes.length > 0) return notes;
   return [
     ended === "unsettled"
-      ? "Copies come back as fast as they are removed: an older build, or a server in mode bridge, is at work. End it."
+      ? "Copies come back as fast as they are removed: an older build, or a server in mode bridge, is running. End it."
       : "No token can be read in the table.",
   ];
 }
@@ -97,15 +100,15 @@ const LOG_IN_USE =
   "Former copies are left in the log of the SQLite file (-wal): another process keeps reading it, such as a backup or a shell. End it, then run strip again.";
 
 const LEFT_BY_STRIP: Readonly<Record<string, (count: string) => string>> = {
-  plaintext_only: (count) => `Plaintext only by now: ${count}. An older build is at work: end it, then migrate.`,
-  unknown_issuer: (count) => `Keep their copy, their vendor being without --issuer: ${count}.`,
+  plaintext_only: (count) => `Plaintext only by now: ${count}. An older build is running: end it, then migrate.`,
+  unknown_issuer: (count) => `Keep their copy, because --issuer does not name their vendor: ${count}.`,
   copy_differs: (count) =>
-    `Keep their copy, as it shows other tokens: ${count}. An older build, or somebody who should not, has written it. ${LIST("differs", " --verify")} To make those copies count: 'token-store migrate', then strip again.`,
+    `Keep their copy, because it has other tokens: ${count}. An older build wrote it, or an attacker. ${LIST("differs", " --verify")} To use those copies, run 'token-store migrate', then strip again.`,
   unreadable: (count) =>
-    `Keep their copy, as they did not open: ${count}. A wrong --issuer, another key or table, or altered. ${LIST("unreadable", " --verify")}`,
-  refused: (count) => `Keep their copy: ${count}. An older build has changed it, and a token is longer than 32 KB.`,
+    `Keep their copy, because they did not open: ${count}. Either --issuer, key or table is wrong, or the row was altered. ${LIST("unreadable", " --verify")}`,
+  refused: (count) => `Keep their copy, because an older build changed it and a token is longer than 32 KB: ${count}.`,
   no_access_token: (count) => `Without an access token, but with another one: ${count}. ${LIST("empty")}`,
-  in_use: (count) => `In use all the time: ${count}. Run it again.`,
+  in_use: (count) => `Changed at every attempt: ${count}. Run it again.`,
 };
 
 export function rows(count: number): string {

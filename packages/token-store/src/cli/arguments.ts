@@ -1,6 +1,6 @@
 /**
- * The command line as a value: what to do, or what was wrong with the words. Runs nothing and
- * prints nothing; run.ts does.
+ * Parses the command line: what to do, or what was wrong with it. Runs and prints nothing; run.ts
+ * does.
  */
 import { parseArgs } from "node:util";
 import { ROW_KINDS } from "./row-kinds.ts";
@@ -9,9 +9,9 @@ import manifest from "../../package.json" with { type: "json" };
 export const VERSION: string = manifest.version;
 
 export interface WalkOptions {
-  /** What the fields of each vendor's rows are bound to; it is not stored in the row. */
+  /** The issuer that the fields of each vendor's rows are bound to; the rows do not store it. */
   readonly issuers: ReadonlyMap<string, string>;
-  /** Rows worked on per second at most. */
+  /** The maximum number of rows processed per second. */
   readonly rate: number;
   readonly json: boolean;
 }
@@ -19,11 +19,11 @@ export interface WalkOptions {
 export interface AuditOptions extends WalkOptions {
   readonly byVendor: boolean;
   readonly verify: boolean;
-  /** Show whose the rows of this kind are. */
+  /** Show the users of the rows of this kind. */
   readonly list: ListKind | undefined;
 }
 
-/** `unreadable` and `differs` are known only to those who open the rows. */
+/** `unreadable` and `differs` are known only after a row is opened. */
 const LIST_KINDS = [...ROW_KINDS.filter((kind) => kind !== "other"), "unreadable", "differs"] as const;
 type ListKind = (typeof LIST_KINDS)[number];
 
@@ -44,7 +44,7 @@ export type Command =
   | { readonly name: "strip"; readonly options: WriteOptions }
   | { readonly name: "help" }
   | { readonly name: "version" }
-  /** Not understood: the message goes to stderr. */
+  /** The command line was not understood: the message goes to stderr. */
   | { readonly name: "invalid"; readonly message: string };
 
 const DEFAULT_RATE = 100;
@@ -83,7 +83,7 @@ export function parseCommand(args: readonly string[]): Command {
     if (values.version === true) return { name: "version" };
     return commandOf(positionals, values);
   } catch (error) {
-    // Node's sentence, without its advice on positional arguments.
+    // Node's sentence, without its hint about positional arguments.
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
     return { name: "invalid", message: `token-store: ${sentence}.\nRun 'token-store --help' for the commands.` };
   }
@@ -163,7 +163,7 @@ function wholeNumber(name: string, text: string | undefined, otherwise: number, 
   return value;
 }
 
-/** What `token-store --help` says. docs/token-encryption.md is the long form. */
+/** The text of `token-store --help`. docs/token-encryption.md is the long form. */
 export const HELP = `Usage: token-store COMMAND [OPTIONS]
 
 Takes a table of users' tokens from plaintext to ciphertext. docs/token-encryption.md says when to run what.
@@ -172,13 +172,13 @@ Commands
   audit            count the rows by kind; changes nothing
   migrate          seal the rows that are plaintext only, and those whose copy an older build has changed
   strip            remove the plaintext copies, also from the freed space and the log of a SQLite file; refused until
-                   TOKEN_ENCRYPTION_MODE is encrypted, nobody has declared older readers, and no row is plaintext only
+                   TOKEN_ENCRYPTION_MODE is encrypted, no server declares older readers, and no row is plaintext only
 
 Options
   --issuer VENDOR=ISSUER
                    what the rows of a vendor are bound to: its issuer, or the host of its token endpoint where it has none.
                    Again for every vendor; rows of others are counted and left alone
-  --rate N         rows worked on per second at most, default 100; ten times as many are looked at
+  --rate N         rows worked on per second at most, default 100; ten times as many are read
   --json           JSON lines on a terminal too
   -h, --help       this text
   -v, --version    the version
@@ -192,13 +192,13 @@ audit
 migrate, strip
   --dry-run        count what would be done; change nothing
   --checkpoint FILE
-                   remember the way in this file, and go on from there. Without it a new run starts from the first row,
+                   keep the progress in this file, and resume from it. Without it a new run starts from the first row,
                    which is safe and takes longer
 
 migrate
   --rewrap         also seal anew what is sealed under a former KMS key
   --skip-issuer-check
-                   do not insist that a row sealed by a server opens with the issuer given
+                   do not require that a row sealed by a server opens with the given issuer
 
 Environment: as for the server
   DB_TABLE_NAME, DB_TABLE_REGION

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cliBench, type CliBench, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import { audit } from "./audit.ts";
 
@@ -7,24 +7,24 @@ const OPTIONS = { byVendor: false, verify: false, list: undefined, issuers: new 
 const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
 /** One row of every kind, two that are plaintext only. */
-async function tableOfAllKinds(bench: CliBench): Promise<void> {
-  await bench.older("old-1");
-  await bench.older("old-2", olderRow("old-2"), "another");
-  await bench.records("bridge").replace(keyOf("both"), TOKENS);
-  await bench.records("encrypted").replace(keyOf("sealed"), TOKENS);
-  await bench.records("encrypted").replace(keyOf("broken"), TOKENS);
-  await bench.rows.change({ pk: "USER#broken", sk: "VENDOR#example" }, { set: {}, remove: ["data_key"] }, {});
-  await bench.older("empty", { scope: "a", updated_at: NOW });
-  await bench.older("expired", { ...olderRow("expired"), ttl: NOW });
-  await bench.rows.change({ pk: "flow", sk: "1" }, { set: { access_token: "not a token row" } }, {});
+async function tableOfAllKinds(fixture: CliFixture): Promise<void> {
+  await fixture.older("old-1");
+  await fixture.older("old-2", olderRow("old-2"), "another");
+  await fixture.records("bridge").replace(keyOf("both"), TOKENS);
+  await fixture.records("encrypted").replace(keyOf("sealed"), TOKENS);
+  await fixture.records("encrypted").replace(keyOf("broken"), TOKENS);
+  await fixture.rows.change({ pk: "USER#broken", sk: "VENDOR#example" }, { set: {}, remove: ["data_key"] }, {});
+  await fixture.older("empty", { scope: "a", updated_at: NOW });
+  await fixture.older("expired", { ...olderRow("expired"), ttl: NOW });
+  await fixture.rows.change({ pk: "flow", sk: "1" }, { set: { access_token: "not a token row" } }, {});
 }
 
 describe("audit", () => {
   it("counts the rows by kind, of all vendors, and opens none", async () => {
-    const bench = cliBench();
-    await tableOfAllKinds(bench);
-    bench.keys.isDown = true;
-    const { counts, ending, next } = await audit(OPTIONS, bench.deps);
+    const fixture = cliFixture();
+    await tableOfAllKinds(fixture);
+    fixture.keys.isDown = true;
+    const { counts, ending, next } = await audit(OPTIONS, fixture.deps);
     expect(counts).toEqual({
       rows: 8,
       plaintext_only: 2,
@@ -44,57 +44,58 @@ describe("audit", () => {
   });
 
   it("counts for each vendor", async () => {
-    const bench = cliBench();
-    await tableOfAllKinds(bench);
-    const { byVendor } = await audit({ ...OPTIONS, byVendor: true }, bench.deps);
+    const fixture = cliFixture();
+    await tableOfAllKinds(fixture);
+    const { byVendor } = await audit({ ...OPTIONS, byVendor: true }, fixture.deps);
     expect(Object.keys(byVendor ?? {})).toEqual(["another", "example"]);
     expect(byVendor?.["another"]).toMatchObject({ rows: 1, plaintext_only: 1 });
     expect(byVendor?.["example"]).toMatchObject({ rows: 6, plaintext_only: 1, both: 1, expired: 1, other: 0 });
   });
 
   it("says what comes next once no row is plaintext only, and once no token shows", async () => {
-    const bench = cliBench();
-    await bench.records("bridge").replace(keyOf("both"), TOKENS);
-    const before = await audit(OPTIONS, bench.deps);
+    const fixture = cliFixture();
+    await fixture.records("bridge").replace(keyOf("both"), TOKENS);
+    const before = await audit(OPTIONS, fixture.deps);
     expect(before.ending).toBe("done");
     expect(before.next[0]).toContain("TOKEN_ENCRYPTION_MODE=encrypted");
-    await bench.records("encrypted").replace(keyOf("both"), TOKENS);
-    expect((await audit(OPTIONS, bench.deps)).next).toEqual(["No token can be read in the table."]);
+    await fixture.records("encrypted").replace(keyOf("both"), TOKENS);
+    expect((await audit(OPTIONS, fixture.deps)).next).toEqual(["No token can be read in the table."]);
   });
 
   it("with --verify opens every sealed row, and changes none", async () => {
-    const bench = cliBench();
-    await tableOfAllKinds(bench);
-    await bench.records("bridge").replace(keyOf("changed"), TOKENS);
-    await bench.older("changed", { access_token: "plain-at-newer" });
-    await bench.records("bridge").replace(keyOf("moved"), TOKENS);
-    await bench.older("elsewhere", (await bench.attributes("moved")) ?? {});
-    await bench.records("encrypted").replace(keyOf("foreign", "another"), TOKENS);
-    const before = await bench.rows.scan({ limit: 100 });
-    const { counts } = await audit({ ...OPTIONS, verify: true }, bench.deps);
-    // both, sealed and moved open; broken and elsewhere do not; foreign is of a vendor without an issuer.
+    const fixture = cliFixture();
+    await tableOfAllKinds(fixture);
+    await fixture.records("bridge").replace(keyOf("changed"), TOKENS);
+    await fixture.older("changed", { access_token: "plain-at-newer" });
+    await fixture.records("bridge").replace(keyOf("moved"), TOKENS);
+    await fixture.older("elsewhere", (await fixture.attributes("moved")) ?? {});
+    await fixture.records("encrypted").replace(keyOf("foreign", "another"), TOKENS);
+    const before = await fixture.rows.scan({ limit: 100 });
+    const { counts } = await audit({ ...OPTIONS, verify: true }, fixture.deps);
+    // both, sealed and moved open; broken and elsewhere do not; foreign belongs to a vendor without
+    // an issuer.
     expect(counts).toMatchObject({ opens: 3, differs: 1, unreadable: 2, unknown_issuer: 1 });
-    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+    expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
   });
 
   it("with --verify ends as unreadable_found where no row is plaintext only, but one does not open", async () => {
-    const bench = cliBench();
-    await bench.records("bridge").replace(keyOf("both"), TOKENS);
+    const fixture = cliFixture();
+    await fixture.records("bridge").replace(keyOf("both"), TOKENS);
     const verify = { ...OPTIONS, verify: true };
-    expect((await audit(verify, bench.deps)).ending).toBe("done");
+    expect((await audit(verify, fixture.deps)).ending).toBe("done");
     const issuers = new Map([[VENDOR, "https://other.example"]]);
-    expect((await audit({ ...verify, issuers }, bench.deps)).ending).toBe("unreadable_found");
-    await bench.older("both", { access_token: "plain-at-newer" });
-    expect((await audit(verify, bench.deps)).ending).toBe("unreadable_found");
+    expect((await audit({ ...verify, issuers }, fixture.deps)).ending).toBe("unreadable_found");
+    await fixture.older("both", { access_token: "plain-at-newer" });
+    expect((await audit(verify, fixture.deps)).ending).toBe("unreadable_found");
   });
 
-  it("shows whose rows are of a kind, only when asked", async () => {
-    const bench = cliBench();
-    await tableOfAllKinds(bench);
+  it("shows the users of the rows of a kind, only on request", async () => {
+    const fixture = cliFixture();
+    await tableOfAllKinds(fixture);
     const rowsOf = async (options: object): Promise<unknown[]> => {
-      bench.reports.length = 0;
-      await audit({ ...OPTIONS, ...options }, bench.deps);
-      return bench.reports.filter(({ event }) => event === "row");
+      fixture.reports.length = 0;
+      await audit({ ...OPTIONS, ...options }, fixture.deps);
+      return fixture.reports.filter(({ event }) => event === "row");
     };
     expect(await rowsOf({})).toEqual([]);
     expect(await rowsOf({ list: "plaintext_only" })).toEqual([
@@ -106,11 +107,11 @@ describe("audit", () => {
   });
 
   it("looks at no more rows a second than ten times the rate, and opens no more than the rate", async () => {
-    const bench = cliBench();
-    for (let i = 0; i < 300; i += 1) await bench.records("bridge").replace(keyOf(`u${i}`), TOKENS);
-    await audit(OPTIONS, bench.deps);
-    expect(bench.slept()).toBe(250);
-    await audit({ ...OPTIONS, verify: true }, bench.deps);
-    expect(bench.slept()).toBeGreaterThan(2900);
+    const fixture = cliFixture();
+    for (let i = 0; i < 300; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
+    await audit(OPTIONS, fixture.deps);
+    expect(fixture.slept()).toBe(250);
+    await audit({ ...OPTIONS, verify: true }, fixture.deps);
+    expect(fixture.slept()).toBeGreaterThan(2900);
   });
 });

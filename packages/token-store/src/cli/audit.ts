@@ -1,4 +1,7 @@
-/** `token-store audit`: how many rows there are of each kind. By attributes alone; with --verify every sealed row is opened. */
+/**
+ * `token-store audit`: counts the rows of each kind. By attributes alone; with --verify every
+ * sealed row is opened.
+ */
 import type { AuditOptions } from "./arguments.ts";
 import { auditAdvice } from "./advice.ts";
 import { inspect } from "./row-kinds.ts";
@@ -6,7 +9,10 @@ import type { Result } from "./report.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, paceOf } from "./walk.ts";
 
-/** @returns `plaintext_left` where a row is plaintext only, else `unreadable_found` where --verify found something wrong */
+/**
+ * @returns `plaintext_left` when a row is plaintext only, else `unreadable_found` when --verify
+ *   found a problem
+ */
 export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDeps): Promise<Result> {
   const { byVendor, verify, list, issuers, rate } = options;
   const pace = paceOf(rate, deps);

@@ -1,13 +1,14 @@
 /**
- * Where a run stands, as a file: written whole after every page, so that a process that is killed loses one page. Holds no
- * token; the cursor is the key of a row and so names a user, hence for this user alone.
+ * The progress of a run, as a file: written whole after every page, so that a process that is
+ * killed loses one page. Holds no token; the cursor is the key of a row and so names a user, hence
+ * the file is readable by its owner only.
  */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 
 const FORMAT = 1;
 
-/** What a run must have in common with the one before to go on from its checkpoint. */
+/** What a run must have in common with the previous one to continue from its checkpoint. */
 export interface RunIdentity {
   readonly command: string;
   readonly table: string;
@@ -20,22 +21,26 @@ export interface Standing {
   readonly startedAt: number;
   /** From 1. */
   readonly pass: number;
-  /** Of the page that comes next; absent at the first. */
+  /** Of the next page; absent before the first. */
   readonly cursor?: string;
   /** Rows of the pages before it. */
   readonly done: number;
   /** Rows of the table when they were counted. */
   readonly total: number;
-  /** Whether this pass has met a row for which there must be another one. */
+  /** Whether this pass has met a row that requires another pass. */
   readonly again: boolean;
   /** What was done, over all passes. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What was left as it is, in this pass. */
+  /** What was left unchanged, in this pass. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 export interface Checkpoint {
-  /** @returns undefined where there is no file. @throws Error with a sentence for the operator: not ours, or of another run */
+  /**
+   * @returns undefined when there is no file.
+   * @throws Error with a sentence for the operator: the file is not a checkpoint, or belongs to
+   *   another run
+   */
   load(): Promise<Standing | undefined>;
   save(standing: Standing): Promise<void>;
   remove(): Promise<void>;
@@ -71,7 +76,7 @@ export function fileCheckpoint(path: string, identity: RunIdentity): Checkpoint 
   };
 }
 
-/** For a run without one. */
+/** For a run without a checkpoint. */
 export const noCheckpoint: Checkpoint = {
   load: async () => undefined,
   save: async () => undefined,

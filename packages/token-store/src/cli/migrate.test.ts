@@ -1,6 +1,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
-import { cliBench, type CliBench, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
 import { migrate } from "./migrate.ts";
 
@@ -14,68 +14,68 @@ const OPTIONS = {
 const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 const UNCHECKED = { ...OPTIONS, skipIssuerCheck: true };
 
-async function olderRows(bench: CliBench, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await bench.older(`u${i}`);
+async function olderRows(fixture: CliFixture, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await fixture.older(`u${i}`);
 }
 
-const plaintextOnly = async ({ deps }: CliBench): Promise<number | undefined> =>
+const plaintextOnly = async ({ deps }: CliFixture): Promise<number | undefined> =>
   (await audit({ ...OPTIONS, byVendor: false, verify: false, list: undefined }, deps)).counts["plaintext_only"];
 
 describe("migrate", () => {
   it("bar#TS-15 seals what is plaintext only, keeps the copy as it is, and never touches updated_at", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 250);
-    const result = await migrate(UNCHECKED, bench.deps);
+    const fixture = cliFixture();
+    await olderRows(fixture, 250);
+    const result = await migrate(UNCHECKED, fixture.deps);
     expect(result).toMatchObject({ ending: "done", counts: { rows: 250, sealed: 250, passes: 2 } });
     for (const user of ["u0", "u123", "u249"]) {
-      const attributes = await bench.attributes(user);
+      const attributes = await fixture.attributes(user);
       expect(attributes).toMatchObject({ ...olderRow(user), mode: "bridge", version: 1, written_at: NOW - 9999 });
-      const read = await bench.records("encrypted").read(keyOf(user));
+      const read = await fixture.records("encrypted").read(keyOf(user));
       expect(read?.stored.tokens.refreshToken?.reveal()).toBe(`plain-rt-${user}-1`);
     }
-    expect(await plaintextOnly(bench)).toBe(0);
+    expect(await plaintextOnly(fixture)).toBe(0);
   });
 
   it("bar#TS-15 run again changes nothing", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 30);
-    await migrate(UNCHECKED, bench.deps);
-    const before = await bench.rows.scan({ limit: 100 });
-    const change = vi.spyOn(bench.rows, "change");
-    expect(await migrate(OPTIONS, bench.deps)).toMatchObject({ ending: "done", counts: { rows: 30, passes: 1 } });
+    const fixture = cliFixture();
+    await olderRows(fixture, 30);
+    await migrate(UNCHECKED, fixture.deps);
+    const before = await fixture.rows.scan({ limit: 100 });
+    const change = vi.spyOn(fixture.rows, "change");
+    expect(await migrate(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { rows: 30, passes: 1 } });
     expect(change).not.toHaveBeenCalled();
-    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+    expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
   });
 
   it("takes a copy that an older build has changed", async () => {
-    const bench = cliBench();
-    await bench.records("bridge").replace(keyOf("u"), TOKENS);
-    await bench.older("u", { access_token: "plain-at-newer" });
-    expect(await migrate(OPTIONS, bench.deps)).toMatchObject({ ending: "done", counts: { copies_taken: 1 } });
-    const read = await bench.records("encrypted").read(keyOf("u"));
+    const fixture = cliFixture();
+    await fixture.records("bridge").replace(keyOf("u"), TOKENS);
+    await fixture.older("u", { access_token: "plain-at-newer" });
+    expect(await migrate(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { copies_taken: 1 } });
+    const read = await fixture.records("encrypted").read(keyOf("u"));
     expect(read?.stored.tokens.accessToken.reveal()).toBe("plain-at-newer");
   });
 
   it("bar#TS-15 loses nothing that others write between its read and its write", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 40);
-    const change = bench.rows.change;
+    const fixture = cliFixture();
+    await olderRows(fixture, 40);
+    const change = fixture.rows.change;
     const racing = new Set<string>();
-    vi.spyOn(bench.rows, "change").mockImplementation(async (key, what, expected) => {
+    vi.spyOn(fixture.rows, "change").mockImplementation(async (key, what, expected) => {
       const user = key.pk.slice("USER#".length);
       if (Object.hasOwn(what.set, "data_key") && !racing.has(user)) {
         racing.add(user);
-        // Half of them an older build changes, the others a server.
+        // An older build changes half of them, a server the others.
         if (racing.size % 2 === 0) await change(key, { set: olderRow(user, 2) }, {});
-        else await bench.records("bridge").replace(keyOf(user), TOKENS);
+        else await fixture.records("bridge").replace(keyOf(user), TOKENS);
       }
       return change(key, what, expected);
     });
-    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({ ending: "done" });
+    expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({ ending: "done" });
     vi.restoreAllMocks();
     const found = { older: 0, server: 0 };
     for (let i = 0; i < 40; i += 1) {
-      const token = (await bench.records("bridge").read(keyOf(`u${i}`)))?.stored.tokens.accessToken.reveal();
+      const token = (await fixture.records("bridge").read(keyOf(`u${i}`)))?.stored.tokens.accessToken.reveal();
       if (token === `plain-at-u${i}-2`) found.older += 1;
       if (token === "plain-at") found.server += 1;
     }
@@ -83,117 +83,117 @@ describe("migrate", () => {
   });
 
   it("goes over the table again for rows that older builds write meanwhile, but not for ever", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 3);
-    const scan = bench.rows.scan;
+    const fixture = cliFixture();
+    await olderRows(fixture, 3);
+    const scan = fixture.rows.scan;
     let late = 0;
-    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
+    vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {
       const page = await scan(options);
-      if (late < 2) await bench.older(`late-${(late += 1)}`);
+      if (late < 2) await fixture.older(`late-${(late += 1)}`);
       return page;
     });
-    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({ ending: "done", counts: { sealed: 5 } });
+    expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 5 } });
     late = -1000;
-    const endless = await migrate(OPTIONS, bench.deps);
+    const endless = await migrate(OPTIONS, fixture.deps);
     expect(endless).toMatchObject({ ending: "plaintext_left", counts: { passes: 5 } });
     expect(endless.next[0]).toContain("end them, then run it again");
   });
 
   it("leaves rows of vendors without an issuer, and says so", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 2);
-    await bench.older("x", olderRow("x"), "another");
-    const result = await migrate(UNCHECKED, bench.deps);
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    await fixture.older("x", olderRow("x"), "another");
+    const result = await migrate(UNCHECKED, fixture.deps);
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 2, unknown_issuer: 1 } });
-    expect(await bench.attributes("x", "another")).toEqual(olderRow("x"));
+    expect(await fixture.attributes("x", "another")).toEqual(olderRow("x"));
   });
 
   it("leaves rows that cannot be sealed or do not open, and goes on", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 2);
-    await bench.older("long", { ...olderRow("long"), access_token: "x".repeat(40_000) });
-    await bench.older("expired", { ...olderRow("expired"), ttl: NOW });
-    await bench.records("bridge").replace(keyOf("broken"), TOKENS);
-    await bench.older("broken", { sealed_access_token: "AAAA" });
-    const broken = await bench.attributes("broken");
-    expect(await migrate(UNCHECKED, bench.deps)).toMatchObject({
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    await fixture.older("long", { ...olderRow("long"), access_token: "x".repeat(40_000) });
+    await fixture.older("expired", { ...olderRow("expired"), ttl: NOW });
+    await fixture.records("bridge").replace(keyOf("broken"), TOKENS);
+    await fixture.older("broken", { sealed_access_token: "AAAA" });
+    const broken = await fixture.attributes("broken");
+    expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       counts: { sealed: 2, refused: 1, unreadable: 1 },
     });
-    expect(await bench.attributes("broken")).toEqual(broken);
-    expect(await bench.attributes("expired")).not.toHaveProperty("data_key");
+    expect(await fixture.attributes("broken")).toEqual(broken);
+    expect(await fixture.attributes("expired")).not.toHaveProperty("data_key");
   });
 
   it("does not wait for a row that cannot be written, but says so", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 20);
-    const change = bench.rows.change;
-    vi.spyOn(bench.rows, "change").mockImplementation((key, ...rest) =>
+    const fixture = cliFixture();
+    await olderRows(fixture, 20);
+    const change = fixture.rows.change;
+    vi.spyOn(fixture.rows, "change").mockImplementation((key, ...rest) =>
       key.pk === "USER#u7" ? Promise.resolve("conflict") : change(key, ...rest),
     );
-    const result = await migrate(UNCHECKED, bench.deps);
+    const result = await migrate(UNCHECKED, fixture.deps);
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 19, in_use: 1, passes: 5 } });
     expect(result.next).toEqual([
-      "Could not be written at any try: 1 row. Whose: 'token-store audit --list plaintext_only'.",
+      "Could not be written, changed at every attempt: 1 row. Whose: 'token-store audit --list plaintext_only'.",
     ]);
-    expect(bench.reports.filter(({ event }) => event === "waiting")).toEqual([]);
+    expect(fixture.reports.filter(({ event }) => event === "waiting")).toEqual([]);
   });
 
   it("seals anew under the new root with --rewrap only", async () => {
-    const bench = cliBench();
-    await bench.records("encrypted").replace(keyOf("u"), TOKENS);
-    bench.keys.root = "two";
-    bench.clock.advance(300);
-    expect((await migrate(OPTIONS, bench.deps)).counts).not.toHaveProperty("rewrapped");
-    expect(await migrate({ ...OPTIONS, rewrap: true }, bench.deps)).toMatchObject({ counts: { rewrapped: 1 } });
-    expect(await bench.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
+    const fixture = cliFixture();
+    await fixture.records("encrypted").replace(keyOf("u"), TOKENS);
+    fixture.keys.root = "two";
+    fixture.clock.advance(300);
+    expect((await migrate(OPTIONS, fixture.deps)).counts).not.toHaveProperty("rewrapped");
+    expect(await migrate({ ...OPTIONS, rewrap: true }, fixture.deps)).toMatchObject({ counts: { rewrapped: 1 } });
+    expect(await fixture.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
   });
 
   it("dry: says what it would do, and does nothing", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 4);
-    await bench.older("x", olderRow("x"), "another");
-    await bench.records("bridge").replace(keyOf("changed"), TOKENS);
-    await bench.older("changed", { access_token: "plain-at-newer" });
-    const before = await bench.rows.scan({ limit: 100 });
-    expect(await migrate({ ...OPTIONS, dryRun: true }, bench.deps)).toMatchObject({
+    const fixture = cliFixture();
+    await olderRows(fixture, 4);
+    await fixture.older("x", olderRow("x"), "another");
+    await fixture.records("bridge").replace(keyOf("changed"), TOKENS);
+    await fixture.older("changed", { access_token: "plain-at-newer" });
+    const before = await fixture.rows.scan({ limit: 100 });
+    expect(await migrate({ ...OPTIONS, dryRun: true }, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       dryRun: true,
       counts: { to_seal: 4, copies_to_take: 1, unknown_issuer: 1 },
     });
-    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
+    expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
   });
 
   it("seals no more rows a second than the rate", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 500);
-    await migrate({ ...UNCHECKED, rate: 50 }, bench.deps);
+    const fixture = cliFixture();
+    await olderRows(fixture, 500);
+    await migrate({ ...UNCHECKED, rate: 50 }, fixture.deps);
     // 500 rows at 50 a second, and three walks over them at ten times that.
-    expect(bench.slept()).toBeGreaterThanOrEqual(10_000);
-    expect(bench.slept()).toBeLessThan(14_000);
+    expect(fixture.slept()).toBeGreaterThanOrEqual(10_000);
+    expect(fixture.slept()).toBeLessThan(14_000);
   });
 });
 
 describe("the issuer given to migrate", () => {
   it("must open a row that a server has sealed", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 2);
-    await bench.records("bridge").replace(keyOf("u9"), TOKENS);
-    const before = await bench.rows.scan({ limit: 100 });
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    await fixture.records("bridge").replace(keyOf("u9"), TOKENS);
+    const before = await fixture.rows.scan({ limit: 100 });
     const wrong = { ...OPTIONS, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
-    const refused = await migrate(wrong, bench.deps);
+    const refused = await migrate(wrong, fixture.deps);
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain("do not open with --issuer");
-    expect(await bench.rows.scan({ limit: 100 })).toEqual(before);
-    expect((await migrate(OPTIONS, bench.deps)).ending).toBe("done");
+    expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
+    expect((await migrate(OPTIONS, fixture.deps)).ending).toBe("done");
   });
 
-  it("cannot be checked where nothing is sealed yet, and is then not trusted unasked", async () => {
-    const bench = cliBench();
-    await olderRows(bench, 2);
-    const refused = await migrate(OPTIONS, bench.deps);
+  it("cannot be checked where nothing is sealed yet, and is then not trusted by default", async () => {
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    const refused = await migrate(OPTIONS, fixture.deps);
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain("--skip-issuer-check");
-    expect(await plaintextOnly(bench)).toBe(2);
+    expect(await plaintextOnly(fixture)).toBe(2);
   });
 });

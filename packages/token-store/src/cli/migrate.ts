@@ -1,6 +1,7 @@
 /**
- * `token-store migrate`: seals what is plaintext only, in mode `bridge`, so that builds of before go on reading their copy.
- * Counts first, checks the issuers on rows that are sealed already, then goes over the table until a pass finds none left.
+ * `token-store migrate`: seals rows that are plaintext only, in mode `bridge`, so that older builds
+ * can still read their copy. Counts first, checks the issuers on rows that are already sealed, then
+ * repeats passes over the table until none is left.
  */
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row } from "../storage/token-rows.ts";
@@ -16,7 +17,10 @@ import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 type Deps = CommandDeps & { readonly dataKeys: DataKeys };
 type Options = Omit<MigrateOptions, "json" | "checkpoint">;
 
-/** @throws OAuthError temporarily_unavailable when the table or the key service stays away for half an hour */
+/**
+ * @throws OAuthError temporarily_unavailable when the table or the key service is unavailable for
+ *   half an hour
+ */
 export async function migrate(options: Options, deps: Deps & { readonly checkpoint: Checkpoint }): Promise<Result> {
   const { issuers, rate, rewrap, dryRun } = options;
   const { rows, now, checkpoint } = deps;
@@ -36,7 +40,7 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
     if (dryRun) return forecast(result, { tally, differs }, issuers);
     first = { startedAt, pass: 1, done: 0, total: tally.total().rows, again: false, counts: {}, left: {} };
   }
-  // What is stale shows only once a data key was made under the root of now.
+  // A data key must be made under the current root before stale ones can be recognised.
   if (rewrap) await pace.retry(() => deps.dataKeys.toSeal(1));
   const visitor = migrateRows({ issuers, rewrap, startedAt: first.startedAt }, pace, deps);
   const { ended, standing } = await runPasses({ command: "migrate", first, visitor }, pace, deps);
@@ -110,22 +114,25 @@ function forecast(
   };
 }
 
-/** Later passes open only copies that may be of after the start, whatever the clock of the machine that wrote them. */
+/**
+ * Later passes open only copies that may have been written after the start, whatever the clock of
+ * the writing machine.
+ */
 const CLOCK_SKEW_SECONDS = 3600;
 
 const SEALED: Outcome = { name: "sealed", where: "counts", again: true };
 const COPY_TAKEN: Outcome = { name: "copies_taken", where: "counts", again: false };
 const REWRAPPED: Outcome = { name: "rewrapped", where: "counts", again: false };
 const UNREADABLE: Outcome = { name: "unreadable", where: "counts", again: false };
-/** Plaintext only, and to stay so. */
+/** Plaintext only, and stays so. */
 const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
 const REFUSED: Outcome = { name: "refused", where: "left", again: false };
-/** Not written, because it changed at every try. */
+/** Not written, because the row changed at every attempt. */
 const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
 
 /**
- * What migrate does with a row. Every write is TokenRecords' own: conditional on the row as it was read,
- * `updated_at` untouched.
+ * What migrate does with a row. TokenRecords makes every write: conditional on the row as it was
+ * read, with `updated_at` unchanged.
  */
 function migrateRows(
   {
@@ -142,7 +149,7 @@ function migrateRows(
   const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
     typeof wrapped === "string" && dataKeys.isStale(wrapped);
 
-  /** Whether a sealed row wants to be read by the records, which then write it. */
+  /** Whether the records have to read, and so rewrite, a sealed row. */
   const wantsWork = async (
     row: Row,
     { kind }: KnownRow,
@@ -206,8 +213,8 @@ function sampleSealed(): Samples {
 }
 
 /**
- * Whether the issuers on the command line are those the servers seal with. Sealing under another one
- * would make a row that no server opens, so a row that a server has sealed must open first.
+ * Checks that the issuers on the command line are those the servers seal with. A row sealed for
+ * another issuer could be opened by no server, so a row that a server has sealed must open first.
  *
  * @param vendors those with rows to seal
  * @returns what is wrong, a sentence for each vendor

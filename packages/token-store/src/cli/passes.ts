@@ -1,7 +1,7 @@
 /**
- * Goes over the whole table again and again until one pass has met nothing that needed another: rows change while they are
- * walked over, and a scan may miss one that was written meanwhile. Resumable after every page. migrate.ts and strip.ts say
- * what is done with a row.
+ * Repeats passes over the whole table until one pass meets nothing that requires another: rows
+ * change during a pass, and a scan may miss a row that is written meanwhile. Resumable after every
+ * page. migrate.ts and strip.ts define what is done with a row.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
@@ -12,28 +12,31 @@ import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isUnreadable, type KnownRow, knownRow } from "./row-kinds.ts";
 import { type CommandDeps, inLanes, isOutage, LANES, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
 
-/** Somebody writes plaintext faster than it is sealed: no use in going on. */
+/** Another process writes plaintext faster than it is sealed: the run stops. */
 const MAX_PASSES = 5;
 
 export interface Outcome {
   readonly name: string;
-  /** `counts`: something was done. `left`: the row is as it was. */
+  /** `counts`: something was done. `left`: the row is unchanged. */
   readonly where: "counts" | "left";
-  /** Whether there must be another pass. */
+  /** Whether another pass is required. */
   readonly again: boolean;
 }
 
 export interface Visitor {
-  /** @returns undefined where there was nothing to do and nothing to count */
+  /** @returns undefined when there was nothing to do and nothing to count */
   visit(row: Row, known: KnownRow, at: { readonly lane: number; readonly pass: number }): Promise<Outcome | undefined>;
-  /** Asked before every page. */
+  /** Called before every page. */
   mayGoOn?(): Promise<boolean>;
-  /** After the last page: rows put off. */
+  /** Called after the last page, for rows that were put off. */
   endOfPass?(): Promise<readonly (Outcome | undefined)[]>;
 }
 
 export interface PassesOutcome {
-  /** `unsettled`: the last pass permitted still met rows to work on. `halted`: the visitor may not go on. */
+  /**
+   * `unsettled`: the last permitted pass still met rows to work on. `halted`: the visitor refuses
+   * to go on.
+   */
   readonly ended: "settled" | "unsettled" | "halted" | "interrupted";
   readonly standing: Standing;
 }
@@ -73,7 +76,7 @@ export async function runPasses(
     try {
       await inLanes(rows, LANES, one, { signal });
     } finally {
-      // Whoever goes on here does this page once more: rows that are done need nothing.
+      // A run that resumes here repeats this page: rows that are done need nothing.
       if (inPage < rows.length) await checkpoint.save(standing);
     }
     if (inPage < rows.length) return false;
@@ -105,22 +108,22 @@ export async function runPasses(
   /* oxlint-enable no-await-in-loop */
 }
 
-/** Records for one row in hand at a time, with the findings that belong to that row. */
+/** Records for one row at a time, with the findings of that row. */
 export interface Lane {
   readonly records: TokenRecords;
   /**
-   * Reads the record, which seals what must be.
+   * Reads the record, which seals what must be sealed.
    *
-   * @param row as it was scanned a moment ago: it saves a read. All that is written is conditional on it, and where it has
-   *   changed, the row is read again
+   * @param row as just scanned, which saves a read. Every write is conditional on it, and when it
+   *   has changed, the row is read again
    */
   read(key: TokenKey, row?: Row): Promise<LaneRead>;
 }
 
 interface LaneRead {
   /**
-   * `unreadable`: it does not open. `refused`: it cannot be sealed, its tokens being longer than a row takes. `in_use`: it
-   * could not be written, because it was another row at every try.
+   * `unreadable`: it does not open. `refused`: it cannot be sealed, because its tokens are longer
+   * than a row allows. `in_use`: it could not be written, because it had changed at every attempt.
    */
   readonly record: CurrentRecord | "unreadable" | "refused" | "in_use" | undefined;
   readonly found: ReadonlySet<RecordEvent["name"]>;
@@ -159,13 +162,13 @@ export function lanesOf({ recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "
   });
 }
 
-/** Somewhere below what the records say: the tokens themselves are more than a row takes. */
+/** The cause lies below the records: the tokens are longer than a row allows. */
 function isRefused(error: unknown): boolean {
   const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
   return isOdd || (error instanceof Error && error.cause !== undefined && isRefused(error.cause));
 }
 
-/** One row that others write all the time is no outage of the table. */
+/** A row that other processes keep writing is not an outage of the table. */
 function keptChanging(error: unknown): boolean {
   return error instanceof OAuthError && error.extras.reason === "record_in_use";
 }

@@ -1,7 +1,7 @@
 /**
- * What a command says while it runs and when it ends, and how that is shown: a bar that is drawn
- * over itself on a terminal, JSON lines every few seconds elsewhere; the result as text or JSON.
- * Nothing here holds a token.
+ * The progress and the result of a command, and how they are shown: a bar that is redrawn on a
+ * terminal, JSON lines every few seconds elsewhere; the result as text or JSON. No report holds a
+ * token.
  */
 
 export type Report =
@@ -11,15 +11,15 @@ export type Report =
       /** 0 while rows are only counted. */
       readonly pass: number;
       readonly done: number;
-      /** Rows of the table; absent until they were counted. */
+      /** Rows of the table; absent until they are counted. */
       readonly total?: number;
       readonly counts: Readonly<Record<string, number>>;
     }
-  /** Only where it was asked for: it names a user. */
+  /** Only when requested: it names a user. */
   | { readonly event: "row"; readonly kind: string; readonly user: string; readonly vendor: string }
   | { readonly event: "waiting"; readonly reason: string; readonly detail: string; readonly seconds: number };
 
-/** How a command ended: `plaintext_left` and `unreadable_found` are answers, not failures. */
+/** How a command ended: `plaintext_left` and `unreadable_found` are results, not failures. */
 export type Ending = "done" | "plaintext_left" | "unreadable_found" | "refused" | "interrupted";
 
 export interface Result {
@@ -36,10 +36,10 @@ export interface Result {
 const BAR_WIDTH = 24;
 const DRAW_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
-/** Before that, a rate says nothing. */
+/** Earlier, a rate is not meaningful. */
 const STEADY_MS = 1000;
 
-/** Rows that were asked for belong to the answer, not to the progress. */
+/** Rows that were requested belong to the result, not to the progress. */
 type Shown = Exclude<Report, { readonly event: "row" }>;
 
 export interface Progress {
@@ -76,7 +76,7 @@ export function createProgress({ style, write, columns, elapsedMs }: ProgressOpt
         return;
       }
       const isNewPass = report.pass !== shownPass;
-      // A run that goes on did not do what the one before it did.
+      // A resumed run did not do the work of the one before it.
       if (isNewPass || began === undefined)
         began = { at: now, done: isNewPass && shownPass !== undefined ? 0 : report.done };
       const isDue = isNewPass || now - shownAt >= (style === "bar" ? DRAW_EVERY_MS : LINE_EVERY_MS);

@@ -1,6 +1,6 @@
 /**
- * What a row of the table is, by its attributes alone: nothing is opened and no key is needed.
- * Every command counts by these kinds. `inspect` looks inside.
+ * The kind of a table row, by its attributes alone: no value is opened and no key is needed. Every
+ * command counts by these kinds. `inspect` opens rows.
  */
 import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
@@ -11,12 +11,12 @@ import { COPY_ATTRIBUTES, copyOf, isSameCopy, namesOf, sealedHalfOf } from "../t
 import { openHalf } from "../tokens/token-sealing.ts";
 
 /**
- * - `plaintext_only`: an older build wrote it and nothing has sealed it since
- * - `both`: sealed, with a plaintext copy or what is left of one
+ * - `plaintext_only`: an older build wrote it and it has not been sealed since
+ * - `both`: sealed, with a plaintext copy or parts of one
  * - `ciphertext_only`: sealed, and nothing else
  * - `broken`: the sealed half lost a part, or a newer release wrote it
  * - `empty`: a token row without an access token in either half
- * - `expired`: past its `ttl`, whatever it holds; to every reader of ours it is gone
+ * - `expired`: past its `ttl`, whatever it holds; our readers treat it as absent
  * - `other`: not a token row
  */
 export const ROW_KINDS = ["plaintext_only", "both", "ciphertext_only", "broken", "empty", "expired", "other"] as const;
@@ -29,9 +29,9 @@ export interface KnownRow {
   readonly kind: RowKind;
   /** Of a token row, expired or not. */
   readonly names?: { readonly user: string; readonly vendor: string };
-  /** Whether somebody who reads the table reads a token in it. */
+  /** Whether a reader of the table can read a token in it. */
   readonly showsPlaintext: boolean;
-  /** A row that builds in mode `encrypted` wrote, or that was stripped: it gets no copy any more. */
+  /** A row that was written in mode `encrypted`, or stripped: it gets no copy any more. */
   readonly markedEncrypted: boolean;
 }
 
@@ -70,17 +70,17 @@ export interface InspectDeps {
 }
 
 /**
- * - `opens`: and its copy, if there is one, shows the same tokens
- * - `differs`: and its copy shows other tokens
+ * - `opens`: and its copy, if any, has the same tokens
+ * - `differs`: and its copy has other tokens
  * - `unreadable`: altered, moved, or sealed for another issuer, table, environment or key
  */
 export type Inspection = "opens" | "differs" | "unreadable";
 
 /**
- * Opens the sealed half of a row as it was scanned, and compares its copy. Writes nothing and reads
- * nothing again: what has to change is then done by TokenRecords, over the row as it is by then.
+ * Opens the sealed half of a row as it was scanned, and compares its copy. Writes nothing and does
+ * not read the row again: TokenRecords makes the required changes, on the row as it then is.
  *
- * @throws OAuthError temporarily_unavailable when the key service does not answer
+ * @throws OAuthError temporarily_unavailable when the key service does not respond
  */
 export async function inspect({ key, attributes }: Row, issuer: string, deps: InspectDeps): Promise<Inspection> {
   const { dataKeys, environment, table } = deps;
@@ -96,7 +96,7 @@ export async function inspect({ key, attributes }: Row, issuer: string, deps: In
   }
 }
 
-/** Of this row and for good, unlike an outage. */
+/** A permanent property of this row, unlike an outage. */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof OAuthError) return error.extras.reason === "token_unreadable";
   return error instanceof TokenStoreError && (error.code === "unreadable" || error.code === "format_unknown");

@@ -5,7 +5,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTokenStore } from "../config.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
-import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
 import { rowKeyOf } from "../tokens/token-attributes.ts";
 import { HELP } from "./arguments.ts";
 import { runCommandLine } from "./run.ts";
@@ -94,7 +94,7 @@ describe("token-store", () => {
     for (const line of lines.stdout.trimEnd().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  it("tells its help and its version", async () => {
+  it("prints its help and its version", async () => {
     expect(await run(["--help"])).toEqual({ code: 0, stdout: `${HELP}\n`, stderr: "" });
     expect(await run(["--version"])).toEqual({
       code: 0,
@@ -128,7 +128,7 @@ describe("token-store", () => {
     expect(stderr).toContain("TOKEN_ENCRYPTION_KMS_KEY_ID");
   });
 
-  it("told to stop before it began, says how to go on", async () => {
+  it("stopped before it began, says how to go on", async () => {
     await fill({ older: 2 });
     for (const [name, exit] of [
       ["SIGINT", 130],

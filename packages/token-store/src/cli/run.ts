@@ -1,6 +1,7 @@
 /**
- * Runs one command line: reads the same environment as the server, opens table and key, shows progress and result, and says
- * with which code to end. main.ts gives it the process; tests, and commands that know their issuer, call it themselves.
+ * Runs one command line: reads the same environment as the server, opens table and key, shows
+ * progress and result, and returns the exit code. main.ts passes the process in; tests, and
+ * commands that know their issuer, call it directly.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -80,7 +81,7 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
   const { stdout, stderr, signal } = deps;
   const rows = await openTokenRows(settings);
   try {
-    // A table that is missing or may not be used is not waited for.
+    // A table that is missing or forbidden is an error at once, not an outage to wait for.
     await olderReadersUntil({ rows, now: systemClock });
     const elapsedMs = (): number => performance.now();
     const isBar = stderr.isTTY === true && !command.options.json;
@@ -112,7 +113,7 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
       progress.end();
       return show(result, command, deps);
     } catch (error) {
-      // Told to stop while it waited for a table or key service that is away.
+      // The run was stopped while it waited for a table or key service that is unavailable.
       if (!signal.aborted || !isOutage(error)) throw error;
       stderr.write(`token-store: ${detailOf(error)}. ${RUN_AGAIN}\n`);
       return interruptedBy(signal);
@@ -144,7 +145,7 @@ function needsKeys(command: Work): boolean {
   return command.name !== "audit" || command.options.verify;
 }
 
-/** @throws TokenStoreError where no key is configured, or it may not be used */
+/** @throws TokenStoreError when no key is configured, or it may not be used */
 async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Promise<CommandDeps["dataKeys"]> {
   const keys = await openKeys(settings, rows.table);
   if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });

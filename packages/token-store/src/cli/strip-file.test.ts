@@ -1,35 +1,38 @@
-/** No byte of a token is left in the files of a SQLite store once `strip` has ended. With a defence off: strip-file.twin.test.ts. */
+/**
+ * No byte of a token is left in the files of a SQLite store after `strip`. With a defence off:
+ * strip-file.twin.test.ts.
+ */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { benchOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
+import { fixtureOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
 
 const file = stripFile();
 
 describe("strip of a SQLite file", () => {
   it("bar#TS-10 leaves no byte of a token in the file, its log or its index, beside a server that runs (#11)", async () => {
-    const bench = await benchOn(file);
-    expect(await bench.strip()).toMatchObject({ ending: "done", counts: { stripped: 30 } });
+    const fixture = await fixtureOn(file);
+    expect(await fixture.strip()).toMatchObject({ ending: "done", counts: { stripped: 30 } });
     expect(existsSync(`${file.path}-wal`)).toBe(true);
     expect(file.withTokens()).toEqual([]);
-    const { keyOf } = await import("../testing/cli-bench.ts");
-    const read = await bench.records("encrypted").read(keyOf("u7"));
+    const { keyOf } = await import("../testing/cli-fixture.ts");
+    const read = await fixture.records("encrypted").read(keyOf("u7"));
     expect(read?.stored.tokens.refreshToken?.reveal()).toBe("plain-rt");
   });
 
   it("bar#TS-10 says so, and what to do, where another process keeps reading the log; then it is run again", async () => {
-    const bench = await benchOn(file);
+    const fixture = await fixtureOn(file);
     const shell = new DatabaseSync(file.path);
     file.closeLater(() => shell.isOpen && shell.close());
     shell.exec("begin");
     shell.prepare("select count(*) from token_rows").get();
-    expect(await bench.strip()).toMatchObject({
+    expect(await fixture.strip()).toMatchObject({
       ending: "plaintext_left",
       next: [expect.stringContaining("End it, then run strip again")],
     });
     expect(file.withTokens()).toContain("tokens.sqlite-wal");
     shell.exec("rollback");
-    expect(await bench.strip()).toMatchObject({ ending: "done", counts: {} });
+    expect(await fixture.strip()).toMatchObject({ ending: "done", counts: {} });
     expect(file.withTokens()).toEqual([]);
   });
 });

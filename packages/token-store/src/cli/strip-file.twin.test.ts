@@ -1,6 +1,6 @@
-/** The twins of strip-file.test.ts: one defence off each, and tokens are left in the files. */
+/** The twins of strip-file.test.ts: with one defence off, tokens are left in the files. */
 import { expect, it, vi } from "vitest";
-import { benchOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
+import { fixtureOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
 
 const file = stripFile();
 
@@ -9,9 +9,9 @@ it.each([
   ["the log is not emptied", { emptyLog: () => true }, ["tokens.sqlite", "tokens.sqlite-wal"]],
 ])("tokens are left where %s (twin of bar#TS-10)", async (_what, off, left) => {
   vi.doMock("../storage/sqlite/file.ts", async (original) => ({ ...(await original<object>()), ...off }));
-  const bench = await benchOn(file);
+  const fixture = await fixtureOn(file);
   vi.doUnmock("../storage/sqlite/file.ts");
-  expect(await bench.strip()).toMatchObject({ ending: "done" });
+  expect(await fixture.strip()).toMatchObject({ ending: "done" });
   expect(file.withTokens()).toEqual(left);
 });
 it("stays readable in the file where it is not (twin of bar#TS-10)", async () => {

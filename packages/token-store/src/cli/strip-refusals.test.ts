@@ -1,19 +1,27 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import { declareOlderReaders, DECLARED_SECONDS } from "../modes/older-readers.ts";
-import { cliBench, type CliBench, ISSUER, keyOf, memoryCheckpoint, olderRow, VENDOR } from "../testing/cli-bench.ts";
+import {
+  cliFixture,
+  type CliFixture,
+  ISSUER,
+  keyOf,
+  memoryCheckpoint,
+  olderRow,
+  VENDOR,
+} from "../testing/cli-fixture.ts";
 import { strip } from "./strip.ts";
 
 const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
 const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
-async function copies(bench: CliBench, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await bench.records("bridge").replace(keyOf(`u${i}`), TOKENS);
+async function copies(fixture: CliFixture, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
 }
 
-const text = async (bench: CliBench): Promise<string> => JSON.stringify(await bench.rows.scan({ limit: 10_000 }));
+const text = async (fixture: CliFixture): Promise<string> => JSON.stringify(await fixture.rows.scan({ limit: 10_000 }));
 
-async function declared({ rows, clock }: CliBench): Promise<void> {
+async function declared({ rows, clock }: CliFixture): Promise<void> {
   const declaration = declareOlderReaders({ rows, now: clock });
   await declaration.declared;
   declaration.stop();
@@ -21,40 +29,40 @@ async function declared({ rows, clock }: CliBench): Promise<void> {
 
 describe("strip refuses", () => {
   it("in mode bridge", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    const result = await strip({ ...OPTIONS, mode: "bridge" }, bench.deps);
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    const result = await strip({ ...OPTIONS, mode: "bridge" }, fixture.deps);
     expect(result).toMatchObject({
       ending: "refused",
       next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
     });
-    expect(await text(bench)).toContain("plain-at");
+    expect(await text(fixture)).toContain("plain-at");
   });
 
   it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    await declared(bench);
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    await declared(fixture);
     for (const dryRun of [false, true]) {
-      const result = await strip({ ...OPTIONS, dryRun }, bench.deps);
+      const result = await strip({ ...OPTIONS, dryRun }, fixture.deps);
       expect(result).toMatchObject({ ending: "refused", next: [expect.stringContaining("2023-11-14T22:43:20.000Z")] });
     }
-    expect(await text(bench)).toContain("plain-at");
-    bench.clock.advance(DECLARED_SECONDS);
-    expect((await strip(OPTIONS, bench.deps)).ending).toBe("done");
+    expect(await text(fixture)).toContain("plain-at");
+    fixture.clock.advance(DECLARED_SECONDS);
+    expect((await strip(OPTIONS, fixture.deps)).ending).toBe("done");
   });
 
   it("to go on when older readers are declared meanwhile", async () => {
     const checkpoint = memoryCheckpoint();
-    const bench = cliBench({ checkpoint });
-    await copies(bench, 250);
-    const { report } = bench.deps;
+    const fixture = cliFixture({ checkpoint });
+    await copies(fixture, 250);
+    const { report } = fixture.deps;
     let declaring = Promise.resolve();
     const result = await strip(OPTIONS, {
-      ...bench.deps,
+      ...fixture.deps,
       report: (one) => {
         report(one);
-        if (one.event === "progress" && one.pass === 1 && one.done === 50) declaring = declared(bench);
+        if (one.event === "progress" && one.pass === 1 && one.done === 50) declaring = declared(fixture);
       },
     });
     await declaring;
@@ -66,29 +74,29 @@ describe("strip refuses", () => {
     expect(checkpoint.kept).toMatchObject({ done: 100 });
   });
 
-  it("bar#TS-10 while a row is plaintext only, whoever's it is", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    await bench.older("x", olderRow("x"), "another");
-    const result = await strip(OPTIONS, bench.deps);
+  it("bar#TS-10 while a row of any vendor is plaintext only", async () => {
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    await fixture.older("x", olderRow("x"), "another");
+    const result = await strip(OPTIONS, fixture.deps);
     expect(result).toMatchObject({
       ending: "plaintext_left",
       next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
     });
-    expect(await text(bench)).toContain('plain-at"');
+    expect(await text(fixture)).toContain('plain-at"');
   });
 
   it("to pass over a row that became plaintext only meanwhile", async () => {
-    const bench = cliBench();
-    await copies(bench, 1);
-    const scan = bench.rows.scan;
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    const scan = fixture.rows.scan;
     let scans = 0;
-    vi.spyOn(bench.rows, "scan").mockImplementation(async (options) => {
+    vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {
       scans += 1;
-      if (scans === 2) await bench.older("late");
+      if (scans === 2) await fixture.older("late");
       return scan(options);
     });
-    const result = await strip(OPTIONS, bench.deps);
+    const result = await strip(OPTIONS, fixture.deps);
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { stripped: 1, plaintext_only: 1 } });
   });
 });

@@ -1,6 +1,7 @@
 /**
- * `token-store strip`: removes the plaintext copies. The last step, and the one that cannot be undone: builds that know only
- * plaintext find nothing afterwards. So it refuses while anything says that such a build may still be about.
+ * `token-store strip`: removes the plaintext copies. The last step, and the one that cannot be
+ * undone: builds that read only plaintext find nothing afterwards. So it refuses while there is any
+ * sign that such a build is still running.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
@@ -21,7 +22,10 @@ import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 
 type Options = Omit<WriteOptions, "json" | "checkpoint"> & { readonly mode: ModeName };
 
-/** @throws OAuthError temporarily_unavailable when the table or the key service stays away for half an hour */
+/**
+ * @throws OAuthError temporarily_unavailable when the table or the key service is unavailable for
+ *   half an hour
+ */
 export async function strip(
   options: Options,
   deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint },
@@ -60,7 +64,7 @@ export async function strip(
   const { total, pass, left } = standing;
   const counts = { rows: total, passes: pass, ...standing.counts, ...left };
   if (ended === "halted") return refused(await olderReaderProblems(pace.retry, deps), counts);
-  // A copy that is out of the rows is not yet out of the file they lie in.
+  // A copy that is removed from the rows is still in the SQLite file and its log.
   //= bar#TS-10
   const isErased = ended === "interrupted" || ((await pace.retry(async () => rows.eraseFreed?.())) ?? true);
   const isLeft = ended === "unsettled" || !isErased || Object.values(left).some((count) => count > 0);
@@ -93,11 +97,11 @@ async function olderReaderProblems(
   ];
 }
 
-/** A lease of ours lasts less; one that ends later is waited for in the next pass. */
+/** Our leases are shorter; one that ends later is awaited in the next pass. */
 const LONGEST_LEASE_SECONDS = 120;
-/** Rows put off to the end of a pass; more are left to the next one. */
+/** Rows put off to the end of a pass; any more are left to the next one. */
 const MOST_PUT_OFF = 10_000;
-/** A server may write a row between our read and our write, but not always. */
+/** A server may write a row between our read and our write, but not every time. */
 const MAX_TRIES = 3;
 
 const STRIPPED: Outcome = { name: "stripped", where: "counts", again: true };
@@ -111,9 +115,9 @@ const REFUSED: Outcome = { name: "refused", where: "left", again: false };
 const NO_ACCESS_TOKEN: Outcome = { name: "no_access_token", where: "left", again: false };
 
 /**
- * What strip does with a row. A copy goes only in the write that seals anew what was just opened, so a
- * row whose ciphertext does not open keeps its copy. A lease is a refresh on its way to the vendor:
- * such a row is put off.
+ * What strip does with a row. A copy is removed only by the write that seals anew what was just
+ * opened, so a row whose ciphertext does not open keeps its copy. A lease means that a refresh is
+ * under way: such a row is put off.
  */
 function stripRows(
   { issuers }: { readonly issuers: ReadonlyMap<string, string> },
@@ -138,7 +142,8 @@ function stripRows(
     const lane = lanes[at];
     if (lane === undefined) throw new RangeError("there is no such lane");
     await works.take();
-    // Servers ignore such a copy by now, and who can write the table may have planted it. Migrate makes it count, if asked.
+    // Servers ignore such a copy by now, and an attacker who can write the table may have planted
+    // it. Migrate makes it count, on request.
     const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
     return inspection === "differs" ? COPY_DIFFERS : removeCopy({ ...names, issuer }, row, lane);
   };
@@ -157,7 +162,7 @@ function stripRows(
     return IN_USE;
   };
 
-  /** As the table's TTL would, which may be days late. */
+  /** As the table's TTL would do, which may be days late. */
   const removeExpired = async (row: Row): Promise<Outcome | undefined> => {
     await works.take();
     const expected = expectAsRead(row.attributes, ["ttl", "version", "status", ...COPY_ATTRIBUTES]);
@@ -197,12 +202,16 @@ function stripRows(
   };
 }
 
-/** Seals the tokens anew under the mark `encrypted`; the copy goes in the same write. @returns false when the row has changed */
+/**
+ * Seals the tokens anew under the mark `encrypted`; the same write removes the copy.
+ *
+ * @returns false when the row has changed
+ */
 async function withoutCopy(record: CurrentRecord, records: TokenRecords): Promise<boolean> {
   return (await records.reseal(record, "encrypted")) !== undefined;
 }
 
-/** A row marked `encrypted` loses its copy when the copy is taken. */
+/** Reading a row marked `encrypted` that has a copy removes the copy. */
 function isBare({ row: { attributes } }: CurrentRecord): boolean {
   return markOf(attributes) === "encrypted" && !COPY_ATTRIBUTES.some((name) => Object.hasOwn(attributes, name));
 }

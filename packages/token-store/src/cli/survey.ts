@@ -1,5 +1,5 @@
 /**
- * One walk that counts rows by kind, over all and for each vendor, and changes nothing: all of
+ * One walk that counts rows by kind, in total and for each vendor, and changes nothing: all of
  * audit, and the first step of migrate and strip.
  */
 import type { Row } from "../storage/token-rows.ts";
@@ -8,7 +8,7 @@ import { type CommandDeps, type Pace, SURVEY_PAGE, walk } from "./walk.ts";
 
 /**
  * @param options.look also gets every token row
- * @returns undefined when told to stop
+ * @returns undefined when it was stopped
  */
 export async function survey(
   { command, look }: { readonly command: string; readonly look?: (row: Row, known: KnownRow) => Promise<void> | void },
@@ -39,7 +39,7 @@ export async function survey(
 
 export type Counts = Readonly<Record<RowKind, number>> & {
   readonly rows: number;
-  /** Of all kinds: rows in which a reader of the table sees a token. */
+  /** Of all kinds: rows in which a reader of the table can read a token. */
   readonly shows_plaintext: number;
   readonly marked_encrypted: number;
 };
@@ -47,7 +47,7 @@ export type Counts = Readonly<Record<RowKind, number>> & {
 export interface Tally {
   add(row: KnownRow): void;
   total(): Counts;
-  /** In the order of their names. Rows that are no token rows belong to no vendor. */
+  /** Sorted by name. Rows that are not token rows belong to no vendor. */
   byVendor(): ReadonlyMap<string, Counts>;
 }
 

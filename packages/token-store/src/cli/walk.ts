@@ -1,7 +1,8 @@
 /**
- * Walks the table page by page, no faster than permitted, over outages, until its end or until
- * told to stop. A table or key service that is away is waited for: a command that walks a million
- * rows must not end at the first throttled call, and must not hurry one that is being mended.
+ * Walks the table page by page at a limited rate, across outages, until its end or until it is
+ * stopped. It waits for a table or key service that is unavailable: a command that walks a million
+ * rows must not end at the first throttled call, and must not overload a service that is
+ * recovering.
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
@@ -9,17 +10,17 @@ import type { Row, TokenRows } from "../storage/token-rows.ts";
 import type { RecordEvent, TokenRecords } from "../tokens/token-records.ts";
 import type { Report } from "./report.ts";
 
-/** Everything a command needs from the world. */
+/** Everything a command depends on. */
 export interface CommandDeps {
   readonly rows: TokenRows;
-  /** Absent for an audit that opens nothing. */
+  /** Absent for an audit that opens no row. */
   readonly dataKeys: DataKeys | undefined;
   readonly environment: string;
-  /** Records in mode `bridge` over these rows, telling what they found to this listener. */
+  /** Records in mode `bridge` over these rows, reporting their findings to this listener. */
   readonly recordsFor: (rows: TokenRows, onEvent: (event: RecordEvent) => void) => TokenRecords;
   readonly now: Clock;
   readonly sleep: Sleep;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   readonly elapsedMs: () => number;
   readonly signal: AbortSignal;
   readonly report: (report: Report) => void;
@@ -27,18 +28,18 @@ export interface CommandDeps {
 
 export interface Pace {
   readonly retry: Retry;
-  /** Rows looked at. */
+  /** Rows read. */
   readonly looks: Throttle;
   /** Rows worked on: opened, or read and written. */
   readonly works: Throttle;
 }
 
 const LOOKS_PER_WORK = 10;
-/** While rows are only counted. */
+/** Page size while rows are only counted. */
 export const SURVEY_PAGE = 250;
-/** While they are worked on: what a run that is killed does once more. */
+/** Page size while rows are worked on: a killed run repeats this many. */
 export const WORK_PAGE = 100;
-/** Rows in hand at once, so that the latency of a call does not bound the rate. */
+/** Rows processed at once, so that the latency of a call does not limit the rate. */
 export const LANES = 8;
 
 export function paceOf(rate: number, deps: CommandDeps): Pace {
@@ -50,7 +51,8 @@ export function paceOf(rate: number, deps: CommandDeps): Pace {
 }
 
 /**
- * @param visit gets each page and the cursor of the next one, undefined after the last. @returns whether to go on
+ * @param visit gets each page and the cursor of the next one, undefined after the last.
+ * @returns whether to go on
  * @returns whether the end was reached
  */
 export async function walk(
@@ -74,7 +76,10 @@ export async function walk(
   return false;
 }
 
-/** Works on the items, so many at once. A stop lets each finish the item in hand; a failure of one ends all. */
+/**
+ * Works on the items, this many at once. A stop lets each finish its current item; one failure ends
+ * all.
+ */
 export async function inLanes<Item>(
   items: readonly Item[],
   lanes: number,
@@ -101,24 +106,24 @@ export async function inLanes<Item>(
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** Since the last answer. Then the command ends, and says how it goes on. */
+/** How long after the last response the command ends, and says how to resume it. */
 const LONGEST_OUTAGE_MS = 30 * 60_000;
 
-/** Resolves after so many milliseconds, and at once when the command is told to stop. */
+/** Resolves after this many milliseconds, and at once when the command is stopped. */
 type Sleep = (ms: number) => Promise<void>;
 
 export interface RetryDeps {
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
-  /** Told of every pause. `detail` is for the operator and holds no secret. */
+  /** Called for every pause. `detail` is for the operator and holds no secret. */
   readonly onWait: (wait: { readonly reason: string; readonly detail: string; readonly seconds: number }) => void;
 }
 
 export type Retry = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * @returns a function that calls until it gets an answer. All calls wait for one outage together. It
- *   throws the outage itself when the outage lasts too long or the command ends, and what is no outage at once
+ * @returns a function that calls until it gets a response. All calls wait for one outage together.
+ *   It throws the outage when it lasts too long or the command ends, and any other error at once
  */
 function retryOutages({ sleep, signal, onWait }: RetryDeps): Retry {
   let pause = FIRST_PAUSE_MS;
@@ -149,7 +154,7 @@ function retryOutages({ sleep, signal, onWait }: RetryDeps): Retry {
   };
 }
 
-/** What waiting may mend. */
+/** An outage, which waiting may resolve. */
 export function isOutage(error: unknown): error is OAuthError {
   return (
     error instanceof OAuthError &&
@@ -162,13 +167,13 @@ export function detailOf(error: OAuthError): string {
   return error.detail === undefined ? error.description : `${error.description}: ${error.detail}`;
 }
 
-/** At most so many per second, evenly: the table and the key service serve users meanwhile. */
+/** At most this many per second, evenly: the table and the key service serve users meanwhile. */
 interface Throttle {
   /** Resolves when the next `count` may go ahead. */
   take(count?: number): Promise<void>;
 }
 
-/** @param elapsedMs a clock that only goes forward */
+/** @param elapsedMs a monotonic clock */
 function throttle(
   perSecond: number,
   { sleep, elapsedMs }: { readonly sleep: Sleep; readonly elapsedMs: () => number },

@@ -1,6 +1,7 @@
 /**
- * AES-256-GCM in the one shape we allow: 32-byte key, 12-byte IV, 16-byte tag. Used by envelope.ts only; its own module so
- * that the published vectors run through exactly the code that seals.
+ * AES-256-GCM with the only parameters we allow: 32-byte key, 12-byte IV, 16-byte tag. Used by
+ * envelope.ts only; its own module so that the published vectors run through exactly the code that
+ * seals.
  */
 import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
@@ -10,8 +11,8 @@ export const IV_BYTES = 12;
 export const TAG_BYTES = 16;
 
 /**
- * @returns the ciphertext with the tag behind it
- * @throws TokenStoreError key_invalid, input_invalid for any other shape
+ * @returns the ciphertext with the tag appended
+ * @throws TokenStoreError key_invalid, input_invalid for any other length
  */
 export function encryptRaw(key: Buffer, iv: Buffer, plaintext: Buffer, aad: Buffer): Buffer {
   requireShape(key, iv);
@@ -23,17 +24,17 @@ export function encryptRaw(key: Buffer, iv: Buffer, plaintext: Buffer, aad: Buff
 }
 
 /**
- * Gives the plaintext back only when all of it, and the associated data, proved untouched.
+ * Returns the plaintext only after all of it, and the associated data, is authenticated.
  *
- * @param sealed the ciphertext with its tag behind it
- * @throws TokenStoreError unreadable; key_invalid, input_invalid for any other shape
+ * @param sealed the ciphertext with its tag appended
+ * @throws TokenStoreError unreadable; key_invalid, input_invalid for any other length
  */
 export function decryptRaw(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer): Buffer {
   requireShape(key, iv);
   if (sealed.length < TAG_BYTES) throw new TokenStoreError("unreadable");
   const tagAt = sealed.length - TAG_BYTES;
   try {
-    // Left to itself Node takes tags of 4 bytes, which can be guessed.
+    // By default Node accepts tags of 4 bytes, which can be guessed.
     //= bar#TS-1
     const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
     decipher.setAuthTag(sealed.subarray(tagAt));
@@ -47,7 +48,10 @@ export function decryptRaw(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer)
   }
 }
 
-/** @throws TokenStoreError key_invalid, also for zeros: that is what a key becomes that its cache has let go */
+/**
+ * @throws TokenStoreError key_invalid, also for zeros: the cache overwrites a released key with
+ *   zeros
+ */
 export function requireKey(key: Buffer): void {
   if (key.length !== KEY_BYTES) {
     throw new TokenStoreError("key_invalid", { detail: `${key.length} bytes, not ${KEY_BYTES}` });
@@ -66,11 +70,11 @@ function requireShape(key: Buffer, iv: Buffer): void {
   }
 }
 
-// Drawn in one go: asking the system for 12 bytes costs half as much as encrypting with them.
+// Drawn in batches: asking the system for 12 bytes costs half as much as encrypting with them.
 const pool = Buffer.alloc(IV_BYTES * 256);
 let poolUsed = pool.length;
 
-/** 96 random bits, never given out twice by this process. */
+/** 96 random bits, never returned twice by this process. */
 //= bar#TS-6
 export function freshIv(): Buffer {
   if (poolUsed === pool.length) {

@@ -1,6 +1,7 @@
 /**
- * Bytes with one spelling. Values become the bytes that AES-GCM and the MACs authenticate, and
- * sealed text becomes bytes again; in both directions no two inputs give the same result.
+ * Encodings with one spelling per value. Values become the bytes that AES-GCM and the MACs
+ * authenticate, and sealed text becomes bytes again; in both directions no two inputs give the same
+ * result.
  */
 import { TokenStoreError } from "../errors.ts";
 
@@ -8,8 +9,8 @@ const NAME = "oauth-broker envelope";
 const LENGTH_BYTES = 4;
 
 /**
- * The place an envelope belongs to. Every part has its length in front, so the parts cannot be cut
- * differently: `["ab", "c"]` and `["a", "bc"]` are two places.
+ * The place an envelope belongs to. Every part is prefixed with its length, so the parts cannot be
+ * split differently: `["ab", "c"]` and `["a", "bc"]` are two places.
  *
  * @param version of the envelope's format, 1 byte
  * @param context at least one string
@@ -19,7 +20,8 @@ export function associatedData(version: number, context: readonly string[]): Buf
   if (context.length === 0) {
     throw new TokenStoreError("input_invalid", { detail: "a context names at least one thing" });
   }
-  // Measured first, then written in one go: this runs in every seal and open, and many small buffers cost twice as much.
+  // Measured first, then written once: this runs in every seal and open, and many small buffers
+  // cost twice as much.
   let length = NAME.length + 1 + LENGTH_BYTES;
   for (const part of context) {
     requireWellFormed(part);
@@ -38,8 +40,8 @@ export function associatedData(version: number, context: readonly string[]): Buf
 }
 
 /**
- * Text as UTF-8, refusing what UTF-8 cannot hold: lone surrogates would all become the same replacement character, and
- * two contexts one.
+ * Text as UTF-8, refusing what UTF-8 cannot represent: lone surrogates would all become the same
+ * replacement character, and two contexts would become one.
  *
  * @throws TokenStoreError input_invalid
  */
@@ -53,8 +55,9 @@ function requireWellFormed(text: string): void {
 }
 
 /**
- * Node's decoder skips what it does not know: a sealed value with padding, white space or other unused
- * bits would open as well, and code that compares, counts or hashes sealed values would see a new one.
+ * Node's decoder skips unknown characters: a sealed value with padding, white space or other unused
+ * bits would open as well, and code that compares, counts or hashes sealed values would see a new
+ * one.
  *
  * @returns the bytes of base64url without padding
  * @throws TokenStoreError unreadable for any other spelling

@@ -139,7 +139,8 @@ describe("an altered envelope", () => {
     ["junk that a lenient decoder skips", (sealed: string) => `${sealed}!`],
     ["other unused bits", (sealed: string) => sealed.slice(0, -1) + nextCharacter(sealed.at(-1)!)],
   ])("bar#TS-1 is refused in another spelling of the same bytes: %s", (_what, respell) => {
-    // 98 bytes leave unused bits in the last character; sealed until both signs of the alphabet occur.
+    // 98 bytes leave unused bits in the last character; sealed until both signs of the alphabet
+    // occur.
     let sealed = "";
     while (!sealed.includes("-") || !sealed.includes("_")) sealed = seal(KEY, "t".repeat(37), CONTEXT);
     const respelled = respell(sealed);
@@ -147,7 +148,7 @@ describe("an altered envelope", () => {
     expect(refusalOf(() => open(KEY, respelled, CONTEXT)).code).toBe("unreadable");
   });
 
-  it("is refused for whatever text it is", () => {
+  it("is refused for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: "binary" })), (text) => {
         expect(["unreadable", "format_unknown"]).toContain(refusalOf(() => open(KEY, text, CONTEXT)).code);
@@ -196,7 +197,7 @@ describe("a moved envelope", () => {
   });
 
   it("bar#TS-3 is refused where a part looks like the end of one and the start of the next", () => {
-    // Four bytes stand before each part. Were they not its length, these two places would be one.
+    // Four bytes precede each part. If they were not its length, these two places would be one.
     const boundary = "\0".repeat(4);
     const sealed = seal(KEY, "text", [`a${boundary}b`, "c"]);
     expect(refusalOf(() => open(KEY, sealed, ["a", `b${boundary}c`])).code).toBe("unreadable");

@@ -1,11 +1,13 @@
 /**
- * Bytes in, one sealed string out, bound to the place it is meant for. Sits under everything that is kept or handed
- * out closed: parked vendor codes, the `connection` value, refresh replays, the keyset, wrapped data keys.
+ * Bytes in, one sealed string out, bound to its place. Used for everything that is stored or handed
+ * out sealed: parked vendor codes, the `connection` value, refresh replays, the keyset, wrapped
+ * data keys.
  *
- * Format 1, base64url of: version (1 byte, 0x01) | commitment (32) | IV (12) | ciphertext | tag (16).
- * AES-256-GCM under a key derived from the caller's (key-commitment.ts), the context as associated data
- * (encoding.ts). Synchronous and cheap on purpose: it runs several times in every brokered flow.
- * envelope.golden.json holds envelopes of every released format, all of which must open forever.
+ * Format 1, base64url of: version (1 byte, 0x01) | commitment (32) | IV (12) | ciphertext | tag
+ * (16). AES-256-GCM under a key derived from the caller's (key-commitment.ts), the context as
+ * associated data (encoding.ts). Synchronous and cheap on purpose: it runs several times in every
+ * brokered flow. envelope.golden.json holds envelopes of every released format, all of which must
+ * open forever.
  */
 import { hkdfSync } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
@@ -18,7 +20,7 @@ const IV_AT = 1 + COMMITMENT_BYTES;
 const CIPHERTEXT_AT = IV_AT + IV_BYTES;
 const OVERHEAD_BYTES = CIPHERTEXT_AT + TAG_BYTES;
 
-/** The largest plaintext an envelope takes. Tokens are capped lower, by those who store them. */
+/** The largest plaintext of an envelope. Callers that store tokens set a lower limit. */
 export const MAX_PLAINTEXT_BYTES = 256 * 1024;
 const MAX_SEALED_LENGTH = Math.ceil(((MAX_PLAINTEXT_BYTES + OVERHEAD_BYTES) * 4) / 3);
 
@@ -31,7 +33,8 @@ export interface Envelopes {
 }
 
 /**
- * Use it at once and let it go: it holds what the key becomes, also when the key itself has been overwritten.
+ * Use it at once and release it: it holds the subkeys even after the key itself has been
+ * overwritten.
  *
  * @throws TokenStoreError key_invalid; its methods as `seal` and `open`
  */
@@ -48,7 +51,8 @@ export function envelopesUnder(key: Buffer): Envelopes {
  *
  * @param key 32 random bytes, or the result of `deriveKey`
  * @param plaintext bytes, or text that becomes UTF-8; at most MAX_PLAINTEXT_BYTES
- * @param context at least one string naming where the value belongs (purpose, record, field, …); the same list opens it
+ * @param context at least one string naming where the value belongs (purpose, record, field, …);
+ *   the same list opens it
  * @returns base64url without padding, 82 characters and 4 more for every 3 bytes of plaintext
  * @throws TokenStoreError key_invalid, input_invalid, too_large
  */
@@ -57,11 +61,11 @@ export function seal(key: Buffer, plaintext: string | Buffer, context: readonly 
 }
 
 /**
- * Opens what `seal` made. Nothing of the plaintext is released before all of it was authenticated.
+ * Opens a value made by `seal`. No plaintext is returned before all of it is authenticated.
  *
  * @param sealed exactly as `seal` returned it: another spelling of the same bytes is refused
- * @throws TokenStoreError unreadable (altered, cut, other key, other context), format_unknown, too_large, key_invalid,
- *   input_invalid
+ * @throws TokenStoreError unreadable (altered, cut, other key, other context), format_unknown,
+ *   too_large, key_invalid, input_invalid
  */
 export function open(key: Buffer, sealed: string, context: readonly string[]): Buffer {
   return openWith(() => deriveSubkeys(key), sealed, context);
@@ -76,7 +80,7 @@ function sealWith({ commitment, encryption }: Subkeys, plaintext: string | Buffe
   return Buffer.concat([Buffer.of(VERSION), commitment, iv, sealed]).toString("base64url");
 }
 
-/** @param subkeys asked for only when the value has the shape of an envelope */
+/** @param subkeys called only when the value has the format of an envelope */
 function openWith(subkeys: () => Subkeys, sealed: string, context: readonly string[]): Buffer {
   if (sealed.length > MAX_SEALED_LENGTH) {
     throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
@@ -96,7 +100,8 @@ function openWith(subkeys: () => Subkeys, sealed: string, context: readonly stri
  *
  * @param secret unguessable: a key, a code of ours, a refresh token. Not a password, never empty
  * @param info names the purpose; another info gives an unrelated key
- * @throws TokenStoreError key_invalid when the secret is empty, input_invalid when it is not well-formed text
+ * @throws TokenStoreError key_invalid when the secret is empty, input_invalid when it is not
+ *   well-formed text
  * @see rfc5869#2
  */
 export function deriveKey(secret: string | Buffer, info: string): Buffer {
@@ -105,7 +110,10 @@ export function deriveKey(secret: string | Buffer, info: string): Buffer {
   return hkdfSha256(bytes, NO_SALT, utf8(info), KEY_BYTES);
 }
 
-/** HKDF-SHA-256, extract and expand. Exported for the published vectors; everything else calls `deriveKey`. */
+/**
+ * HKDF-SHA-256, extract and expand. Exported for the published vectors; everything else calls
+ * `deriveKey`.
+ */
 export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthBytes: number): Buffer {
   //= rfc5869#2
   return Buffer.from(hkdfSync("sha256", secret, salt, info, lengthBytes));

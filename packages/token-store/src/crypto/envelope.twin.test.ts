@@ -1,5 +1,6 @@
 /**
- * The twins of envelope.test.ts and key-commitment.test.ts: one defence taken out each, and the attack works.
+ * The twins of envelope.test.ts and key-commitment.test.ts: with one defence off, the attack
+ * succeeds.
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type * as AssociatedData from "./encoding.ts";

@@ -52,7 +52,8 @@ describe("the golden file", () => {
       Record<string, readonly { key: string; context: string[]; plaintext: string; sealed: string }[]>
     >;
   }
-  // Never regenerated. When this fails, the code is wrong: somebody's sealed values would be lost with the next release.
+  // Never regenerated. When this fails, the code is wrong: the next release would make stored
+  // values unreadable.
   const golden: Golden = JSON.parse(readFileSync(new URL("./envelope.golden.json", import.meta.url), "utf8"));
 
   it.each(Object.entries(golden.formats))("bar#TS-20 opens all fifty envelopes of format %s", (_format, envelopes) => {

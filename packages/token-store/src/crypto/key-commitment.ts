@@ -1,6 +1,7 @@
 /**
- * What one key becomes inside an envelope: the key that encrypts, and a value that names it. GCM alone is not committing:
- * one ciphertext can be made to open under several keys, each giving another text. The named key rules that out.
+ * Derives two values from the key of an envelope: the encryption key, and a value that identifies
+ * the key. GCM alone is not committing: one ciphertext can be made to open under several keys, each
+ * giving another text. The identified key rules that out.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
@@ -11,15 +12,16 @@ export const COMMITMENT_BYTES = 32;
 const INFO = Buffer.from("oauth-broker envelope 1: commitment, key\x01");
 
 export interface Subkeys {
-  /** 32 bytes beside the ciphertext. Shows nothing of the key but that it is the same one. */
+  /** 32 bytes beside the ciphertext. Reveals only whether two keys are the same. */
   readonly commitment: Buffer;
   /** 32 bytes for AES. */
   readonly encryption: Buffer;
 }
 
 /**
- * One HMAC-SHA-512, its 64 bytes cut in two: the expand step of HKDF with a single block. The extract step is left out, as
- * rfc5869#3.3 allows, because the key is already 32 uniformly random bytes.
+ * One HMAC-SHA-512, its 64 bytes cut in two: the expand step of HKDF with a single block. The
+ * extract step is left out, as rfc5869#3.3 allows, because the key is already 32 uniformly random
+ * bytes.
  *
  * @throws TokenStoreError key_invalid unless the key has 32 bytes
  */
@@ -30,7 +32,7 @@ export function deriveSubkeys(key: Buffer): Subkeys {
 }
 
 /**
- * Compares the key named in an envelope with the key at hand, in constant time.
+ * Compares the key identified in an envelope with the given key, in constant time.
  *
  * @throws TokenStoreError unreadable when they differ
  */

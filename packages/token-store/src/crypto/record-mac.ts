@@ -1,38 +1,42 @@
 /**
- * What shows that a record was written by a holder of the key: an HMAC over its format, kind, id, stage, expiry and every field.
- * Used by storage/authenticated-records.ts.
+ * Proves that a record was written by a holder of the key: an HMAC over its format, kind, id,
+ * stage, expiry and every field. Used by storage/authenticated-records.ts.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { JsonObject, JsonValue, StoredRecord } from "@oauth-broker/oauth-core";
 import { associatedData } from "./encoding.ts";
 
-/** `keepUntil` is left out: housekeeping alone heeds it. */
+/** `keepUntil` is left out: only housekeeping uses it. */
 export type Authenticated = Pick<StoredRecord, "key" | "stage" | "expiresAt" | "data">;
 
-/** Of what is authenticated, and in which order. */
+/** What is authenticated, and in which order. */
 const FORMAT = "record 1";
 const VERSION = 1;
 
 /**
  * @param record its data without the MAC
- * @param key 32 bytes, for this alone
+ * @param key 32 bytes, used for this purpose only
  * @returns 43 characters, base64url
  */
 export function recordMac({ key: { kind, id }, stage, expiresAt, data }: Authenticated, key: Buffer): string {
-  // Every part has its length in front: no two records are the same bytes.
+  // Every part is prefixed with its length: no two records give the same bytes.
   //= bar#TS-3
   const parts = [FORMAT, kind, id, stage, String(expiresAt), canonicalJson(data)];
   return createHmac("sha256", key).update(associatedData(VERSION, parts)).digest("base64url");
 }
 
-/** Compares in constant time. @param mac as it lies in the store, of any type */
+/**
+ * Compares in constant time.
+ *
+ * @param mac as stored, of any type
+ */
 export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): mac is string {
   if (typeof mac !== "string") return false;
   const [expected, actual] = [Buffer.from(recordMac(record, key)), Buffer.from(mac)];
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-/** One text for one value: engines may give the fields of an object back in another order. */
+/** One text for one value: engines may return the fields of an object in another order. */
 function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;

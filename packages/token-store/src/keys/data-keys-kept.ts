@@ -1,26 +1,29 @@
 /**
- * The data keys a process holds in the clear, and what makes it let go of one: age, uses, others that are needed more.
- * Time is compared at every use; a timer besides forgets keys nobody asks for again.
+ * The data keys a process holds in plaintext, and when it releases one: age, uses, other keys used
+ * more recently. Time is compared at every use; a timer also drops keys that are no longer
+ * requested.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { LRUCache } from "lru-cache";
 
 export interface DataKey {
   /**
-   * 32 bytes. Belongs to the cache, which overwrites it with zeros: use it right after the `await` that brought it, before
-   * any other `await`, and never change it.
+   * 32 bytes. Owned by the cache, which overwrites it with zeros: use it directly after the `await`
+   * that returned it, before any other `await`, and never change it.
    */
   readonly dataKey: Buffer;
-  /** As the row keeps it. */
+  /** As the row stores it. */
   readonly wrapped: string;
 }
 
-/** One data key in memory. Its promises are made once, so that using it again allocates nothing. */
+/**
+ * One data key in memory. Its promises are created once, so that using it again allocates nothing.
+ */
 export interface KeptKey extends DataKey {
   readonly forSealing: Promise<DataKey>;
   readonly forOpening: Promise<Buffer>;
   readonly since: EpochSeconds;
-  /** The same by a clock that never goes back, in milliseconds. */
+  /** The same on a monotonic clock, in milliseconds. */
   readonly sinceMonotonic: number;
   uses: number;
   gone: boolean;
@@ -28,18 +31,22 @@ export interface KeptKey extends DataKey {
 
 export interface KeptKeys {
   get(wrapped: string): KeptKey | undefined;
-  /** Counts the uses. @returns false when the key may not be used so often, or no longer; it is forgotten then */
+  /**
+   * Counts the uses.
+   *
+   * @returns false when the key has reached its limit of uses or age; it is dropped then
+   */
   use(key: KeptKey, uses: number): boolean;
-  /** Keeps a key that just arrived, in place of the one used longest ago where there are too many. */
+  /** Keeps a new key, in place of the least recently used one when the cache is full. */
   keep(dataKey: Buffer, wrapped: string): KeptKey;
-  /** Forgets all, and keeps nothing any more. */
+  /** Drops all keys, and keeps none from then on. */
   close(): void;
 }
 
 export interface KeptKeyLimits {
-  /** Default 300, the most the contract permits. */
+  /** Default 300, the maximum the contract permits. */
   readonly maxAgeSeconds: number;
-  /** Default 2^20, of sealing and opening together. */
+  /** Default 2^20, sealing and opening together. */
   readonly maxUses: number;
   /** Opened keys kept; default 1,000. */
   readonly maxEntries: number;
@@ -54,12 +61,12 @@ export function keptKeys(
     key.gone = true;
     overwrite(key.dataKey);
   };
-  // A size of one each, since `max` would set aside memory for all.
+  // Every entry has size 1, because `max` would allocate memory for all entries.
   const kept = new LRUCache<string, KeptKey>({ maxSize: maxEntries, sizeCalculation: () => 1, dispose: letGo });
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** A clock that was set back says nothing about the age. */
+  /** After the clock is set back, the difference is no age. */
   const isYoung = ({ since }: KeptKey): boolean => {
     const age = now() - since;
     return age >= 0 && age < maxAgeSeconds;
@@ -93,7 +100,7 @@ export function keptKeys(
         return false;
       }
       key.uses += uses;
-      // Now the one used last.
+      // Moves the key to the most recently used position.
       kept.get(key.wrapped);
       return true;
     },
@@ -127,8 +134,9 @@ export function keptKeys(
 }
 
 /**
- * Zeros over keys, best effort: after the promises that were just answered with one have run, never in between. A caller
- * that uses a key right after its `await`, and not after a second one, still finds it whole.
+ * Overwrites keys with zeros, best effort: after the promises that were just resolved with one have
+ * run, never in between. A caller that uses a key directly after its `await`, and not after a
+ * second one, still finds it intact.
  */
 function laterOverwriter(): (key: Buffer) => void {
   let waiting: Buffer[] = [];

@@ -1,4 +1,7 @@
-/** The cache of data keys before KMS, with the SDK's own client: storms, outages, and a root key that moves under load. */
+/**
+ * The cache of data keys in front of KMS, with the SDK's own client: storms, outages, and a root
+ * key that moves under load.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
@@ -54,7 +57,7 @@ async function readRow(dataKeys: DataKeys, { wrapped, sealed, place }: Row): Pro
   return open(await dataKeys.toOpen(wrapped, 1), sealed, [place]).toString() === `token of ${place}`;
 }
 
-/** One after the other, so that the server's peak says nothing yet. */
+/** One after the other, so that the server's peak is not affected yet. */
 async function rowsUnder(dataKeyCount: number, rowCount: number, wrapper: KmsKeyWrapper): Promise<Row[]> {
   const writers: DataKeys[] = [];
   const rows: Row[] = [];
@@ -115,7 +118,7 @@ describe("an outage", () => {
 });
 
 describe("an alias that moves", () => {
-  it("bar#TS-14 under 50 at work: nothing fails, and five minutes later new rows are under the new key", async () => {
+  it("bar#TS-14 under 50 concurrent callers: nothing fails, and five minutes later new rows are under the new key", async () => {
     const [old, next] = [kms.createKey(), kms.createKey()];
     const wrapper = wrapperOf(kms.createAlias("alias/tokens", old));
     const dataKeys = dataKeysOf(wrapper);

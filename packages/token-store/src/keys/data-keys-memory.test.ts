@@ -1,4 +1,4 @@
-/** When data keys leave memory, and how many wait for the key service. */
+/** When data keys leave memory, and how many callers wait for the key service. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
@@ -43,7 +43,7 @@ describe("bar#TS-13 the way to the key service", () => {
     expect(service.state).toMatchObject({ opened: 50, peak: 3 });
   });
 
-  it("bar#TS-12 refuses at once who would have to wait behind a thousand", async () => {
+  it("bar#TS-12 refuses a call at once that would have to wait behind a thousand", async () => {
     service.hold();
     const waiting = times(20 + MAX_WAITING, (at) => dataKeys.toOpen(`a/${at}`, 1));
     await expect(dataKeys.toOpen("b/1", 1)).rejects.toThrow(UNAVAILABLE);
@@ -52,7 +52,7 @@ describe("bar#TS-13 the way to the key service", () => {
     await dataKeys.toOpen("b/1", 1);
   });
 
-  it("bar#TS-12 keeps nobody longer than five seconds, and does not ask for those who left", async () => {
+  it("bar#TS-12 keeps no caller longer than five seconds, and makes no call for callers that gave up", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     service.hold();
     const results = Promise.allSettled(times(100, (at) => dataKeys.toOpen(`a/${at}`, 1)));
@@ -68,7 +68,8 @@ describe("bar#TS-13 the way to the key service", () => {
     await immediate();
     await immediate();
     expect(service.state).toMatchObject({ opened: 20, made: 0, now: 0 });
-    // What arrived after its callers had left is there for the next; and the way is free again.
+    // A key that arrived after its callers gave up serves the next caller, and the queue is free
+    // again.
     await dataKeys.toOpen("a/0", 1);
     expect(service.state.opened).toBe(20);
     await dataKeys.toOpen("a/99", 1);
@@ -105,7 +106,7 @@ describe("keys in memory", () => {
     await anew;
   });
 
-  it("are whole for everyone who waited, also where others arrive with no room for them", async () => {
+  it("are whole for every caller that waited, also where others arrive with no room for them", async () => {
     start({ maxEntries: 1 });
     const whole = await Promise.all(
       times(200, async (at) =>
@@ -115,7 +116,7 @@ describe("keys in memory", () => {
     expect(whole).not.toContain(false);
   });
 
-  it("bar#TS-13 go when their time is over though nobody asks, and by a clock that is never set back", async () => {
+  it("bar#TS-13 are dropped when their time is over, even without a request, and by a clock that is never set back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     start({ maxAgeSeconds: 60 });
     const first = await dataKeys.toOpen("a/1", 1);
@@ -141,7 +142,7 @@ describe("keys in memory", () => {
     expect(isZero(lateKey)).toBe(false);
     await immediate();
     expect(isZero(lateKey)).toBe(true);
-    // Work that is still under way goes on, and nothing is kept of it.
+    // Work that is still under way goes on, and its keys are not kept.
     expect(isZero((await dataKeys.toSeal(1)).dataKey)).toBe(false);
     expect(isZero((await dataKeys.toSeal(1)).dataKey)).toBe(false);
     expect(service.state.made).toBe(3);

@@ -1,11 +1,12 @@
 /**
- * The way to the key service: few calls at once, a bounded line behind them, and nobody waits for ever. A cold start
- * after an outage would otherwise send every row's data key there in the same moment and be throttled for it.
+ * Limits calls to the key service: few at once, a bounded queue, and a deadline for every caller.
+ * Otherwise a cold start after an outage would request every row's data key in the same moment and
+ * be throttled for it.
  */
 import { createTurns } from "@oauth-broker/oauth-core";
 import { kmsUnavailable } from "./kms-errors.ts";
 
-/** Callers are answered within five seconds, also where the service takes nine. */
+/** Callers get an answer within five seconds, even where the service takes nine. */
 export const DATA_KEY_TIMEOUT_MS = 4900;
 export const MAX_WAITING = 1000;
 
@@ -15,8 +16,9 @@ export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
  * First come, first served.
  *
  * @param maxConcurrency calls at once
- * @returns runs a call when it is its turn. Rejects with OAuthError temporarily_unavailable, reason
- *   `kms_unavailable`, without calling when too many wait, or when its turn does not come in time
+ * @returns runs a call when its turn comes. Rejects with OAuthError temporarily_unavailable, reason
+ *   `kms_unavailable`, without calling when the queue is full, or when its turn does not come in
+ *   time
  */
 export function callQueue(maxConcurrency: number): CallQueue {
   const turns = createTurns({
@@ -28,7 +30,7 @@ export function callQueue(maxConcurrency: number): CallQueue {
   return (call) => turns.run("", { timeoutMs: DATA_KEY_TIMEOUT_MS }, call);
 }
 
-/** Waits for a call that others may wait for as well; the call goes on when this caller gives up. */
+/** Waits for a call that other callers may share; the call goes on when this caller gives up. */
 export async function withTimeLimit<T>(call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

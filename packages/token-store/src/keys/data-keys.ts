@@ -1,19 +1,31 @@
 /**
- * Data keys between the key service and the rows: one key seals many rows for a few minutes, an opened key is kept as long.
- * Bounded by age, uses and entries (bar TS-13). A call to the key service costs milliseconds and money; a row costs none.
+ * Data keys between the key service and the rows: one key seals many rows for a few minutes, and an
+ * opened key is kept as long. Bounded by age, uses and entries (bar TS-13). A call to the key
+ * service costs milliseconds and money; a row must not cost one each.
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { type DataKey, type KeptKey, type KeptKeyLimits, keptKeys } from "./data-keys-kept.ts";
 import { callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
 export interface DataKeys {
-  /** @param uses how many fields will be sealed with it. @throws OAuthError temporarily_unavailable, reason `kms_unavailable` */
+  /**
+   * @param uses how many fields will be sealed with it.
+   * @throws OAuthError temporarily_unavailable, reason `kms_unavailable`
+   */
   toSeal(uses: number): Promise<DataKey>;
-  /** The same rule for the bytes. @throws OAuthError temporarily_unavailable as above; TokenStoreError unreadable when the key service refuses the wrapped key */
+  /**
+   * The same for opening.
+   *
+   * @throws OAuthError temporarily_unavailable as above; TokenStoreError unreadable when the key
+   *   service refuses the wrapped key
+   */
   toOpen(wrapped: string, uses: number): Promise<Buffer>;
-  /** Whether new data keys are made under another root than this one, so that its row is worth sealing again. */
+  /**
+   * Whether new data keys are made under another root than this one, so that its row should be
+   * sealed again.
+   */
   isStale(wrapped: string): boolean;
-  /** Forgets every key, overwriting it first (best effort). */
+  /** Drops every key, overwriting it first (best effort). */
   close(): void;
 }
 
@@ -25,11 +37,11 @@ export interface DataKeysOptions {
 }
 
 export interface DataKeyLimits extends KeptKeyLimits {
-  /** Calls to the key service at once; default 20. */
+  /** Concurrent calls to the key service; default 20. */
   readonly maxConcurrency: number;
 }
 
-/** What the contract permits at most. */
+/** The maximum the contract permits. */
 const LONGEST_AGE_SECONDS = 300;
 const MOST_USES = 2 ** 20;
 const DEFAULTS: DataKeyLimits = {
@@ -40,11 +52,11 @@ const DEFAULTS: DataKeyLimits = {
 };
 
 /**
- * Data keys for one context. A key in memory answers without the key service; else all who need the same one share a
- * call. What failed is not remembered. Rows sealed after the root moved use the new one when the current key is spent,
- * `maxAgeSeconds` later at most.
+ * Data keys for one context. A key in memory needs no call; otherwise all callers that need the
+ * same one share a call. A failure is not remembered. After the root moved, rows are sealed under
+ * the new one when the current key is spent, `maxAgeSeconds` later at most.
  *
- * @throws TypeError for limits beyond the contract's, or none
+ * @throws TypeError for limits above the contract's, or below 1
  */
 export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOptions): DataKeys {
   const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });
@@ -78,12 +90,15 @@ export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOpti
     return shared;
   };
 
-  /** Whoever waited for a key may use it, whatever became of it in the cache meanwhile; only its uses are counted. */
+  /**
+   * A caller that waited for a key may use it, even if the cache has dropped it meanwhile; only its
+   * uses are counted.
+   */
   const counted = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
-    // None is fine: a row that lost its fields is for the reader of rows to refuse.
+    // Zero uses are valid: the reader of rows refuses a row that lost its fields.
     if (!(uses >= 0 && uses <= bounds.maxUses)) throw new TypeError(`a data key has at most ${bounds.maxUses} uses`);
     for (;;) {
-      // Each round ends here or has others use up a whole key.
+      // Each round ends here or finds a whole key used up by other callers.
       // oxlint-disable-next-line no-await-in-loop
       const key = await withTimeLimit(call());
       if (key.uses + uses <= bounds.maxUses) {

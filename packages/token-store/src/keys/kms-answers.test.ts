@@ -1,4 +1,6 @@
-/** What KMS would never answer, and what one in its place might: nothing of it may be used, or shown. */
+/**
+ * Responses KMS itself would never give, and an impostor might: none of them may be used, or shown.
+ */
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
@@ -100,7 +102,7 @@ describe("an answer of KMS", () => {
 });
 
 describe("a table writer", () => {
-  /** Knows his data key, so he can bind it to any place. */
+  /** An attacker who knows the data key, and so can bind it to any place. */
   const smuggled = (arn: string): string => {
     const key = parseKeyArn(arn)!;
     return encodeWrapped({
@@ -110,7 +112,7 @@ describe("a table writer", () => {
     });
   };
 
-  it("cannot have a data key of his own account opened: KMS is not even asked", async () => {
+  it("cannot have a data key of the attacker's account opened: KMS is not even asked", async () => {
     const wrapper = await wrapperAnswered(() => ({ ...ANSWER, KeyId: FOREIGN }));
     await expect(wrapper.unwrap(smuggled(FOREIGN), CONTEXT)).rejects.toThrow(UNREADABLE);
     expect(kms?.requests).toEqual([]);
@@ -121,7 +123,7 @@ describe("a table writer", () => {
     wrapper = kmsKeyWrapper({ keyId: "alias/a", region: "eu-west-1", endpoint: kms.endpoint });
     await expect(wrapper.unwrap(smuggled(FOREIGN), CONTEXT)).rejects.toThrow(UNREADABLE);
     expect(kms.requests.map(({ operation }) => operation)).toEqual(["GenerateDataKey"]);
-    // What was learned stays: the next one costs nothing.
+    // The account is remembered: the next call costs nothing.
     await expect(wrapper.unwrap(smuggled(FOREIGN), CONTEXT)).rejects.toThrow(UNREADABLE);
     expect(kms.requests).toHaveLength(1);
   });

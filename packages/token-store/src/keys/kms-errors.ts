@@ -1,18 +1,23 @@
 /**
- * What the AWS SDK throws, translated once: what became of the request, and what the operator can do.
+ * Translates the errors of the AWS SDK, once: what happened to the request, and what the operator
+ * can do.
  *
- * The SDK's own error is dropped, not kept as `cause`. It may carry the answer it could not read, and such an answer may
- * hold a data key in the clear; even the message of a JSON error quotes the text around the fault.
+ * The SDK's own error is dropped, not kept as `cause`. It may carry the response it could not
+ * parse, and such a response may hold a data key in plaintext; even the message of a JSON error
+ * quotes the text around the fault.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 
-/** At which a caller may try again; a service that returned is in use again well within the bar's ten seconds. */
+/**
+ * When a caller may try again; a recovered service is in use again well within the bar's ten
+ * seconds.
+ */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * No data key can be had now: the key service failed, or too many calls already wait for it. Nothing
- * is sealed or opened then, and nothing is remembered of it: the next call asks again.
+ * No data key is available now: the key service failed, or too many calls already wait for it.
+ * Nothing is sealed or opened then, and the failure is not remembered: the next call asks again.
  *
  * @param detail for the operator: what happened and what to do. Never a wrapped key
  */
@@ -27,12 +32,12 @@ export function kmsUnavailable(detail: string): OAuthError {
 
 export type KmsOperation = "GenerateDataKey" | "Decrypt";
 
-/** Of our own making: the deadline over all tries passed. */
+/** Our own error: the deadline over all attempts has passed. */
 export const DEADLINE_PASSED = "DeadlinePassed";
 
 /**
- * `outage`: it may pass without a change here. `refused`: only another configuration helps, so it ends a start.
- * `unreadable`: KMS looked at this wrapped key and will not open it.
+ * `outage`: it may pass without a change here. `refused`: only another configuration helps, so a
+ * start fails. `unreadable`: KMS received this wrapped key and refuses to open it.
  */
 type Kind = "outage" | "refused" | "unreadable";
 
@@ -42,7 +47,7 @@ const WRONG_KEY =
   "this region and account have no such key: compare the configured key id, and the region where it names none";
 const WRONG_KIND = "the key is not for this: a symmetric encryption key (SYMMETRIC_DEFAULT, ENCRYPT_DECRYPT) is needed";
 
-/** Both exceptions of the service and errors of the SDK, by name. */
+/** By name: exceptions of the service and errors of the SDK. */
 const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
   InvalidCiphertextException: ["unreadable", "KMS does not open it"],
   IncorrectKeyException: ["unreadable", "KMS does not open it"],
@@ -75,9 +80,9 @@ interface Failure {
 }
 
 /**
- * While serving: what only the operator can end is an outage to everyone else.
+ * While serving: a failure that only the operator can repair is an outage to every caller.
  *
- * @param key as asked for, a name and no secret
+ * @param key the requested key, a name and not a secret
  */
 export function kmsError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
   if (isOurs(error)) return error;
@@ -85,7 +90,7 @@ export function kmsError(error: unknown, operation: KmsOperation, key: string): 
   return kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
 }
 
-/** At start: a wrong configuration is not waited for. */
+/** At start: a wrong configuration is an error at once. */
 export function kmsStartError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
   if (isOurs(error)) return error;
   const { kind, detail } = failureOf(error, operation, key);
@@ -103,7 +108,7 @@ function failureOf(error: unknown, operation: KmsOperation, key: string): Failur
   return { kind, detail: `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}` };
 }
 
-/** Only what is a name. Messages and bodies stay where they are. */
+/** Only fields that are names. Messages and bodies are not copied. */
 function namesOf(error: unknown): { readonly name: string; readonly code?: string; readonly requestId?: string } {
   if (!(error instanceof Error)) return { name: "unknown" };
   const { name, code, $metadata } = error as Error & { code?: unknown; $metadata?: { requestId?: unknown } };

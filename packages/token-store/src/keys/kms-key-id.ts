@@ -1,14 +1,16 @@
 /**
  * How a KMS key is named, by the operator (key ARN, alias ARN, key id, alias) and by KMS itself
- * (always the key ARN), and which keys an opened row may rest on. The wrapped data key names its
- * KMS key, and a writer of the table can write another name: that of a key in the writer's own
- * account, whose data keys the writer knows. KMS would open it wherever the role's policy lets it.
- * Pure.
+ * (always the key ARN), and which keys may open a row. The wrapped data key names its KMS key, and
+ * an attacker who can write the table can name another one: a key in the attacker's own account,
+ * whose data keys the attacker knows. KMS would open it wherever the role's policy permits. Pure.
  */
 import { TokenStoreError } from "../errors.ts";
 import { kmsUnavailable } from "./kms-errors.ts";
 
-/** Who a key belongs to. Keys are trusted by owner, not one by one: an alias may move, old rows stay readable. */
+/**
+ * The owner of a key. Keys are trusted by owner, not one by one: when an alias moves, old rows stay
+ * readable.
+ */
 export interface KeyOwner {
   readonly partition: string;
   /** 12 digits. */
@@ -26,7 +28,7 @@ export interface KeyReference {
   /** As configured; KMS takes all four forms. */
   readonly keyId: string;
   readonly region: string;
-  /** Undefined where the form names none: known from the first answer then. */
+  /** Undefined when the configured form does not name it: then known from the first response. */
   readonly owner: KeyOwner | undefined;
 }
 
@@ -37,7 +39,10 @@ const KEY_ARN = new RegExp(`${PREFIX}key/(${KEY})$`);
 const ALIAS_ARN = new RegExp(`${PREFIX}${ALIAS}$`);
 const NAME_ONLY = new RegExp(`^(?:${KEY}|${ALIAS})$`);
 
-/** @returns undefined for anything but a key ARN: alias ARNs too, which name no key for good */
+/**
+ * @returns undefined for anything but a key ARN, including alias ARNs, which do not name a key
+ *   permanently
+ */
 export function parseKeyArn(arn: string): KeyArn | undefined {
   const [, partition, region, account, id] = KEY_ARN.exec(arn) ?? [];
   if (partition === undefined || region === undefined || account === undefined || id === undefined) return undefined;
@@ -46,7 +51,7 @@ export function parseKeyArn(arn: string): KeyArn | undefined {
 
 /**
  * @param keyId key ARN, alias ARN, key id or `alias/name`
- * @param region where to look for one that names no region; an ARN's own wins
+ * @param region for a form that names no region; an ARN's own region takes precedence
  * @throws TokenStoreError key_id_invalid, saying what to enter
  */
 export function parseKeyReference(keyId: string, region: string | undefined): KeyReference {
@@ -67,7 +72,7 @@ export function parseKeyReference(keyId: string, region: string | undefined): Ke
   return { keyId, region, owner: undefined };
 }
 
-/** A multi-Region key has the same material in every region it is replicated to, and the same id. */
+/** A multi-Region key has the same material and the same id in every region it is replicated to. */
 function isMultiRegion({ id }: KeyArn): boolean {
   return id.startsWith("mrk-");
 }
@@ -79,7 +84,8 @@ export function isSameKey(a: KeyArn, b: KeyArn): boolean {
 }
 
 /**
- * Any key of the configured key's own account: an alias moved, or another key configured, must leave old rows readable.
+ * Any key of the configured key's own account: when an alias moves, or another key is configured,
+ * old rows must stay readable.
  *
  * @throws TokenStoreError unreadable
  */
@@ -94,7 +100,8 @@ export function isOwnedBy(key: KeyArn, owner: KeyOwner): boolean {
 }
 
 /**
- * The ARN to ask for in a region. A multi-Region key is asked for at its replica here, wherever it was used.
+ * The ARN to request in a region. A multi-Region key is requested at its replica here, wherever it
+ * was used.
  *
  * @throws OAuthError temporarily_unavailable for a key that exists in another region only
  */

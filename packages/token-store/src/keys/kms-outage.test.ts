@@ -39,7 +39,7 @@ const unavailable = (detail: string | RegExp) =>
     detail: expect.stringMatching(detail),
   });
 
-/** How long it took to be refused, in milliseconds. */
+/** How long the refusal took, in milliseconds. */
 async function refusal(call: Promise<unknown>, expected: ReturnType<typeof unavailable>): Promise<number> {
   const start = performance.now();
   await expect(call).rejects.toThrow(expected);
@@ -48,7 +48,7 @@ async function refusal(call: Promise<unknown>, expected: ReturnType<typeof unava
 
 describe("bar#TS-12 an outage of KMS", () => {
   const FAULTS: readonly (readonly [string, KmsFault, RegExp, { deadlineMs?: number }])[] = [
-    // Longer: the SDK waits up to a second, then up to two, where it is told to slow down.
+    // Longer: where it is throttled, the SDK waits up to a second, then up to two.
     ["that throttles", { kind: "throttle" }, /ThrottlingException.*quota/, {}],
     ["with errors of its own", { kind: "internal" }, /KMSInternalException.*look at its status/, { deadlineMs: 700 }],
     ["with a slow dependency", { kind: "unavailable" }, /DependencyTimeout.*look at its status/, { deadlineMs: 700 }],
@@ -85,7 +85,7 @@ describe("bar#TS-12 an outage of KMS", () => {
       refusal(wrapper.unwrap(wrapped, CONTEXT), unavailable("look at its status")),
     ]);
     expect(Math.max(...times)).toBeLessThan(5000);
-    // It was tried again on the way: three times each, as the SDK is told to.
+    // It was retried on the way: three attempts each, as the SDK is configured.
     const made = (name: string): number => (kms.calls()[name] ?? 0) - (before[name] ?? 0);
     expect([made("GenerateDataKey"), made("Decrypt")]).toEqual([3, 3]);
   });
@@ -96,7 +96,7 @@ describe("bar#TS-12 an outage of KMS", () => {
     for (let round = 0; round < 20; round += 1) await expect(wrapper.newDataKey(CONTEXT)).resolves.toBeDefined();
   });
 
-  it("bar#TS-12 at an address where nobody listens fails at once", async () => {
+  it("bar#TS-12 at an address where no server listens fails at once", async () => {
     const gone = await startKms();
     await gone.close();
     const wrapper = wrapperOf(arn, { endpoint: gone.endpoint });
@@ -149,7 +149,7 @@ describe("bar#TS-12 an outage of KMS", () => {
     ["that does not exist", () => arn.replace(/.{12}$/, "000000000000"), {}],
     ["of another region", () => arn.replace(":eu-west-1:", ":us-east-1:"), {}],
     ["of another account", () => arn.replace(":000000000000:", ":111111111111:"), {}],
-    ["whose alias does not exist", () => "alias/nobody", { region: "eu-west-1" }],
+    ["whose alias does not exist", () => "alias/unknown", { region: "eu-west-1" }],
   ])(
     "bar#TS-12 a key %s: unavailable to callers, and a start is refused with what to do",
     async (_w, keyId, options) => {

@@ -1,11 +1,11 @@
 /**
- * A data key as a row keeps it once KMS wrapped it.
+ * A data key wrapped by KMS, as a row stores it.
  *
  * Format 1, base64url of: format (1 byte, 0x01) | length of the ARN (1) | ARN of the KMS key |
- * binding (32) | CiphertextBlob. About 400 characters. The ARN is there so that KMS is asked for
- * that key and no other (kms-key-id.ts says which are acceptable). The binding ties the data key
- * to its encryption context, its KMS key and its ciphertext. KMS checks the context itself; a
- * policy, proxy or replacement that does not must not turn a data key for one place into one for
+ * binding (32) | CiphertextBlob. About 400 characters. The ARN is included so that KMS is asked for
+ * that key and no other (kms-key-id.ts decides which are acceptable). The binding ties the data key
+ * to its encryption context, its KMS key and its ciphertext. KMS checks the context itself; if a
+ * policy, proxy or replacement does not, a data key for one place must still not become one for
  * another.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -20,7 +20,7 @@ export const WRAPPED_FORMAT = 1;
 const BINDING_BYTES = 32;
 
 const ARN_AT = 2;
-/** KMS takes no longer CiphertextBlob. */
+/** KMS accepts no longer CiphertextBlob. */
 const LONGEST_BLOB_BYTES = 6144;
 const LONGEST_HEAD = Math.ceil(((ARN_AT + 255) * 4) / 3);
 const LONGEST_WRAPPED = Math.ceil(((ARN_AT + 255 + BINDING_BYTES + LONGEST_BLOB_BYTES) * 4) / 3);
@@ -37,13 +37,21 @@ export function encodeWrapped({ key, binding, blob }: WrappedKey): string {
   return Buffer.concat([Buffer.of(WRAPPED_FORMAT, arn.length), arn, binding, blob]).toString("base64url");
 }
 
-/** Cheap: only the beginning is decoded. @returns undefined for what is no wrapped key of this format */
+/**
+ * Cheap: only the beginning is decoded.
+ *
+ * @returns undefined for a value that is not a wrapped key of this format
+ */
 export function keyOfWrapped(wrapped: string): KeyArn | undefined {
   const head = Buffer.from(wrapped.slice(0, LONGEST_HEAD), "base64url");
   return head[0] === WRAPPED_FORMAT ? parseKeyArn(head.toString("latin1", ARN_AT, ARN_AT + (head[1] ?? 0))) : undefined;
 }
 
-/** The inverse; nothing in it is to be believed yet. @throws TokenStoreError unreadable, format_unknown */
+/**
+ * The inverse; nothing in the result is authenticated yet.
+ *
+ * @throws TokenStoreError unreadable, format_unknown
+ */
 export function parseWrapped(wrapped: string): WrappedKey {
   if (wrapped.length > LONGEST_WRAPPED) throw new TokenStoreError("unreadable");
   const bytes = decodeCanonical(wrapped);
@@ -69,8 +77,8 @@ export interface BoundTo {
 }
 
 /**
- * HMAC-SHA-256 under a key derived from the data key; over lengths and parts, the context sorted by name.
- * It commits to the data key, and shows nothing of it.
+ * HMAC-SHA-256 under a key derived from the data key; over lengths and parts, the context sorted by
+ * name. It commits to the data key, and reveals nothing of it.
  */
 export function bindingOf(dataKey: Buffer, { format, arn, blob, context }: BoundTo): Buffer {
   const members = Object.keys(context)

@@ -74,7 +74,7 @@ describe("the KMS key wrapper", () => {
     expect(await wrapperOf(keyId, options).unwrap(wrapped, CONTEXT)).toEqual(dataKey);
   });
 
-  it("learns whose key an alias names at the price of one data key, shared by all who open at once", async () => {
+  it("learns the account of the key behind an alias at the price of one data key, shared by all who open at once", async () => {
     const arn = kms.createKey();
     kms.createAlias("alias/learn", arn);
     const made = await Promise.all(Array.from({ length: 10 }, () => wrapperOf(arn).newDataKey(CONTEXT)));
@@ -113,7 +113,7 @@ describe("bar#TS-4 the encryption context", () => {
     ["missing", {}],
     ["of another table", { ...CONTEXT, table: "u" }],
     ["of another environment", { ...CONTEXT, environment: "production" }],
-  ])("bar#TS-4 that is %s is refused by KMS, and by us where KMS does not look", async (_what, context) => {
+  ])("bar#TS-4 that is %s is refused by KMS, and by us where KMS does not check", async (_what, context) => {
     const wrapper = wrapperOf(kms.createKey());
     const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
     await expect(wrapper.unwrap(wrapped, context)).rejects.toThrow(UNREADABLE);
@@ -122,7 +122,7 @@ describe("bar#TS-4 the encryption context", () => {
     expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
   });
 
-  it("bar#TS-4 a ciphertext under another row's binding is refused where KMS does not look", async () => {
+  it("bar#TS-4 a ciphertext under another row's binding is refused where KMS does not check", async () => {
     const wrapper = wrapperOf(kms.createKey());
     const one = Buffer.from((await wrapper.newDataKey(CONTEXT)).wrapped, "base64url");
     const other = Buffer.from((await wrapper.newDataKey(CONTEXT)).wrapped, "base64url");

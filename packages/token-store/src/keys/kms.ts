@@ -1,7 +1,8 @@
 /**
- * A KeyWrapper whose root is a key in AWS KMS: the process never sees the root, and every use of it is in CloudTrail.
- * The only importer of the KMS client. Asks for GenerateDataKey and Decrypt and nothing else, as the task role permits.
- * Callers on a hot path stand behind data-keys.ts; the broker wraps its keyset with it directly.
+ * A KeyWrapper whose root is a key in AWS KMS: the process never sees the root, and every use of it
+ * is in CloudTrail. The only importer of the KMS client. Calls GenerateDataKey and Decrypt and
+ * nothing else, as the task role permits. Hot paths use it through data-keys.ts; the broker wraps
+ * its keyset with it directly.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
@@ -21,40 +22,43 @@ import {
 } from "./kms-key-id.ts";
 
 const KEY_BYTES = 32;
-/** Over all tries; callers promise an answer within five seconds. */
+/** Over all attempts; callers promise a response within five seconds. */
 const DEADLINE_MS = 4500;
 
 /** Which key of AWS KMS, and how it is reached. */
 export interface KmsKeyWrapperOptions {
   /** ARN of a key (the contract) or of an alias; with `region` also a key id or `alias/name`. */
   readonly keyId: string;
-  /** Used only where `keyId` names none. */
+  /** Used only when `keyId` names no region. */
   readonly region?: string;
-  /** Another address than AWS's own, for tests and private endpoints. */
+  /** An endpoint other than AWS's own, for tests and private endpoints. */
   readonly endpoint?: string;
-  /** For one call over all its tries, in milliseconds. Default 4500. */
+  /** For one call over all its attempts, in milliseconds. Default 4500. */
   readonly deadlineMs?: number;
 }
 
 /** A KeyWrapper whose root key never leaves AWS KMS. */
 export interface KmsKeyWrapper extends KeyWrapper {
   /**
-   * Makes a data key and throws it away, for a start: finds a wrong key while someone looks.
+   * Makes a data key and discards it, at process start: finds a wrong key while an operator is
+   * watching.
    *
    * @throws TokenStoreError key_service_refused when only another configuration helps; OAuthError
-   *   temporarily_unavailable, reason `kms_unavailable`, when it may pass (a disabled key may be enabled again)
+   *   temporarily_unavailable, reason `kms_unavailable`, when it may pass (a disabled key may be
+   *   enabled again)
    */
   check(context: KeyContext): Promise<void>;
-  /** False as long as this process has made no data key. */
+  /** False until this process has made a data key. */
   isStale(wrapped: string): boolean;
   /** Closes the connections kept open. */
   close(): void;
 }
 
 /**
- * Data keys under a KMS key. Every method throws OAuthError temporarily_unavailable, reason `kms_unavailable`, when KMS
- * cannot help now, with the operator's remedy as `detail`; `unwrap` throws TokenStoreError unreadable or format_unknown
- * for what was altered, made for another context, or under a key of another account.
+ * Data keys under a KMS key. Every method throws OAuthError temporarily_unavailable, reason
+ * `kms_unavailable`, when KMS cannot help now, with the operator's remedy as `detail`; `unwrap`
+ * throws TokenStoreError unreadable or format_unknown for a value that was altered, made for
+ * another context, or wrapped under a key of another account.
  *
  * @throws TokenStoreError key_id_invalid at once
  */
@@ -65,7 +69,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
   const client = openClient(region, endpoint);
   let { owner } = configured;
   let learning: Promise<KeyOwner> | undefined;
-  /** Of the newest data key: where the alias points, as far as this process knows. */
+  /** The KMS key of the newest data key: the alias target, as far as this process knows. */
   let newest: KeyArn | undefined;
 
   const generate = async (context: KeyContext): Promise<GeneratedKey> => {
@@ -74,7 +78,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     const dataKey = takeKey(answer.Plaintext);
     const key = parseKeyArn(answer.KeyId ?? "");
     const blob = Buffer.from(answer.CiphertextBlob ?? []);
-    // What `unwrap` would refuse must not be sealed under in the first place.
+    // A key that `unwrap` would refuse must not be used for sealing.
     if (dataKey === undefined || key === undefined || blob.length === 0 || !isOwnedBy(key, owner ?? key)) {
       throw kmsUnavailable(
         `GenerateDataKey with ${keyId} answered no data key of ${KEY_BYTES} bytes under a key of ours`,
@@ -85,7 +89,10 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     return { dataKey, key, blob };
   };
 
-  /** Of the configured key. One that is named without its account costs a data key, once. */
+  /**
+   * The account of the configured key. When the key is named without it, finding it costs one data
+   * key, once.
+   */
   const learnOwner = (context: KeyContext): Promise<KeyOwner> => {
     learning ??= generate(context)
       .then(({ dataKey, key }) => {
@@ -147,14 +154,17 @@ interface GeneratedKey {
   readonly blob: Buffer;
 }
 
-/** Everything that decides how long a call takes is said here, so that no variable of the SDK's changes it. */
+/**
+ * Everything that decides how long a call takes is set here, so that no variable of the SDK changes
+ * it.
+ */
 function openClient(region: string, endpoint: string | undefined): KMSClient {
   const agent = { keepAlive: true, maxSockets: 100 };
   return new KMSClient({
     region,
     ...defined({ endpoint }),
     maxAttempts: 3,
-    // Waits a random part of 50, then 100 ms between tries; of 1 and 2 s where KMS throttles.
+    // Waits a random part of 50, then 100 ms between attempts; of 1 and 2 s where KMS throttles.
     retryMode: "standard",
     requestHandler: {
       connectionTimeout: 500,
@@ -166,7 +176,7 @@ function openClient(region: string, endpoint: string | undefined): KMSClient {
   });
 }
 
-/** The race besides the signal: looking for credentials does not listen to it. */
+/** The race in addition to the signal: the search for credentials ignores the signal. */
 async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -183,7 +193,10 @@ async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal)
   }
 }
 
-/** In memory of its own: the SDK's lies in a pool shared with other buffers, and is overwritten here. */
+/**
+ * Copied to memory of its own: the SDK's buffer lies in a pool shared with others, and is
+ * overwritten here.
+ */
 function takeKey(plaintext: Uint8Array | undefined): Buffer | undefined {
   if (plaintext?.length !== KEY_BYTES) return undefined;
   const dataKey = Buffer.allocUnsafeSlow(KEY_BYTES);

@@ -1,6 +1,4 @@
-/**
- * The twins of kms.test.ts and kms-answers.test.ts: one defence taken out each, and the attack works.
- */
+/** The twins of kms.test.ts and kms-answers.test.ts: with one defence off, the attack succeeds. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
 import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
@@ -21,7 +19,7 @@ afterEach(async () => {
 });
 
 describe("with a defence off", () => {
-  it("without the account pin a table writer has a data key of his own opened, and knows what is read under it", async () => {
+  it("without the account pin a table writer has a data key of the attacker's account opened, and so knows the plaintext", async () => {
     vi.doMock("./kms-key-id.ts", async (original) => ({ ...(await original<object>()), requireTrustedKey: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
     vi.doUnmock("./kms-key-id.ts");
@@ -43,7 +41,7 @@ describe("with a defence off", () => {
     }
   });
 
-  it("without the binding a KMS that does not look opens a data key for another table (twin of bar#TS-4)", async () => {
+  it("without the binding a KMS that does not check opens a data key for another table (twin of bar#TS-4)", async () => {
     vi.doMock("./kms-wrapped.ts", async (original) => ({ ...(await original<object>()), requireBinding: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
     vi.doUnmock("./kms-wrapped.ts");

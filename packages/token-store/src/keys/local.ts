@@ -1,7 +1,8 @@
 /**
  * A KeyWrapper whose root is a key file on this machine, for a deployment without a key service.
- * The broker wraps its keyset with it; whoever has the store without this file can open nothing in it.
- * The file is read at the first use, not at construction, so that a missing disk does not stop the process.
+ * The broker wraps its keyset with it; without this file nothing in the store can be opened. The
+ * file is read at the first use, not at construction, so that a missing disk does not stop the
+ * process.
  */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open as openFile, readFile, rm, stat } from "node:fs/promises";
@@ -17,31 +18,39 @@ const LARGEST_FILE_BYTES = 1024;
 
 /** Which key file, and whether it may be made. */
 export interface LocalKeyWrapperOptions {
-  /** Where the key file is, or is to be made. */
+  /** Where the key file is, or will be created. */
   readonly path: string;
   /** `false`: the file must have been provisioned; a missing one is an error. Default `true`. */
   readonly create?: boolean;
 }
 
-/** What the operator may want to hear about the key file. */
+/** Facts about the key file that are reported to the operator. */
 export interface LocalKeyFile {
   /** Absolute. */
   readonly path: string;
-  /** Made by this process just now: the moment to say that it wants a backup. */
+  /** This process has just created it: the moment to ask for a backup. */
   readonly created: boolean;
-  /** Its mode lets the group or others read it. Used all the same (a mounted secret may look like this), but worth a warning. */
+  /**
+   * Its mode lets the group or others read it. Used all the same (a mounted secret may look like
+   * this), but worth a warning.
+   */
   readonly readableByOthers: boolean;
 }
 
 /** A KeyWrapper whose root key is a file on this machine. */
 export interface LocalKeyWrapper extends KeyWrapper {
-  /** Reads or makes the key file now. Also done by the first newDataKey or unwrap. @throws TokenStoreError key_file_invalid, key_file_unavailable */
+  /**
+   * Reads or creates the key file now. Also done by the first newDataKey or unwrap.
+   *
+   * @throws TokenStoreError key_file_invalid, key_file_unavailable
+   */
   load(): Promise<LocalKeyFile>;
 }
 
 /**
- * Data keys under a key file. Methods throw TokenStoreError: `key_file_unavailable` (retried at the next call),
- * `key_file_invalid` (not ours, wrong length), and `unreadable` for a wrapped key of another file or context.
+ * Data keys under a key file. Methods throw TokenStoreError: `key_file_unavailable` (retried at the
+ * next call), `key_file_invalid` (not a key file of ours, wrong length), and `unreadable` for a
+ * wrapped key of another file or context.
  */
 export function localKeyWrapper({ path, create = true }: LocalKeyWrapperOptions): LocalKeyWrapper {
   const file = resolve(path);
@@ -92,10 +101,10 @@ async function missing(path: string): Promise<boolean> {
 }
 
 /**
- * Written whole under another name and then linked: the name appears with its content or not at all, and of two
- * processes that start at once one makes the key and both read it.
+ * Written whole under another name and then linked: the name appears with its content or not at
+ * all, and of two processes that start at once one makes the key and both read it.
  *
- * @returns whether the file is ours, not that of a process that was faster
+ * @returns whether the file is ours, not that of a faster process
  */
 async function makeKeyFile(path: string): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -119,7 +128,10 @@ async function makeKeyFile(path: string): Promise<boolean> {
   }
 }
 
-/** So that a power loss cannot take the name away after something was sealed under the key. Not every system can. */
+/**
+ * So that a power loss cannot remove the name after something was sealed under the key. Not every
+ * system supports it.
+ */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await openFile(folder, "r");
@@ -147,7 +159,7 @@ function parseKeyFile(text: string, path: string): Buffer {
 }
 
 //= bar#TS-4
-/** Sorted by name, so that the order in which a context was written down does not matter. */
+/** Sorted by name, so that the order of a context's members does not matter. */
 function sealContext(context: KeyContext): string[] {
   const names = Object.keys(context).toSorted();
   return ["wrapped data key", ...names.flatMap((name) => [name, context[name] ?? ""])];

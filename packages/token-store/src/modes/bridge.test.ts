@@ -1,12 +1,12 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { bench, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-bench.ts";
+import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-fixture.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 
 describe("bridge", () => {
   it("leaves a copy that older readers know", async () => {
-    const { records, attributes } = bench();
+    const { records, attributes } = fixture();
     await records(bridge).replace(KEY, TOKENS);
     expect(await attributes()).toMatchObject({
       access_token: "at-1",
@@ -20,7 +20,7 @@ describe("bridge", () => {
   });
 
   it("accepts a plaintext-only row, seals it, and counts", async () => {
-    const { records, attributes, older, events } = bench();
+    const { records, attributes, older, events } = fixture();
     await older(OLDER);
     const read = (await records(bridge).read(KEY))!;
     expect(plain(read.stored.tokens)).toEqual({
@@ -43,7 +43,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-8 takes a copy that an older writer changed, seals it as another version, and counts", async () => {
-    const { records, older, events } = bench();
+    const { records, older, events } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);
     const stale = (await store.read(KEY))!;
@@ -64,7 +64,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-8 does not commit over a copy that an older writer changes meanwhile", async () => {
-    const { records, older } = bench();
+    const { records, older } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);
     const held = (await store.note((await store.read(KEY))!, {
@@ -76,8 +76,8 @@ describe("bridge", () => {
     expect((await store.read(KEY))?.stored.tokens.accessToken.reveal()).toBe("old-at");
   });
 
-  it("a user who came back through an older build is active again; a revoked record stays so", async () => {
-    const { records, older } = bench();
+  it("a user who authorized again through an older build is active again; a revoked record stays so", async () => {
+    const { records, older } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);
     await store.note((await store.read(KEY))!, { status: "reauthorize" });
@@ -90,7 +90,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-11 adds no plaintext to a row marked encrypted", async () => {
-    const { records, attributes, older } = bench();
+    const { records, attributes, older } = fixture();
     await records(encrypted).replace(KEY, TOKENS);
     const store = records(bridge);
     await store.replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
@@ -102,7 +102,7 @@ describe("bridge", () => {
   });
 
   it("without a key keeps plaintext, and does not touch a row that was sealed", async () => {
-    const { records, attributes } = bench();
+    const { records, attributes } = fixture();
     const store = records(bridge, { keyless: true });
     await store.replace(KEY, TOKENS);
     expect((await store.read(KEY))?.stored).toMatchObject({ version: 1, writtenAt: NOW });
@@ -113,7 +113,7 @@ describe("bridge", () => {
   });
 
   it("seals a token that is longer than a row takes under no circumstances, and says that it cannot be read", async () => {
-    const { records, older, attributes } = bench();
+    const { records, older, attributes } = fixture();
     const long = { ...OLDER, access_token: "x".repeat(32 * 1024 + 1) };
     await older(long);
     await expect(records(bridge).read(KEY)).rejects.toEqual(UNREADABLE);
@@ -121,7 +121,7 @@ describe("bridge", () => {
   });
 
   it("knows since when a copy is that counts, and frees it from a lease on the tokens before", async () => {
-    const { records, older, clock } = bench();
+    const { records, older, clock } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);
     await store.note((await store.read(KEY))!, { lease: { owner: "o", until: NOW + 30, attemptId: "t" } });

@@ -1,5 +1,5 @@
 /**
- * Mode `bridge`, while builds that know nothing of encryption still use the table.
+ * Mode `bridge`, while builds without encryption still use the table.
  *
  *   who                     reads                                       writes
  *   an older build          the plaintext copy                          the plaintext copy
@@ -8,7 +8,8 @@
  *   this build, encrypted   the ciphertext                              ciphertext only
  *   a reader of the table   every token that has a copy                 -
  *
- * A ciphertext that does not open fails, copy or no copy: falling back would let whoever can write the table choose.
+ * A ciphertext that does not open fails, copy or no copy: a fallback to the copy would let an
+ * attacker who can write the table choose the tokens.
  */
 import { isSameCopy } from "../tokens/token-attributes.ts";
 import type { Mode } from "./mode.ts";

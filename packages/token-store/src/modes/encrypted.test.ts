@@ -1,12 +1,12 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { bench, KEY, OLDER, TOKENS, UNREADABLE } from "../testing/records-bench.ts";
+import { fixture, KEY, OLDER, TOKENS, UNREADABLE } from "../testing/records-fixture.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 
 describe("encrypted", () => {
   it("leaves ciphertext only, and removes a copy that was there", async () => {
-    const { records, attributes } = bench();
+    const { records, attributes } = fixture();
     await records(bridge).replace(KEY, TOKENS);
     await records(encrypted).replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
     const left = await attributes();
@@ -25,14 +25,14 @@ describe("encrypted", () => {
   });
 
   it("bar#TS-7 fails closed on a plaintext-only row, and leaves it as it is", async () => {
-    const { records, attributes, older } = bench();
+    const { records, attributes, older } = fixture();
     await older(OLDER);
     await expect(records(encrypted).read(KEY)).rejects.toEqual(UNREADABLE);
     expect(await attributes()).toEqual(OLDER);
   });
 
   it("bar#TS-7 uses the ciphertext where both are there, ignores the copy, and counts", async () => {
-    const { records, events, older } = bench();
+    const { records, events, older } = fixture();
     await records(bridge).replace(KEY, TOKENS);
     await older({ access_token: "planted" });
     expect((await records(encrypted).read(KEY))?.stored.tokens.accessToken.reveal()).toBe("at-1");

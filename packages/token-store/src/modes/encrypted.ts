@@ -9,7 +9,8 @@
  *   a reader of the table   no token, once `token-store strip` has      -
  *                           removed the copies of before
  *
- * A row without ciphertext fails closed: it may be an older build's, or the work of somebody who can write the table.
+ * A row without ciphertext fails closed: an older build may have written it, or an attacker who can
+ * write the table.
  */
 import type { Mode } from "./mode.ts";
 

@@ -1,4 +1,7 @@
-/** Which mode applies, and whether it can be had. Decided once, at start: a store in the wrong mode must not serve. */
+/**
+ * Which mode applies, and whether it can be used. Decided once, at start: a store in the wrong mode
+ * must not serve.
+ */
 import { TokenStoreError } from "../errors.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
@@ -6,10 +9,11 @@ import type { Mode } from "./mode.ts";
 import type { ModeName } from "../tokens/token-attributes.ts";
 
 /**
- * @param inCode applies only where the variable is unset
- * @param variable TOKEN_ENCRYPTION_MODE as it is set; empty is unset
- * @param fallback where neither says anything: `bridge` for a table that may have older readers
- * @throws TokenStoreError mode_conflict when both are set and differ, settings_invalid for a word that is no mode
+ * @param inCode applies only when the variable is unset
+ * @param variable TOKEN_ENCRYPTION_MODE as set; empty is unset
+ * @param fallback when neither is set: `bridge` for a table that may have older readers
+ * @throws TokenStoreError mode_conflict when both are set and differ, settings_invalid for a word
+ *   that is not a mode
  */
 export function chooseMode(inCode: string | undefined, variable: string | undefined, fallback: ModeName): ModeName {
   const set = variable === undefined || variable === "" ? undefined : parseMode(variable, "TOKEN_ENCRYPTION_MODE");
@@ -20,7 +24,9 @@ export function chooseMode(inCode: string | undefined, variable: string | undefi
   return set ?? given ?? fallback;
 }
 
-/** @throws TokenStoreError key_missing: `encrypted` without a key would have nothing to encrypt with */
+/**
+ * @throws TokenStoreError key_missing: `encrypted` without a key would have nothing to encrypt with
+ */
 export function modeNamed(name: ModeName, { hasKeys }: { readonly hasKeys: boolean }): Mode {
   if (name === "bridge") return bridge;
   if (!hasKeys) throw new TokenStoreError("key_missing");

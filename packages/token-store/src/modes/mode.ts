@@ -1,8 +1,14 @@
-/** What a mode decides. Each mode is one file that opens with who can read what; tokens/token-records.ts asks it. */
+/**
+ * What a mode decides. Each mode is one file that opens with a table of readers and writers;
+ * tokens/token-records.ts uses it.
+ */
 import type { ModeName } from "../tokens/token-attributes.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 
-/** The two halves of a row, at least one of which is there. A sealed half that does not open fails before a mode is asked. */
+/**
+ * The two halves of a row, at least one of which is present. A sealed half that does not open fails
+ * before a mode is asked.
+ */
 export type Halves =
   | { readonly sealed: TokenSet; readonly copy: TokenSet | undefined }
   | { readonly sealed: undefined; readonly copy: TokenSet };
@@ -19,8 +25,13 @@ export interface Mode {
   readonly name: ModeName;
   /** Which half of a row counts. */
   choose(halves: Halves): Choice;
-  /** Whether new tokens get a plaintext copy in a row that carries this mark; a new row has none. */
+  /**
+   * Whether new tokens get a plaintext copy in a row that carries this mark; a new row has none.
+   */
   writesCopy(mark: ModeName | undefined): boolean;
-  /** Whether a change of the copy is somebody's new tokens, and not to be written over unseen. */
+  /**
+   * Whether a changed copy holds new tokens of another writer, which must not be overwritten
+   * without being read.
+   */
   readonly heedsCopy: boolean;
 }

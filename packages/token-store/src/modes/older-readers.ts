@@ -1,6 +1,7 @@
 /**
- * Says in the table itself that builds which read plaintext are still about: every store in mode `bridge` declares it at
- * start and while it runs. `token-store strip` removes what those builds read, and refuses while the declaration stands.
+ * Declares in the table itself that builds which read plaintext are still running: every store in
+ * mode `bridge` does so at start and while it runs. `token-store strip` removes what those builds
+ * read, and refuses while the declaration is valid.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { TokenRows } from "../storage/token-rows.ts";
@@ -11,7 +12,10 @@ export const DECLARED_SECONDS = 1800;
 const RENEW_SECONDS = 600;
 
 export interface Declaration {
-  /** Resolves when the first declaration is written, or could not be: a store that is down does not stop the process. */
+  /**
+   * Resolves when the first declaration is written or has failed: a store that is down does not
+   * stop the process.
+   */
   readonly declared: Promise<void>;
   stop(): void;
 }
@@ -25,7 +29,7 @@ export function declareOlderReaders({ rows, now }: { readonly rows: TokenRows; r
   return { declared: declare(), stop: () => clearInterval(timer) };
 }
 
-/** @returns until when, if somebody has declared older readers and may not have stopped */
+/** @returns until when, if a server has declared older readers and may still be running */
 export async function olderReadersUntil({
   rows,
   now,

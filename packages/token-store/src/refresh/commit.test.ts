@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
-import { dueBench, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh-bench.ts";
+import { dueFixture, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh-fixture.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 let folder: string;
@@ -14,18 +14,18 @@ afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
 describe("a commit whose answer is lost", () => {
   it("bar#8.2-5 is repeated and recognised: one vendor call, no false fence", async () => {
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     let commits = 0;
-    bench.faults.write = (change) => {
+    fixture.faults.write = (change) => {
       if (!isCommit(change)) return undefined;
       commits += 1;
       return commits === 1 ? "lose" : undefined;
     };
-    const stored = await fresh(bench, bench.process({ journalFolder: folder }));
-    expect(tokenOf(stored)).toBe(newest(bench));
-    expect([commits, bench.asked.length]).toEqual([2, 1]);
-    expect((await bench.records.read(KEY))?.stored).toEqual(stored);
-    expect(bench.names()).toEqual(["refreshed"]);
+    const stored = await fresh(fixture, fixture.process({ journalFolder: folder }));
+    expect(tokenOf(stored)).toBe(newest(fixture));
+    expect([commits, fixture.asked.length]).toEqual([2, 1]);
+    expect((await fixture.records.read(KEY))?.stored).toEqual(stored);
+    expect(fixture.names()).toEqual(["refreshed"]);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -36,140 +36,140 @@ describe("a store that is down", () => {
     [20, "503"],
     [21, "503"],
   ])("bar#8.2-6 for %i s: the caller is answered %s, and the answer is not lost", async (seconds, what) => {
-    const bench = await dueBench();
-    const leases = bench.process({ journalFolder: folder });
-    const since = bench.time.now();
-    bench.faults.write = (change) => {
-      if (isCommit(change) && bench.time.now() <= since + seconds) throw outage();
+    const fixture = await dueFixture();
+    const leases = fixture.process({ journalFolder: folder });
+    const since = fixture.time.now();
+    fixture.faults.write = (change) => {
+      if (isCommit(change) && fixture.time.now() <= since + seconds) throw outage();
     };
-    const answer = await fresh(bench, leases).catch((error: { extras: object }) => error.extras);
+    const answer = await fresh(fixture, leases).catch((error: { extras: object }) => error.extras);
     if (what === "503") expect(answer).toEqual({ reason: "store_unavailable" });
-    else expect(tokenOf(answer as StoredTokens)).toBe(newest(bench));
+    else expect(tokenOf(answer as StoredTokens)).toBe(newest(fixture));
     expect(await leases.drain(60_000)).toBe(0);
-    expect((await bench.records.read(KEY))?.stored.version).toBe(2);
-    expect(bench.asked).toHaveLength(1);
-    expect(bench.names()).toEqual(what === "503" ? ["refresh_orphaned", "orphan_settled"] : ["refreshed"]);
+    expect((await fixture.records.read(KEY))?.stored.version).toBe(2);
+    expect(fixture.asked).toHaveLength(1);
+    expect(fixture.names()).toEqual(what === "503" ? ["refresh_orphaned", "orphan_settled"] : ["refreshed"]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("bar#8.2-6 meanwhile this process does not ask with the used-up refresh token", async () => {
-    const bench = await dueBench();
-    const leases = bench.process();
-    const up = storeDown(bench);
-    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    bench.time.advance(60);
-    await expect(fresh(bench, leases)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
-    expect(bench.asked).toHaveLength(1);
+    const fixture = await dueFixture();
+    const leases = fixture.process();
+    const up = storeDown(fixture);
+    await expect(fresh(fixture, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    fixture.time.advance(60);
+    await expect(fresh(fixture, leases)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
+    expect(fixture.asked).toHaveLength(1);
     up();
-    expect(tokenOf(await fresh(bench, leases))).toBe(newest(bench));
-    expect(bench.asked).toHaveLength(1);
-    expect(bench.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: false }));
+    expect(tokenOf(await fresh(fixture, leases))).toBe(newest(fixture));
+    expect(fixture.asked).toHaveLength(1);
+    expect(fixture.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: false }));
   });
 
   it("bar#8.2-6 the journal holds nothing in the clear, for this user alone, from the first failure on", async () => {
-    const bench = await dueBench();
-    storeDown(bench);
-    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const fixture = await dueFixture();
+    storeDown(fixture);
+    const leases = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(fixture, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     const [name] = readdirSync(folder);
     const text = readFileSync(join(folder, name!), "utf8");
-    expect(text).not.toContain(newest(bench));
-    expect(text).not.toContain(bench.vendor.live(KEY.user).refreshTokens[0]);
-    expect(bench.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: true }));
+    expect(text).not.toContain(newest(fixture));
+    expect(text).not.toContain(fixture.vendor.live(KEY.user).refreshTokens[0]);
+    expect(fixture.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: true }));
     expect(await leases.drain(1000)).toBe(1);
   });
 
   it("bar#8.2-6 nor does it in mode bridge, where the row has a plaintext copy", async () => {
-    const bench = await dueBench({}, bridge);
-    expect(await bench.attributes()).toHaveProperty("access_token");
-    storeDown(bench);
-    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const fixture = await dueFixture({}, bridge);
+    expect(await fixture.attributes()).toHaveProperty("access_token");
+    storeDown(fixture);
+    const leases = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(fixture, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     const [name] = readdirSync(folder);
     expect(readFileSync(join(folder, name!), "utf8")).not.toMatch(/(at|rt)-[\w-]{16}/);
     await leases.drain(0);
   });
 
-  it("bar#8.2-6 a process that dies: the next one replays its journal and asks nobody", async () => {
-    const bench = await dueBench();
-    const up = storeDown(bench);
-    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await expect(fresh(bench, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  it("bar#8.2-6 a process that dies: the next one replays its journal without asking the vendor", async () => {
+    const fixture = await dueFixture();
+    const up = storeDown(fixture);
+    const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await expect(fresh(fixture, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     await dying.drain(0);
     up();
-    bench.time.advance(3);
-    const next = bench.process({ journalFolder: folder });
+    fixture.time.advance(3);
+    const next = fixture.process({ journalFolder: folder });
     await next.replayJournal();
-    expect(tokenOf(await fresh(bench, next))).toBe(newest(bench));
-    expect(bench.asked).toHaveLength(1);
-    expect(bench.names()).toEqual(["refresh_orphaned", "orphan_settled"]);
+    expect(tokenOf(await fresh(fixture, next))).toBe(newest(fixture));
+    expect(fixture.asked).toHaveLength(1);
+    expect(fixture.names()).toEqual(["refresh_orphaned", "orphan_settled"]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("bar#8.2-6 after drain it does not try again: what is left is in the journal", async () => {
-    const bench = await dueBench();
-    const up = storeDown(bench);
-    const leases = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await fresh(bench, leases).catch(() => undefined);
+    const fixture = await dueFixture();
+    const up = storeDown(fixture);
+    const leases = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(fixture, leases).catch(() => undefined);
     expect(await leases.drain(1000)).toBe(1);
     up();
-    await bench.time.timer.sleep(60_000);
-    expect((await bench.records.read(KEY))?.stored.version).toBe(1);
+    await fixture.time.timer.sleep(60_000);
+    expect((await fixture.records.read(KEY))?.stored.version).toBe(1);
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
   it("bar#8.2-6 a replay that comes too late changes nothing and is dropped", async () => {
-    const bench = await dueBench();
-    const up = storeDown(bench);
-    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await fresh(bench, dying).catch(() => undefined);
+    const fixture = await dueFixture();
+    const up = storeDown(fixture);
+    const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(fixture, dying).catch(() => undefined);
     await dying.drain(0);
     up();
-    const { accessToken } = await bench.link();
-    const next = bench.process({ journalFolder: folder });
+    const { accessToken } = await fixture.link();
+    const next = fixture.process({ journalFolder: folder });
     await next.replayJournal();
-    expect(tokenOf(await fresh(bench, next))).toBe(accessToken.reveal());
-    expect(bench.events.at(-1)).toMatchObject({ name: "orphan_settled", result: "superseded" });
+    expect(tokenOf(await fresh(fixture, next))).toBe(accessToken.reveal());
+    expect(fixture.events.at(-1)).toMatchObject({ name: "orphan_settled", result: "superseded" });
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("bar#8.2-6 a store that is down at start does not hold it up; the row is left alone until it is written", async () => {
-    const bench = await dueBench();
-    const up = storeDown(bench);
-    const dying = bench.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await fresh(bench, dying).catch(() => undefined);
+    const fixture = await dueFixture();
+    const up = storeDown(fixture);
+    const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
+    await fresh(fixture, dying).catch(() => undefined);
     await dying.drain(0);
-    bench.time.advance(60);
-    const next = bench.process({ journalFolder: folder, times: { waitMs: 0 } });
+    fixture.time.advance(60);
+    const next = fixture.process({ journalFolder: folder, times: { waitMs: 0 } });
     await next.replayJournal();
-    await expect(fresh(bench, next)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
+    await expect(fresh(fixture, next)).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
     up();
     expect(await next.drain(5000)).toBe(0);
-    expect((await bench.records.read(KEY))?.stored.version).toBe(2);
-    expect(bench.asked).toHaveLength(1);
+    expect((await fixture.records.read(KEY))?.stored.version).toBe(2);
+    expect(fixture.asked).toHaveLength(1);
   });
 
   it("keys that go away after the vendor rotated are waited for, too", async () => {
-    const bench = await dueBench();
-    bench.at.after = () => {
-      bench.keys.down = true;
+    const fixture = await dueFixture();
+    fixture.at.after = () => {
+      fixture.keys.down = true;
     };
-    const leases = bench.process({ journalFolder: folder });
-    const answer = fresh(bench, leases);
-    await bench.time.timer.sleep(5000);
-    bench.keys.down = false;
-    expect(tokenOf(await answer)).toBe(newest(bench));
+    const leases = fixture.process({ journalFolder: folder });
+    const answer = fresh(fixture, leases);
+    await fixture.time.timer.sleep(5000);
+    fixture.keys.down = false;
+    expect(tokenOf(await answer)).toBe(newest(fixture));
     // There was nothing sealed to be kept.
     expect(existsSync(folder)).toBe(false);
   });
 
   it("a folder that cannot be written costs the journal, not the refresh", async () => {
-    const bench = await dueBench();
-    storeDown(bench);
-    const leases = bench.process({ journalFolder: "/dev/null/journal", times: { commitMs: 1000 } });
-    await expect(fresh(bench, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    expect(bench.names()).toContain("journal_failed");
-    expect(bench.events.at(-1)).toMatchObject({ name: "refresh_orphaned", journaled: false });
+    const fixture = await dueFixture();
+    storeDown(fixture);
+    const leases = fixture.process({ journalFolder: "/dev/null/journal", times: { commitMs: 1000 } });
+    await expect(fresh(fixture, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    expect(fixture.names()).toContain("journal_failed");
+    expect(fixture.events.at(-1)).toMatchObject({ name: "refresh_orphaned", journaled: false });
     await leases.drain(0);
   });
 });

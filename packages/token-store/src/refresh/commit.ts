@@ -1,6 +1,7 @@
 /**
- * The vendor's answer becomes the next version of the record: sealed, then written on condition that version, status and
- * lease are as they were. Sees to it that an answer survives a store that is away, and is dropped when the row moved on.
+ * Turns the vendor's response into the next version of the record: sealed, then written on
+ * condition that version, status and lease are unchanged. A response survives a store that is
+ * unavailable, and is dropped when the row has moved on.
  */
 import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
@@ -14,7 +15,7 @@ export interface CommitDeps extends RefreshContext, PendingDeps {
   readonly orphans: Orphans;
 }
 
-/** @param sent the refresh token the vendor was asked with */
+/** @param sent the refresh token that was sent to the vendor */
 export async function commitAnswer(
   attempt: Attempt,
   { sent, answer }: { readonly sent: Secret; readonly answer: TokenSet },
@@ -65,7 +66,7 @@ export async function commitAnswer(
   }
 }
 
-/** What the answer leaves out goes on as it was. */
+/** Members that the response leaves out are carried over. */
 //= rfc6749#6
 function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
   const { idToken, scope, vendorData } = old;
@@ -77,7 +78,7 @@ function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
   };
 }
 
-/** The refresh token that was replaced, for as long as a vendor might still take it. */
+/** The replaced refresh token, for as long as a vendor might still accept it. */
 //= bar#RF-3
 function previousOf(
   sent: Secret,
@@ -91,7 +92,7 @@ function previousOf(
 /**
  * The row is not as it was when the lease was taken.
  *
- * @returns `own`: because this very change is in it, written by a try whose answer was lost
+ * @returns `own` when the row holds this very change, written by an attempt whose answer was lost
  */
 async function afterConflict(
   {
@@ -106,7 +107,7 @@ async function afterConflict(
   const { lease } = attempt;
   const current = standing(await records.read(call.key));
   if (current === undefined) {
-    // Revocation wins. Its own call to the vendor knew nothing of these tokens.
+    // Revocation wins. Its own call to the vendor did not cover these tokens.
     //= bar#RV-4
     orphans.discard(tokens, call);
     return { kind: "gone" };
@@ -114,7 +115,7 @@ async function afterConflict(
   if (change !== undefined && isWritten(change, current)) return "own";
   onEvent({ name: "refresh_fenced", vendor, attemptId: lease.attemptId });
   if (isStolen(attempt, current, { now })) onEvent({ name: "clock_skew", vendor });
-  // Not discarded: ending these tokens at the vendor could end the grant that the row's tokens live on.
+  // The new tokens are not revoked at the vendor: that could end the grant of the row's tokens.
   return { kind: "fenced" };
 }
 
@@ -124,7 +125,7 @@ export function isWritten({ change }: SealedChange, { row }: CurrentRecord): boo
   return Object.entries(change.set).every(([name, value]) => row.attributes[name] === value);
 }
 
-/** A token that is too large, say. The old refresh token may have been rotated away. */
+/** A token that is too large, for example. The old refresh token may have been rotated away. */
 function cannotBeStored(error: unknown): unknown {
   if (isOutage(error) || !(error instanceof TokenStoreError)) return error;
   return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {

@@ -1,4 +1,7 @@
-/** What the steps of a refresh share: who asks, under which lease, what they report. refresh.ts puts it together. */
+/**
+ * What the steps of a refresh share: the caller, the lease, the reported events. refresh.ts puts
+ * them together.
+ */
 import { type Clock, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { RefreshTimes, Timer } from "./times.ts";
 import type { CurrentRecord, Lease, TokenRecords } from "../tokens/token-records.ts";
@@ -8,18 +11,23 @@ import type { StoredTokens, TokenKey, TokenSet } from "../tokens/tokens.ts";
 export type RefreshableTokens = TokenSet & { readonly refreshToken: Secret };
 
 /**
- * Asks the vendor, once. Throws what vendor-client's refreshTokens throws: `invalid_grant` when the vendor refused the
- * refresh token, `retry: "restart"` when the answer to a rotating one was lost.
+ * Asks the vendor, once. Throws what vendor-client's refreshTokens throws: `invalid_grant` when the
+ * vendor refused the refresh token, `retry: "restart"` when the response to a rotating one was
+ * lost.
  *
- * @param attempt.signal must be heeded: the lease does not last for ever
- * @returns the answer; what it leaves out (refresh token, ID token, scope, vendorData) goes on as it was
+ * @param attempt.signal must be heeded: the lease ends
+ * @returns the response; members it leaves out (refresh token, ID token, scope, vendorData) are
+ *   carried over
  */
 export type Refresh = (
   current: RefreshableTokens,
   attempt: { readonly attemptId: string; readonly signal: AbortSignal },
 ) => Promise<TokenSet>;
 
-/** Tells the vendor about tokens that will never be stored, because the user's grant was revoked here meanwhile. */
+/**
+ * Revokes tokens at the vendor that will never be stored, because the user's grant was revoked here
+ * meanwhile.
+ */
 export type Discard = (tokens: TokenSet) => void | Promise<void>;
 
 /** One call of withRefreshLease. */
@@ -31,16 +39,19 @@ export interface RefreshCall {
   readonly refused?: number | undefined;
 }
 
-/** A lease that is ours. */
+/** A lease that this process holds. */
 export interface Attempt {
-  /** As the row stands with our lease in it. */
+  /** The row with our lease in it. */
   readonly over: CurrentRecord;
   readonly lease: Lease;
-  /** The row carried an expired lease: an attempt before this one died or lost its answer. */
+  /** The row carried an expired lease: an earlier attempt died or lost its response. */
   readonly afterCrash: boolean;
 }
 
-/** What became of an attempt. `fenced`: somebody else wrote the row meanwhile; look again. `gone`: revoked or removed. */
+/**
+ * The result of an attempt. `fenced`: another process wrote the row meanwhile; read it again.
+ * `gone`: revoked or removed.
+ */
 export type Outcome =
   | { readonly kind: "stored"; readonly stored: StoredTokens }
   | { readonly kind: "fenced" }
@@ -48,14 +59,17 @@ export type Outcome =
 
 export type RefreshEvent = { readonly vendor: string } & (
   | { readonly name: "refreshed"; readonly attemptId: string; readonly version: number }
-  /** `spent`: the vendor may have rotated the refresh token, and its answer is lost. */
+  /** `spent`: the vendor may have rotated the refresh token, and its response is lost. */
   | { readonly name: "refresh_failed"; readonly attemptId: string; readonly code: string; readonly spent: boolean }
-  /** An answer of the vendor was dropped: the row had moved on. */
+  /** A response of the vendor was dropped: the row had moved on. */
   | { readonly name: "refresh_fenced"; readonly attemptId: string }
-  /** An answer could not be stored in time; it is tried on, and survives this process where it is journaled. */
+  /**
+   * A response could not be stored in time; attempts continue, and it survives this process where
+   * it is journaled.
+   */
   | { readonly name: "refresh_orphaned"; readonly attemptId: string; readonly journaled: boolean }
   | { readonly name: "orphan_settled"; readonly attemptId: string; readonly result: "written" | "superseded" }
-  /** The user must authorize again. `refresh_lost`: by our own fault. */
+  /** The user must authorize again. `refresh_lost`: through our own fault. */
   | { readonly name: "reauthorize"; readonly reason: ReauthorizeReason }
   | { readonly name: "discard_failed" }
   /** Clocks are further apart than the lease allows for. */
@@ -71,12 +85,12 @@ export interface RefreshContext {
   readonly onEvent: (event: RefreshEvent) => void;
 }
 
-/** @returns undefined where there is nothing left to refresh: no record, or a revoked one */
+/** @returns undefined when there is nothing left to refresh: no record, or a revoked one */
 export function standing(current: CurrentRecord | undefined): CurrentRecord | undefined {
   return current?.stored.status === "revoked" ? undefined : current;
 }
 
-/** Something of ours did not answer: worth another try. */
+/** Our own store or key service did not respond: worth another attempt. */
 export function isOutage(error: unknown): error is OAuthError {
   return error instanceof OAuthError && error.code === "temporarily_unavailable";
 }

@@ -1,23 +1,24 @@
 /**
- * The crash matrix (bar#8.2-F1 to bar#8.2-F12): processes killed (F1–F5, F7–F9), cut off (F6), stopped (F10), with wrong clocks
- * (F11) and ended in order (F12) in mid-refresh, at vendors of five models. After each round the four invariants hold.
- * One round of every point and model here, 60 in all; `CRASH_ROUNDS=10` in the environment makes it 600.
+ * The crash matrix (bar#8.2-F1 to bar#8.2-F12): processes killed (F1–F5, F7–F9), cut off (F6),
+ * stopped (F10), with wrong clocks (F11) and ended in order (F12) in mid-refresh, at vendors of
+ * five models. After each round the four invariants hold. One round of every point and model here,
+ * 60 in all; `CRASH_ROUNDS=10` in the environment makes it 600.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { REFRESH_MODELS, type RefreshModel } from "@oauth-broker/simulators/refresh-models";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CrashBench, LEASE_MS, SLOW_MS, startCrashBench, TIMES } from "../testing/crash-bench.ts";
+import { type CrashFixture, LEASE_MS, SLOW_MS, startCrashFixture, TIMES } from "../testing/crash-fixture.ts";
 import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "../testing/crash-rounds.ts";
 
 const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? 1);
 const LIMIT = { timeout: ROUNDS * 90_000 };
 
-let bench: CrashBench;
+let fixture: CrashFixture;
 beforeAll(async () => {
-  bench = await startCrashBench();
+  fixture = await startCrashFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 /** The five models at the same time, one round after the other. */
 async function everyModel(round: (model: RefreshModel) => Promise<void>): Promise<void> {
@@ -25,9 +26,9 @@ async function everyModel(round: (model: RefreshModel) => Promise<void>): Promis
 }
 
 describe("a process killed before the vendor was asked", LIMIT, () => {
-  it("bar#8.2-F1 after the read: nothing is lost, nobody waits", () =>
+  it("bar#8.2-F1 after the read: nothing is lost, no caller waits", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const child = await killedAt("read", round);
       expect(await expectFresh(round)).toBeLessThan(SLOW_MS);
       await round.expectSound({ commits: 1, calls: 1 }, child);
@@ -35,7 +36,7 @@ describe("a process killed before the vendor was asked", LIMIT, () => {
 
   it("bar#8.2-F2 with the lease: the next caller succeeds when that has ended", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const child = await killedAt("leased", round);
       expect(await expectFresh(round)).toBeLessThan(LEASE_MS + SLOW_MS);
       await round.expectSound({ commits: 1, calls: 1 }, child);
@@ -43,9 +44,9 @@ describe("a process killed before the vendor was asked", LIMIT, () => {
 });
 
 describe("a process killed when the vendor had rotated", LIMIT, () => {
-  it("bar#8.2-F3 bar#RF-5 before its answer arrived", () =>
+  it("bar#8.2-F3 bar#RF-5 before its answer was received", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const child = await round.start();
       const held = round.vendor.hold(round.user, "after");
       child.call([round.user]).catch(() => undefined);
@@ -57,13 +58,13 @@ describe("a process killed when the vendor had rotated", LIMIT, () => {
 
   it("bar#8.2-F4 bar#RF-5 with its answer", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       await expectRecovered(round, await killedAt("answered", round));
     }));
 
   it("bar#8.2-F5 bar#RF-5 with its answer sealed", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       await expectRecovered(round, await killedAt("sealed", round));
     }));
 });
@@ -71,8 +72,8 @@ describe("a process killed when the vendor had rotated", LIMIT, () => {
 describe("a process that has committed", LIMIT, () => {
   it("bar#8.2-F6 and does not hear of it, once or for seconds: recognised, one vendor call", () =>
     everyModel(async (model) => {
-      const proxy = await startFaultProxy({ target: bench.engine.endpoint });
-      const round = await bench.round(model, { endpoint: proxy.endpoint });
+      const proxy = await startFaultProxy({ target: fixture.engine.endpoint });
+      const round = await fixture.round(model, { endpoint: proxy.endpoint });
       proxy.set({ loseAnswers: "conditional-writes-once" });
       const child = await round.start();
       const held = round.vendor.hold(round.user, "after");
@@ -94,7 +95,7 @@ describe("a process that has committed", LIMIT, () => {
 
   it("bar#8.2-F7 killed before it replies: the next caller reads the new token", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const child = await killedAt("committed", round);
       expect(await expectFresh(round)).toBeLessThan(SLOW_MS);
       await round.expectSound({ commits: 1, unreported: 1, calls: 1 }, child);
@@ -102,7 +103,7 @@ describe("a process that has committed", LIMIT, () => {
 
   it("bar#8.2-F8 killed with half of its reply sent: the same", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const child = await round.start();
       const url = await child.serve("replied");
       const reply = readToTheEnd(`${url}/${encodeURIComponent(round.user)}`);
@@ -119,7 +120,7 @@ describe("a process that has committed", LIMIT, () => {
 describe("others beside it", LIMIT, () => {
   it("bar#8.2-F9 killed with 500 waiters: all are answered alike, two vendor calls at most", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const [holder, other] = [await round.start(), await round.start()];
       const held = round.vendor.hold(round.user, "after");
       holder.call([round.user]).catch(() => undefined);
@@ -144,7 +145,7 @@ describe("others beside it", LIMIT, () => {
 
   it("bar#8.2-F10 stopped for longer than its lease: fenced, the row never goes backwards", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model);
+      const round = await fixture.round(model);
       const zombie = await round.start();
       const answers = zombie.call([round.user], { stopAt: "sealed" });
       await zombie.stopped();
@@ -158,7 +159,7 @@ describe("others beside it", LIMIT, () => {
       const { [round.user]: got } = await answers;
       expect(await round.version()).toBe(before);
       expect(zombie.events.map(({ name }) => name)).toEqual(["refresh_fenced"]);
-      // What it gets is what the row has, and not its own.
+      // It gets the tokens of the row, and not its own.
       expect(got).toEqual({ [await round.next()]: 1 });
       await round.expectSound(
         { commits: isLost ? 0 : 1, calls: 2, reauthorize: isLost ? "refresh_lost" : undefined },
@@ -170,7 +171,7 @@ describe("others beside it", LIMIT, () => {
   it("bar#8.2-F11 bar#8.4 with clocks 5 s apart: one call; one 5 min behind waits, too, and is an alarm", () =>
     everyModel(async (model) => {
       // As in production: only these times allow for that much.
-      const round = await bench.round(model, { times: {} });
+      const round = await fixture.round(model, { times: {} });
       const children = await Promise.all([5, -5, -300].map((clockOffset) => round.start({ clockOffset })));
       const held = round.vendor.hold(round.user, "after");
       const first = round.next();
@@ -187,7 +188,7 @@ describe("others beside it", LIMIT, () => {
 
   it("bar#8.2-F11 bar#8.4 with a clock 5 min ahead: the lease is stolen, but nothing committed twice, and an alarm", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model, { times: {} });
+      const round = await fixture.round(model, { times: {} });
       const child = await round.start({ clockOffset: 300 });
       const held = round.vendor.hold(round.user, "after");
       const first = round.next();
@@ -204,9 +205,9 @@ describe("others beside it", LIMIT, () => {
       await child.kill();
     }));
 
-  it("bar#8.2-F12 told to end in mid-refresh: it finishes and commits before it exits", () =>
+  it("bar#8.2-F12 stopped with SIGTERM in mid-refresh: it finishes and commits before it exits", () =>
     everyModel(async (model) => {
-      const round = await bench.round(model, { times: { ...TIMES, vendorTimeoutMs: 3000, leaseSeconds: 8 } });
+      const round = await fixture.round(model, { times: { ...TIMES, vendorTimeoutMs: 3000, leaseSeconds: 8 } });
       const child = await round.start();
       const held = round.vendor.hold(round.user, "after");
       const answers = child.call([round.user]);

@@ -71,7 +71,7 @@ describe("when a refresh is due", () => {
     expect(at(margin)).toBe("due");
   });
 
-  it("a token of which nobody knows when it was written is not refreshed ahead for days", () => {
+  it("a token without a time of writing is not refreshed ahead for days", () => {
     const unknown = { ...tokens(3600), writtenAt: 0 };
     expect(refreshMoments(unknown, ROW, NOW + 3600, times).dueAt).toBe(NOW + 3600 - 65);
     expect(refreshDue(unknown, ROW, NOW + 3600 - 130, { times })).toBe("fresh");

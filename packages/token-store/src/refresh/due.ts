@@ -1,4 +1,4 @@
-/** When a set of tokens wants refreshing. Pure; refresh.ts asks at every call. */
+/** When a set of tokens is due for a refresh. Pure; refresh.ts asks at every call. */
 import { createHash } from "node:crypto";
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
@@ -6,13 +6,16 @@ import type { RowKey } from "../storage/token-rows.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 /**
- * - `fresh`: hand it out.
- * - `ahead`: hand it out, and one caller refreshes it.
+ * - `fresh`: return it.
+ * - `ahead`: return it, and one caller refreshes it.
  * - `due`: refresh it first.
  */
 export type Due = "fresh" | "ahead" | "due";
 
-/** Records that expire in the same second are refreshed over at least so many, where their life permits. */
+/**
+ * Records that expire in the same second are refreshed over at least this many seconds, where their
+ * lifetime permits.
+ */
 const SPREAD_SECONDS = 60;
 const AHEAD_SHARE = 0.1;
 
@@ -31,15 +34,15 @@ export function refreshDue(
   return now >= aheadAt ? "ahead" : "fresh";
 }
 
-/** Whether the access token may still be used: it has no end, or that is to come. */
+/** Whether the access token may still be used: it has no expiry, or has not reached it. */
 export function isAlive({ tokens: { expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
   return expiresAt === undefined || now < expiresAt;
 }
 
 /**
- * From `aheadAt` on one caller refreshes, from `dueAt` on everybody waits for it.
- * A token that lives less than twice the usual margin counts as fresh for half of its life: with the whole margin it
- * would be refreshed at every call.
+ * From `aheadAt` on one caller refreshes, from `dueAt` on every caller waits for it. A token that
+ * lives less than twice the usual margin counts as fresh for half of its lifetime: with the whole
+ * margin it would be refreshed at every call.
  */
 //= bar#8.2-1
 export function refreshMoments(
@@ -49,7 +52,7 @@ export function refreshMoments(
   { skewSeconds, freshSeconds }: RefreshTimes,
 ): { readonly aheadAt: EpochSeconds; readonly dueAt: EpochSeconds } {
   const usualMargin = skewSeconds + freshSeconds;
-  // An older writer may not have said when.
+  // An older writer may not have stored when.
   const life = writtenAt > 0 ? Math.max(0, expiresAt - writtenAt) : 2 * usualMargin;
   const half = Math.floor(life / 2);
   const margin = Math.min(usualMargin, half);
@@ -58,7 +61,7 @@ export function refreshMoments(
   return { aheadAt: from + Math.floor(fractionOf(row) * (dueAt - from)), dueAt };
 }
 
-/** 0 to just under 1, for ever the same for a row and spread evenly over rows. */
+/** 0 to just under 1, constant for a row and spread evenly over rows. */
 function fractionOf({ pk, sk }: RowKey): number {
   const hash = createHash("sha256").update(`${pk.length}:${pk}${sk}`).digest();
   return hash.readUInt32BE(0) / 2 ** 32;

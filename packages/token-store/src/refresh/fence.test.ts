@@ -1,124 +1,128 @@
 import { describe, expect, it } from "vitest";
 import {
-  dueBench,
+  dueFixture,
   fresh,
   KEY,
   LIFE_SECONDS,
   newest,
-  refreshBench,
+  refreshFixture,
   storeDown,
   tokenOf,
-} from "../testing/refresh-bench.ts";
+} from "../testing/refresh-fixture.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 
-describe("somebody else wrote meanwhile", () => {
-  it("bar#8.2-7 a process that stood still is fenced: its result is dropped, the row never goes backwards", async () => {
-    const bench = refreshBench({ model: "grace", graceSeconds: 60 });
-    await bench.link();
-    bench.time.advance(LIFE_SECONDS);
-    const [zombie, other] = [bench.process(), bench.process()];
+describe("another process wrote meanwhile", () => {
+  it("bar#8.2-7 a process that was suspended is fenced: its result is dropped, the row never goes backwards", async () => {
+    const fixture = refreshFixture({ model: "grace", graceSeconds: 60 });
+    await fixture.link();
+    fixture.time.advance(LIFE_SECONDS);
+    const [zombie, other] = [fixture.process(), fixture.process()];
     let seen: number | undefined;
-    bench.at.after = async () => {
-      bench.at.after = undefined;
-      bench.time.advance(40);
-      seen = (await fresh(bench, other))?.version;
+    fixture.at.after = async () => {
+      fixture.at.after = undefined;
+      fixture.time.advance(40);
+      seen = (await fresh(fixture, other))?.version;
     };
-    const stored = await fresh(bench, zombie);
+    const stored = await fresh(fixture, zombie);
     expect([seen, stored?.version]).toEqual([2, 2]);
-    expect(tokenOf(stored)).toBe(newest(bench));
-    expect(bench.names()).toEqual(["refreshed", "refresh_fenced"]);
-    expect(bench.asked).toHaveLength(2);
+    expect(tokenOf(stored)).toBe(newest(fixture));
+    expect(fixture.names()).toEqual(["refreshed", "refresh_fenced"]);
+    expect(fixture.asked).toHaveLength(2);
   });
 
   it("bar#8.2-7 what was dropped is not revoked: that could end the grant the row lives on", async () => {
-    const bench = refreshBench({ model: "grace", graceSeconds: 60 });
-    await bench.link();
-    bench.time.advance(LIFE_SECONDS);
+    const fixture = refreshFixture({ model: "grace", graceSeconds: 60 });
+    await fixture.link();
+    fixture.time.advance(LIFE_SECONDS);
     const discarded: TokenSet[] = [];
-    const other = bench.process();
-    bench.at.after = async () => {
-      bench.at.after = undefined;
-      bench.time.advance(40);
-      await fresh(bench, other);
+    const other = fixture.process();
+    fixture.at.after = async () => {
+      fixture.at.after = undefined;
+      fixture.time.advance(40);
+      await fresh(fixture, other);
     };
-    await bench.process().withRefreshLease(KEY, bench.refresh, { discard: (tokens) => void discarded.push(tokens) });
+    await fixture
+      .process()
+      .withRefreshLease(KEY, fixture.refresh, { discard: (tokens) => void discarded.push(tokens) });
     expect(discarded).toEqual([]);
   });
 
   it.each(["revoked", "removed"])(
     "bar#RV-4 %s during the refresh: nothing is stored, the new tokens are discarded",
     async (how) => {
-      const bench = await dueBench();
-      bench.at.after = async () => {
-        const current = (await bench.records.read(KEY))!;
-        if (how === "revoked") await bench.records.note(current, { status: "revoked" });
-        else await bench.records.remove(current);
+      const fixture = await dueFixture();
+      fixture.at.after = async () => {
+        const current = (await fixture.records.read(KEY))!;
+        if (how === "revoked") await fixture.records.note(current, { status: "revoked" });
+        else await fixture.records.remove(current);
       };
       const discarded: TokenSet[] = [];
-      const leases = bench.process();
-      const answer = await leases.withRefreshLease(KEY, bench.refresh, {
+      const leases = fixture.process();
+      const answer = await leases.withRefreshLease(KEY, fixture.refresh, {
         discard: async (tokens) => void discarded.push(tokens),
       });
       expect(answer).toBeUndefined();
-      expect(discarded.map(({ accessToken }) => accessToken.reveal())).toEqual([newest(bench)]);
-      expect((await bench.records.read(KEY))?.stored.version).toBe(how === "revoked" ? 1 : undefined);
-      expect(bench.names()).toEqual([]);
+      expect(discarded.map(({ accessToken }) => accessToken.reveal())).toEqual([newest(fixture)]);
+      expect((await fixture.records.read(KEY))?.stored.version).toBe(how === "revoked" ? 1 : undefined);
+      expect(fixture.names()).toEqual([]);
     },
   );
 
-  it("bar#RV-4 a vendor that cannot be told is an event, and drain waits for the try", async () => {
-    const bench = await dueBench();
-    bench.at.after = async () => {
-      await bench.records.note((await bench.records.read(KEY))!, { status: "revoked" });
+  it("bar#RV-4 a revocation that the vendor cannot take is an event, and drain waits for the try", async () => {
+    const fixture = await dueFixture();
+    fixture.at.after = async () => {
+      await fixture.records.note((await fixture.records.read(KEY))!, { status: "revoked" });
     };
-    const leases = bench.process();
+    const leases = fixture.process();
     const gate = Promise.withResolvers<void>();
-    await leases.withRefreshLease(KEY, bench.refresh, { discard: () => gate.promise });
+    await leases.withRefreshLease(KEY, fixture.refresh, { discard: () => gate.promise });
     expect(await leases.drain(100)).toBe(1);
     gate.reject(new Error("no"));
-    await bench.time.timer.sleep(1);
-    expect(bench.names()).toEqual(["discard_failed"]);
+    await fixture.time.timer.sleep(1);
+    expect(fixture.names()).toEqual(["discard_failed"]);
   });
 
   it("bar#RV-4 revoked while the store would not take the commit", async () => {
-    const bench = await dueBench();
-    const up = storeDown(bench);
+    const fixture = await dueFixture();
+    const up = storeDown(fixture);
     const discarded: TokenSet[] = [];
-    const leases = bench.process({ times: { commitMs: 0 } });
+    const leases = fixture.process({ times: { commitMs: 0 } });
     const discard = (tokens: TokenSet): void => void discarded.push(tokens);
-    await leases.withRefreshLease(KEY, bench.refresh, { discard }).catch(() => undefined);
-    await bench.records.note((await bench.records.read(KEY))!, { status: "revoked" });
+    await leases.withRefreshLease(KEY, fixture.refresh, { discard }).catch(() => undefined);
+    await fixture.records.note((await fixture.records.read(KEY))!, { status: "revoked" });
     up();
     expect(await leases.drain(5000)).toBe(0);
     expect(discarded).toHaveLength(1);
-    expect((await bench.records.read(KEY))?.stored.version).toBe(1);
+    expect((await fixture.records.read(KEY))?.stored.version).toBe(1);
   });
 
   it("bar#8.4 a lease that was taken while ours still ran is an alarm", async () => {
-    const bench = refreshBench({ model: "grace" });
-    await bench.link();
-    bench.time.advance(LIFE_SECONDS);
-    bench.at.after = async () => {
-      bench.at.after = undefined;
-      const lease = { owner: "ahead", until: bench.time.now() + 330, attemptId: "ahead" };
-      await bench.records.note((await bench.records.read(KEY))!, { lease });
+    const fixture = refreshFixture({ model: "grace" });
+    await fixture.link();
+    fixture.time.advance(LIFE_SECONDS);
+    fixture.at.after = async () => {
+      fixture.at.after = undefined;
+      const lease = { owner: "ahead", until: fixture.time.now() + 330, attemptId: "ahead" };
+      await fixture.records.note((await fixture.records.read(KEY))!, { lease });
     };
-    await expect(fresh(bench, bench.process())).rejects.toMatchObject({ extras: { reason: "refresh_in_progress" } });
-    expect(bench.names()).toEqual(["refresh_fenced", "clock_skew", "clock_skew"]);
+    await expect(fresh(fixture, fixture.process())).rejects.toMatchObject({
+      extras: { reason: "refresh_in_progress" },
+    });
+    expect(fixture.names()).toEqual(["refresh_fenced", "clock_skew", "clock_skew"]);
   });
 });
 
 describe("drain", () => {
-  it("waits for a refresh under way, and no longer than told", async () => {
-    const bench = await dueBench();
+  it("waits for a refresh under way, and no longer than drainMs", async () => {
+    const fixture = await dueFixture();
     const gate = Promise.withResolvers<void>();
-    bench.at.before = () => gate.promise;
-    const leases = bench.process();
-    const answer = fresh(bench, leases);
+    fixture.at.before = () => gate.promise;
+    const leases = fixture.process();
+    const answer = fresh(fixture, leases);
     expect(await leases.drain(500)).toBe(1);
     const drained = leases.drain(60_000);
     gate.resolve();
     expect(await drained).toBe(0);
-    expect(tokenOf(await answer)).toBe(newest(bench));
+    expect(tokenOf(await answer)).toBe(newest(fixture));
   });
 });

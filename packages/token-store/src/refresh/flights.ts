@@ -1,19 +1,23 @@
-/** One refresh of a record at a time in this process; everybody else who needs it joins. */
+/**
+ * One refresh of a record at a time in this process; all other callers that need it share the
+ * result.
+ */
 import { type Clock, createExpiringMap, createSharedCalls } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
 import type { RowKey } from "../storage/token-rows.ts";
 
 export interface Flights<T> {
-  /** Starts the work, or shares what is under way. */
+  /** Starts the work, or shares the work under way. */
   join(row: RowKey, work: () => Promise<T>): Promise<T>;
   /**
-   * Ahead of time: for one caller. All others, and all for a while after a failure, get `old`. It runs beside what is
-   * joined: who needs tokens now must not share a refresh that gives up at once.
+   * Ahead of time: for one caller. All others, and for a while after a failure every caller, get
+   * `old`. It is not shared with `join`: a caller that needs tokens now must not share a refresh
+   * that gives up at once.
    */
   ahead(row: RowKey, work: () => Promise<T>, old: T): Promise<T>;
 }
 
-/** Records whose refresh ahead of time failed; more than that are not remembered. */
+/** Records whose refresh ahead of time failed; any more are not remembered. */
 const MAX_PAUSED = 10_000;
 
 export function createFlights<T>({

@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { createGate, type Gate } from "./gate.ts";
 import { virtualTime } from "../testing/refresh-time.ts";
 
-interface Bench {
+interface Fixture {
   readonly gate: Gate;
   readonly started: string[];
-  /** Starts work of that name; it ends when told to. */
-  begin(name: string, options?: { readonly vendor?: string; readonly patienceMs?: number }): Promise<string>;
+  /** Starts work of that name; it ends on request. */
+  begin(name: string, options?: { readonly vendor?: string; readonly waitMs?: number }): Promise<string>;
   end(name: string): Promise<void>;
   advance(seconds: number): void;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function bench(most: number): Bench {
+function fixture(most: number): Fixture {
   const time = virtualTime(0);
   const gate = createGate(most, time);
   const started: string[] = [];
@@ -21,9 +21,9 @@ function bench(most: number): Bench {
   return {
     gate,
     started,
-    begin: (name, { vendor = "a", patienceMs = 15_000 } = {}) =>
+    begin: (name, { vendor = "a", waitMs = 15_000 } = {}) =>
       gate
-        .run(vendor, patienceMs, async () => {
+        .run(vendor, waitMs, async () => {
           started.push(name);
           await new Promise<void>((resolve) => ends.set(name, resolve));
           return "done";
@@ -40,7 +40,7 @@ function bench(most: number): Bench {
 
 describe("places at a vendor", () => {
   it("bar#8.2 no more than so many at once, in the order they came", async () => {
-    const { started, begin, end } = bench(2);
+    const { started, begin, end } = fixture(2);
     const all = ["1", "2", "3", "4"].map((name) => begin(name));
     await turn();
     expect(started).toEqual(["1", "2"]);
@@ -56,7 +56,7 @@ describe("places at a vendor", () => {
   });
 
   it("a vendor that hangs holds up no other", async () => {
-    const { started, begin } = bench(1);
+    const { started, begin } = fixture(1);
     void begin("1");
     void begin("2");
     void begin("3", { vendor: "b" });
@@ -64,13 +64,13 @@ describe("places at a vendor", () => {
     expect(started).toEqual(["1", "3"]);
   });
 
-  it("without patience there is a free place or none", async () => {
-    const { begin, end } = bench(1);
+  it("without waiting time a caller gets a free place or none", async () => {
+    const { begin, end } = fixture(1);
     const first = begin("1");
-    expect(await begin("2", { patienceMs: 0 })).toBe("refresh_in_progress");
+    expect(await begin("2", { waitMs: 0 })).toBe("refresh_in_progress");
     await end("1");
     expect(await first).toBe("done");
-    const third = begin("3", { patienceMs: 0 });
+    const third = begin("3", { waitMs: 0 });
     await end("3");
     expect(await third).toBe("done");
   });
@@ -79,8 +79,8 @@ describe("places at a vendor", () => {
     [14, "done"],
     [15, "done"],
     [16, "refresh_in_progress"],
-  ])("who waited %i s for a place: %s", async (seconds, answer) => {
-    const { begin, end, advance } = bench(1);
+  ])("a caller that waited %i s for a place: %s", async (seconds, answer) => {
+    const { begin, end, advance } = fixture(1);
     void begin("1");
     const waiting = begin("2");
     advance(seconds);
@@ -90,9 +90,9 @@ describe("places at a vendor", () => {
   });
 
   it("a place is free again after work that failed", async () => {
-    const { gate, begin, end } = bench(1);
+    const { gate, begin, end } = fixture(1);
     await expect(gate.run("a", 0, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
-    const next = begin("1", { patienceMs: 0 });
+    const next = begin("1", { waitMs: 0 });
     await end("1");
     expect(await next).toBe("done");
   });

@@ -1,7 +1,7 @@
 /**
- * At most so many refreshes at one vendor at once in this process: ten thousand tokens that expire together must not become
- * ten thousand requests, nor ten thousand rows contended for. Each vendor has its own places, so that one that hangs
- * holds up nobody else's users.
+ * Limits the refreshes at one vendor at a time in this process: ten thousand tokens that expire
+ * together must not become ten thousand requests, nor contend for ten thousand rows. Each vendor
+ * has its own places, so that one that hangs delays no users of another.
  */
 import { createTurns, OAuthError } from "@oauth-broker/oauth-core";
 import type { Timer } from "./times.ts";
@@ -10,17 +10,17 @@ export interface Gate {
   /**
    * Runs the work when there is a place.
    *
-   * @param patienceMs how long the place may be waited for; 0 takes a free one or none
-   * @throws OAuthError temporarily_unavailable when there was none, at the latest when places become free
+   * @param waitMs how long to wait for a place; 0 takes a free one or none
+   * @throws OAuthError temporarily_unavailable when there was none in time
    */
-  run<T>(vendor: string, patienceMs: number, work: () => Promise<T>): Promise<T>;
+  run<T>(vendor: string, waitMs: number, work: () => Promise<T>): Promise<T>;
 }
 
 /** @param most places for each vendor */
 //= bar#8.2
 export function createGate(most: number, { timer }: { readonly timer: Timer }): Gate {
   const turns = createTurns({ mostOfLane: () => most, refusal: noPlace, elapsedMs: timer.elapsedMs });
-  return { run: (vendor, patienceMs, work) => turns.run(vendor, { timeoutMs: patienceMs }, work) };
+  return { run: (vendor, waitMs, work) => turns.run(vendor, { timeoutMs: waitMs }, work) };
 }
 
 function noPlace(): OAuthError {

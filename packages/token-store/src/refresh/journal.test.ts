@@ -25,11 +25,11 @@ afterEach(() => rmSync(join(folder, "..", ".."), { recursive: true }));
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe("the journal", () => {
-  it("keeps a change to the letter, conditions on absence included", async () => {
+  it("keeps a change exactly, conditions on absence included", async () => {
     expect(await journal.write(ID, CHANGE)).toBe(true);
     const [entry, ...others] = await journal.entries();
     expect(others).toEqual([]);
-    // toStrictEqual: an attribute that must be absent is not the same as one nobody asked about.
+    // toStrictEqual: an attribute that must be absent differs from one without a condition.
     expect(entry).toStrictEqual({ attemptId: ID, change: CHANGE });
   });
 
@@ -63,7 +63,7 @@ describe("the journal", () => {
     ["another format", JSON.stringify({ ...good, format: 2 })],
     ["no key", JSON.stringify({ ...good, key: { pk: "USER#u1" } })],
     ["an attribute of another type", JSON.stringify({ ...good, change: { set: { a: { b: 1 } } } })],
-    ["a list that is none", JSON.stringify({ ...good, change: { set: {}, remove: "a" } })],
+    ["a value that is not a list", JSON.stringify({ ...good, change: { set: {}, remove: "a" } })],
     ["a list of others", JSON.stringify({ ...good, change: { set: {}, remove: [1] } })],
     ["no conditions", JSON.stringify({ ...good, expected: undefined })],
     ["conditions of another type", JSON.stringify({ ...good, expected: { a: true } })],

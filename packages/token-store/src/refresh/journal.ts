@@ -1,6 +1,7 @@
 /**
- * Commits that could not be written yet, as files: one for each, so that the answer of a vendor that rotates survives the
- * process that got it. What a file holds is sealed already; the plaintext copy of mode `bridge` is left out of it.
+ * Commits that could not be written yet, one file each, so that the response of a vendor that
+ * rotates survives the process that received it. The content of a file is already sealed; the
+ * plaintext copy of mode `bridge` is left out.
  */
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -15,7 +16,10 @@ export interface JournalEntry {
 }
 
 export interface JournalEvent {
-  /** `journal_failed`: nothing could be written. `journal_unreadable`: a file was left alone. Neither holds a secret. */
+  /**
+   * `journal_failed`: the file could not be written. `journal_unreadable`: a file was left alone.
+   * Neither holds a secret.
+   */
   readonly name: "journal_failed" | "journal_unreadable";
   /** The file's or the folder's path. */
   readonly path: string;
@@ -25,16 +29,16 @@ export interface Journal {
   /** @returns false when it could not be written, which is also reported */
   write(attemptId: string, change: SealedChange): Promise<boolean>;
   remove(attemptId: string): Promise<void>;
-  /** All that can be read, whoever wrote it. */
+  /** All readable entries, of any process. */
   entries(): Promise<readonly JournalEntry[]>;
   /**
-   * @returns undefined where there is none, or a file that is no entry: its answer is lost for good
-   * @throws Error when the file is there and cannot be read; both are reported
+   * @returns undefined when there is no file, or it is not an entry: its response is lost
+   * @throws Error when the file exists and cannot be read; both are reported
    */
   find(attemptId: string): Promise<JournalEntry | undefined>;
 }
 
-/** @param options.folder is made when first needed, for this user alone */
+/** @param options.folder created when first needed, accessible to this user alone */
 export function createJournal({
   folder,
   onEvent,
@@ -45,7 +49,7 @@ export function createJournal({
   const path = resolve(folder);
   const find: Journal["find"] = async (attemptId) => {
     const name = `${attemptId}.json`;
-    // The id may come out of a row.
+    // The id may come from a row.
     if (!NAME.test(name)) return undefined;
     const file = join(path, name);
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -94,7 +98,7 @@ export function createJournal({
   };
 }
 
-/** Under another name first: the file is there whole or not at all. */
+/** Written under another name first: the file appears whole or not at all. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, "w", 0o600);
@@ -107,7 +111,10 @@ async function writeWhole(file: string, text: string): Promise<void> {
   await rename(draft, file);
 }
 
-/** JSON has no `undefined`, and an attribute that must be absent is a condition: it travels as `null`. */
+/**
+ * JSON has no `undefined`, and an attribute that must be absent is a condition: it is written as
+ * `null`.
+ */
 function toText({ key, change, expected }: SealedChange): string {
   const conditions = Object.entries(expected).map(([name, value]) => [name, value ?? null] as const);
   return JSON.stringify({ format: FORMAT, key, change, expected: Object.fromEntries(conditions) });

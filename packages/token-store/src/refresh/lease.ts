@@ -1,8 +1,8 @@
 /**
- * The lease on a record: one attempt to refresh it, across processes. Taken by a conditional
- * write, never renewed, given back when nothing came of it. An expired one says that an attempt
- * died, which vendor-call.ts needs to know. The lease rests on clocks that agree, so those are
- * watched here too.
+ * The lease on a record: one attempt to refresh it, across processes. Taken by a conditional write,
+ * never renewed, given back when the attempt failed. An expired one means that an attempt died,
+ * which vendor-call.ts needs to know. The lease depends on clocks that agree, so this file also
+ * watches those.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
@@ -12,15 +12,16 @@ import { isInTime, type RefreshTimes, secondsUntil } from "./times.ts";
 
 type LeaseDeps = Pick<RefreshContext, "records" | "now" | "timer" | "times">;
 
-/** Whether somebody may be at work. From the second `until` on nobody is. */
+/** Whether another attempt may be under way. From the second `until` on none is. */
 //= bar#8.2-2
 export function isHeld(lease: Lease | undefined, now: EpochSeconds): boolean {
   return lease !== undefined && now < lease.until;
 }
 
 /**
- * @returns `held` by somebody, or `changed`: the row is no longer as it was read. Also for a process that stood still
- *   meanwhile: somebody else may have rotated the refresh token by now, and a second use of it can end the grant
+ * @returns `held` by another attempt, or `changed`: the row is no longer as it was read. Also for a
+ *   process that was suspended meanwhile: another process may have rotated the refresh token by
+ *   now, and a second use of it can end the grant
  */
 export async function takeLease(
   current: CurrentRecord,
@@ -30,7 +31,8 @@ export async function takeLease(
   if (isHeld(current.lease, at)) return "held";
   const startedMs = timer.elapsedMs();
   const attemptId = randomBytes(16).toString("base64url");
-  // An owner for each attempt and not for the process: an answer that comes late must not pass for that of the next one.
+  // An owner for each attempt and not for the process: a late answer must not pass for that of the
+  // next attempt.
   const lease: Lease = { owner: attemptId, until: at + times.leaseSeconds, attemptId };
   const over = await records.note(current, { lease });
   if (over === undefined) return "changed";
@@ -42,9 +44,9 @@ export async function takeLease(
 }
 
 /**
- * Ends the lease without tokens. Where the vendor may have seen the refresh token, then or in an attempt before, the
- * lease stays in the row as an expired one: whoever comes next can take it at once and knows.
- * Best effort: a lease that cannot be ended ends by itself.
+ * Ends the lease without tokens. When the vendor may have received the refresh token, in this or an
+ * earlier attempt, the lease stays in the row as an expired one: the next caller can take it at
+ * once and sees that. Best effort: a lease that cannot be ended expires.
  */
 export async function giveBack(
   { over, lease, afterCrash }: Attempt,
@@ -55,7 +57,7 @@ export async function giveBack(
   await records.note(over, { lease: ended }).catch(() => undefined);
 }
 
-/** @returns what a caller gets who cannot wait any longer */
+/** @returns the error for a caller that cannot wait any longer */
 export function busy({ lease }: CurrentRecord, { now }: Pick<LeaseDeps, "now">): OAuthError {
   return new OAuthError("temporarily_unavailable", "The tokens are being refreshed", {
     reason: "refresh_in_progress",
@@ -63,7 +65,10 @@ export function busy({ lease }: CurrentRecord, { now }: Pick<LeaseDeps, "now">):
   });
 }
 
-/** The row stands under our lease no more, though by our clock it still runs, and no new authorization explains it. */
+/**
+ * The row no longer carries our lease, although by our clock it has not expired and no new
+ * authorization explains it.
+ */
 export function isStolen(
   { over, lease }: Attempt,
   { stored, lease: found }: CurrentRecord,
@@ -76,10 +81,10 @@ export function isStolen(
 const QUIET_SECONDS = 60;
 
 /**
- * Notices clocks that are further apart than the lease allows for, from what other processes wrote:
+ * Detects clocks that are further apart than the lease allows for, from what other processes wrote:
  * tokens of the future, a lease longer than a lease can be. Either clock may be the wrong one.
  *
- * @returns to be called with every record read; reports once a minute
+ * @returns call it with every record read; reports once a minute
  */
 //= bar#8.4
 export function createClockWatch({
@@ -95,7 +100,7 @@ export function createClockWatch({
   return ({ key, stored, lease }) => {
     const at = now();
     const ahead = Math.max(stored.writtenAt - at, (lease?.until ?? 0) - leaseSeconds - at);
-    // A clock that was put back must not keep this quiet for as long.
+    // After the clock was set back, the next report must not wait that much longer.
     const isQuiet = at < quietUntil && quietUntil <= at + QUIET_SECONDS;
     if (ahead <= skewSeconds || isQuiet) return;
     quietUntil = at + QUIET_SECONDS;

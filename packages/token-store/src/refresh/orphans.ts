@@ -1,8 +1,8 @@
 /**
- * Commits that have to get through, and the work of a refresh that no caller waits for: commits of
- * answers the store would not take in time, and tokens the vendor is to be told about. commit.ts
- * waits for a pending commit first; from its first failure on it is kept in the journal, so that
- * it outlives this process. A process that ends waits for its orphans as long as it can.
+ * Commits that must be written, and the work of a refresh that no caller waits for: commits of
+ * responses the store would not take in time, and tokens that are to be revoked at the vendor.
+ * commit.ts waits for a pending commit first; from its first failure on it is kept in the journal,
+ * so that it outlives this process. A process that ends waits for its orphans as long as it can.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { RowKey } from "../storage/token-rows.ts";
@@ -16,7 +16,7 @@ export interface PendingCommit {
   readonly key: RowKey;
   readonly vendor: string;
   readonly attemptId: string;
-  /** May fail as often as the key service does not answer. */
+  /** May fail as long as the key service does not respond. */
   readonly seal: () => Promise<SealedChange>;
   change?: SealedChange;
   journaled?: boolean;
@@ -27,10 +27,10 @@ export interface PendingDeps extends Pick<RefreshContext, "records" | "timer" | 
 }
 
 /**
- * The same change over and over, so that a try that was carried out without our hearing of it does no harm.
+ * Repeats the same change, so that an attempt that succeeded without our knowledge does no harm.
  *
- * @param isEnough asked after every failure
- * @throws what is no outage: a token that is too large
+ * @param isEnough called after every failure
+ * @throws any error that is not an outage, such as a token that is too large
  */
 export async function writePending(
   pending: PendingCommit,
@@ -52,7 +52,7 @@ export async function writePending(
     }
     if (isEnough()) return "unavailable";
     await timer.sleep(times.retryMs, { background });
-    // No caller waits for this one: told to stop, it does not try once more.
+    // No caller waits for this one: once stopped, it does not try again.
     if (background && isEnough()) return "unavailable";
   }
 }
@@ -60,19 +60,30 @@ export async function writePending(
 type OnConflict = () => Promise<"written" | "superseded">;
 
 export interface Orphans {
-  /** Goes on with a commit; resolves when it was tried once. @param onConflict the row is not as it was: by this very commit, or by somebody else */
+  /**
+   * Continues a commit; resolves after the first attempt.
+   *
+   * @param onConflict the row has changed: by this very commit, or by another writer
+   */
   adopt(pending: PendingCommit, onConflict: OnConflict): Promise<void>;
-  /** Whether an answer for this row is still to be written: its refresh token is then worth nothing. */
+  /** Whether a response for this row is still to be written: its refresh token is then used up. */
   has(row: RowKey): boolean;
   /** Best effort. */
   discard(tokens: TokenSet, call: Pick<RefreshCall, "discard" | "key">): void;
-  /** Takes up what an earlier process left in the journal. Tries each once before it returns. */
+  /**
+   * Takes over what an earlier process left in the journal. Tries each entry once before it
+   * returns.
+   */
   replay(): Promise<void>;
-  /** The same for one attempt, without waiting for its try. @throws Error when its file cannot be read */
+  /**
+   * The same for one attempt, without waiting for its write.
+   *
+   * @throws Error when its file cannot be read
+   */
   replayOne(attemptId: string): Promise<void>;
-  /** How much is left. */
+  /** How many commits are left. */
   count(): number;
-  /** Stops trying. What is journaled stays there. */
+  /** Stops trying. Journaled commits stay in the journal. */
   stop(): void;
 }
 
@@ -97,7 +108,7 @@ export function createOrphans(
     const result = written === "conflict" ? await onConflict() : written;
     onEvent({ name: "orphan_settled", vendor, attemptId, result });
   };
-  /** @returns when it was tried once */
+  /** @returns after the first attempt */
   const adopt = async (pending: PendingCommit, onConflict: OnConflict): Promise<void> => {
     const id = idOf(pending.key);
     rows.set(id, (rows.get(id) ?? 0) + 1);
@@ -108,7 +119,7 @@ export function createOrphans(
       else rows.set(id, left);
       tried.resolve();
     };
-    // What is thrown here was no outage: nothing that another try could mend.
+    // An error here was no outage: another attempt would not help.
     finish(pending, tried.resolve, onConflict).then(done, done);
     return tried.promise;
   };
@@ -145,15 +156,17 @@ export function createOrphans(
   };
 }
 
-/** How long a disk may take to say whether there is an entry. */
+/** How long a disk may take to report whether there is an entry. */
 const LOOK_UP_MS = 2000;
 
 /**
- * An attempt died in this row: the vendor's answer to it may lie in the journal. The listing of the start may not be
- * through, and a sister process may have written the entry after it. Once this returns, an answer that is there counts as
- * an orphan of this process. Without this look the used-up refresh token is sent again, and the vendor ends the grant.
+ * An attempt died in this row: the vendor's response to it may be in the journal. The listing at
+ * start may not be complete, and another process may have written the entry after it. Once this
+ * returns, an existing response counts as an orphan of this process. Without this look-up the
+ * used-up refresh token is sent again, and the vendor ends the grant.
  *
- * @throws OAuthError temporarily_unavailable when the journal does not say: better late than without a grant
+ * @throws OAuthError temporarily_unavailable when the journal cannot be read: a delay is better
+ *   than a lost grant
  */
 //= bar#8.2-6
 export async function settleDeadAttempt(
@@ -172,7 +185,10 @@ export async function settleDeadAttempt(
   });
 }
 
-/** Of a change read from a file it cannot be said whose the row's tokens are, and it makes no difference. */
+/**
+ * For a change read from a file it is unknown whose the row's tokens are, and it makes no
+ * difference.
+ */
 async function superseded(): Promise<"superseded"> {
   return "superseded";
 }

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { shareReads } from "./reads.ts";
 
-interface Bench {
+interface Fixture {
   readonly read: (key: string) => Promise<string>;
   readonly begun: string[];
   end(index: number, value: string | Error): Promise<void>;
 }
 
-function bench(): Bench {
+function fixture(): Fixture {
   const begun: string[] = [];
   const ends: PromiseWithResolvers<string>[] = [];
   const read = shareReads(
@@ -33,7 +33,7 @@ function bench(): Bench {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it("callers of one moment cost one read, begun after all of them", async () => {
-  const { read, begun, end } = bench();
+  const { read, begun, end } = fixture();
   const all = Promise.all(Array.from({ length: 1000 }, () => read("a")));
   expect(begun).toEqual([]);
   await turn();
@@ -42,8 +42,8 @@ it("callers of one moment cost one read, begun after all of them", async () => {
   expect(new Set(await all)).toEqual(new Set(["one"]));
 });
 
-it("who comes while a read is under way shares the next one, and not that", async () => {
-  const { read, begun, end } = bench();
+it("a caller that comes while a read is under way shares the next one, not that one", async () => {
+  const { read, begun, end } = fixture();
   const first = read("a");
   await turn();
   const others = Promise.all(Array.from({ length: 999 }, () => read("a")));
@@ -62,7 +62,7 @@ it("who comes while a read is under way shares the next one, and not that", asyn
 });
 
 it("a read that fails fails its own callers only", async () => {
-  const { read, end } = bench();
+  const { read, end } = fixture();
   const first = read("a").catch((error: Error) => error.message);
   await turn();
   const second = read("a");
@@ -73,7 +73,7 @@ it("a read that fails fails its own callers only", async () => {
 });
 
 it("other records do not wait", async () => {
-  const { read, begun } = bench();
+  const { read, begun } = fixture();
   void read("a");
   void read("b");
   await turn();

@@ -1,9 +1,10 @@
 /**
- * Reads of one record shared by callers that come at the same moment, so that a thousand of them cost the store one read
- * or two. Nobody shares a read that began before the call: what was revoked before it must not be handed out by it.
+ * Reads of one record shared by callers that arrive at the same moment, so that a thousand of them
+ * cost the store one read or two. No caller shares a read that began before its call: tokens
+ * revoked in between must not be returned by it.
  */
 
-/** @param idOf equal for what may share */
+/** @param idOf equal for keys that may share */
 export function shareReads<Key, T>(
   read: (key: Key) => Promise<T>,
   idOf: (key: Key) => string,
@@ -19,7 +20,8 @@ export function shareReads<Key, T>(
       begun.set(id, reading);
       return reading;
     };
-    // Begins when the one before has ended, well or not; without one as soon as who calls now has called.
+    // Begins when the previous read has ended, successfully or not; without one, as soon as the
+    // current callers have called.
     const shared = waiting.get(id) ?? (begun.get(id) ?? Promise.resolve()).then(begin, begin);
     waiting.set(id, shared);
     return shared;

@@ -1,18 +1,20 @@
 /**
- * A user's tokens, fresh: one refresh per record at a time, over all processes, and no answer of a vendor lost that can be
- * kept. Vendors that rotate end the whole grant when a refresh token is used twice.
+ * A user's tokens, fresh: one refresh per record at a time, over all processes, and no vendor
+ * response is lost that can be kept. Vendors that rotate end the whole grant when a refresh token
+ * is used twice.
  *
- * 1. Read. Fresh tokens go out as they are; near their end one caller refreshes ahead, all others go on.
- * 2. One refresh of a record in this process, one lease on it across processes. Who does not get it waits for the version
- *    to move.
- * 3. Make sure that the answer can be sealed; then ask the vendor, once under this lease.
- * 4. Seal the answer and commit it while version, status and lease are as they were.
+ * 1. Read. Fresh tokens are returned as they are; near their end one caller refreshes ahead, all
+ *    others go on.
+ * 2. One refresh of a record in this process, one lease on it across processes. A caller without
+ *    the lease waits for the version to change.
+ * 3. Make sure that the response can be sealed; then ask the vendor, once under this lease.
+ * 4. Seal the response and commit it while version, status and lease are unchanged.
  * 5. A commit whose answer was lost is repeated, and recognised.
- * 6. A commit the store does not take goes on behind, and into the journal.
- * 7. Fenced out: the own result is dropped, the row's counts.
+ * 6. A commit the store does not take continues in the background, and in the journal.
+ * 7. Fenced out: the result is dropped, the row's counts.
  *
  * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
- * orphans.ts and journal.ts 6. Nothing the vendor answered is returned before it is stored.
+ * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
@@ -39,10 +41,12 @@ import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";
 
 /** How a store refreshes, for as long as it lives. */
 export interface RefreshLeasesOptions {
-  /** Where answers go that the store does not take. Absent: they live as long as this process. */
+  /**
+   * Where responses are kept that the store does not take. Absent: they are lost with this process.
+   */
   readonly journalFolder?: string | undefined;
   readonly times?: Partial<RefreshTimes>;
-  /** Refreshes at one vendor at once in this process; default 50. */
+  /** Refreshes at one vendor at a time in this process; default 50. */
   readonly concurrency?: number;
 }
 
@@ -51,14 +55,17 @@ const CONCURRENCY = 50;
 export interface RefreshLeasesDeps {
   readonly records: TokenRecords;
   readonly now: Clock;
-  /** Told what is worth counting. Never holds a token or a user. */
+  /** Receives the events worth counting. Never holds a token or a user. */
   readonly onEvent?: (event: RefreshEvent | JournalEvent) => void;
   readonly timer?: Timer;
 }
 
 /** What one call of `withRefreshLease` brings. */
 export interface RefreshOptions {
-  /** Told of tokens that came too late: the grant was revoked here while the vendor was asked. Best effort. */
+  /**
+   * Called with tokens that came too late: the grant was revoked here while the vendor was asked.
+   * Best effort.
+   */
   readonly discard?: Discard;
   /** The vendor refused the access token of this version, whatever its `expiresAt` says. */
   readonly refused?: number;
@@ -66,14 +73,22 @@ export interface RefreshOptions {
 
 export interface RefreshLeases {
   /**
-   * @returns tokens to use now; undefined where the user has none, or they were revoked
-   * @throws OAuthError invalid_grant, reason `reauthorization_required`, when only the user can mend it;
-   *   temporarily_unavailable, or what `refresh` threw, when the old access token has no life left either
+   * @returns tokens to use now; undefined when the user has none, or they were revoked
+   * @throws OAuthError invalid_grant, reason `reauthorization_required`, when the user must
+   *   authorize again; temporarily_unavailable, or what `refresh` threw, when the old access token
+   *   has expired too
    */
   withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
-  /** To be called at start: commits what an earlier process left in the journal. A store that is down does not hold it up. */
+  /**
+   * To be called at start: commits what an earlier process left in the journal. A store that is
+   * down does not delay it.
+   */
   replayJournal(): Promise<void>;
-  /** Waits for calls and commits under way, then stops trying. @returns how many are left */
+  /**
+   * Waits for calls and commits under way, then stops trying.
+   *
+   * @returns how many are left
+   */
   drain(limitMs: number): Promise<number>;
 }
 
@@ -83,7 +98,11 @@ interface Deps extends CommitDeps {
   readonly gate: Gate;
 }
 
-/** One for a process and a table. @throws RangeError for times that do not fit each other */
+/**
+ * One per process and table.
+ *
+ * @throws RangeError for times that contradict each other
+ */
 export function createRefreshLeases(options: RefreshLeasesOptions, given: RefreshLeasesDeps): RefreshLeases {
   const { records, now, timer = systemTimer, onEvent = () => undefined } = given;
   const times = refreshTimes(options.times);
@@ -134,14 +153,14 @@ async function freshTokens(
   const { stored, row, lease } = current;
   const due = refreshDue(stored, row.key, now(), { times, refused: call.refused });
   if (due === "fresh") return stored;
-  const refresh = async (patienceMs: number): Promise<StoredTokens | undefined> =>
-    gate.run(call.key.vendor, patienceMs, () => refreshOnce(current, call, patienceMs, deps));
+  const refresh = async (waitMs: number): Promise<StoredTokens | undefined> =>
+    gate.run(call.key.vendor, waitMs, () => refreshOnce(current, call, waitMs, deps));
   try {
     if (due === "due") return await flights.join(row.key, () => refresh(times.waitMs));
     if (isHeld(lease, now())) return stored;
     return await flights.ahead(row.key, () => refresh(0), stored);
   } catch (error) {
-    // An outage is no reason to keep back a token that works.
+    // An outage is no reason to withhold a token that works.
     //= bar#RF-9
     const isUsable = isAlive(stored, now()) && stored.version !== call.refused;
     if (isUsable && error instanceof OAuthError && error.code !== "invalid_grant") return stored;
@@ -149,15 +168,15 @@ async function freshTokens(
   }
 }
 
-/** Steps 2 to 7, as often as somebody else gets in between and time permits. */
+/** Steps 2 to 7, repeated while other attempts interfere and time permits. */
 async function refreshOnce(
   first: CurrentRecord,
   call: RefreshCall,
-  patienceMs: number,
+  waitMs: number,
   deps: Deps,
 ): Promise<StoredTokens | undefined> {
   const { records, now, timer, times, clockWatch } = deps;
-  const until = timer.elapsedMs() + patienceMs;
+  const until = timer.elapsedMs() + waitMs;
   let current: CurrentRecord = first;
   let isLastLook = false;
   for (;;) {
@@ -176,7 +195,7 @@ async function refreshOnce(
   }
 }
 
-/** Steps 2 to 7, once. `fenced` also where somebody else is at work. */
+/** Steps 2 to 7, once. `fenced` also when another attempt holds the lease. */
 async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: Deps): Promise<Outcome> {
   const { records, now, orphans } = deps;
   const { tokens } = current.stored;
@@ -184,9 +203,9 @@ async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: D
   if (sent === undefined) return endGrant(current, "no_refresh_token", call, deps);
   if (isHeld(current.lease, now())) return { kind: "fenced" };
   await settleDeadAttempt(current, deps);
-  // An answer is still to be written, so this refresh token is used up.
+  // A response is still to be written, so this refresh token is used up.
   if (orphans.has(current.row.key)) return { kind: "fenced" };
-  // Now, and not when the vendor has rotated: keys that are away must not cost a grant.
+  // Now, and not after the vendor has rotated: unavailable keys must not cost a grant.
   await records.seal(current, tokens);
   const attempt = await takeLease(current, deps);
   if (typeof attempt === "string") return { kind: "fenced" };

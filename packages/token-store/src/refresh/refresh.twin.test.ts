@@ -1,19 +1,19 @@
 /**
- * The twins of the tests of the lease and of the fence: one defence taken out each, and the harm is done.
+ * The twins of the tests of the lease and of the fence: with one defence off, the damage is done.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelOptions } from "@oauth-broker/simulators/refresh-models";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Bench, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh-bench.ts";
+import { type Fixture, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh-fixture.ts";
 
 beforeEach(() => {
   vi.resetModules();
 });
 
-async function dueBench(options: Partial<ModelOptions> = {}): Promise<Bench> {
-  return (await import("../testing/refresh-bench.ts")).dueBench(options);
+async function dueFixture(options: Partial<ModelOptions> = {}): Promise<Fixture> {
+  return (await import("../testing/refresh-fixture.ts")).dueFixture(options);
 }
 
 describe("with a defence off", () => {
@@ -22,19 +22,19 @@ describe("with a defence off", () => {
       ...(await original<object>()),
       takeLease: async (current: object) => ({
         over: current,
-        lease: { owner: "nobody", until: 0, attemptId: "nobody" },
+        lease: { owner: "none", until: 0, attemptId: "none" },
         afterCrash: false,
       }),
     }));
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     vi.doUnmock("./lease.ts");
-    const calls = [bench.process(), bench.process()].map((leases) => leases.withRefreshLease(KEY, bench.refresh));
+    const calls = [fixture.process(), fixture.process()].map((leases) => leases.withRefreshLease(KEY, fixture.refresh));
     await Promise.allSettled(calls);
-    expect(bench.asked).toHaveLength(2);
-    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+    expect(fixture.asked).toHaveLength(2);
+    expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
 
-  it("with a lease that nobody heeds, too (twin of bar#8.2-2)", async () => {
+  it("with a lease that is ignored, too (twin of bar#8.2-2)", async () => {
     vi.doMock("./lease.ts", async (original) => {
       const module = await original<{ readonly takeLease: (current: object, deps: object) => unknown }>();
       return {
@@ -46,80 +46,83 @@ describe("with a defence off", () => {
         },
       };
     });
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     vi.doUnmock("./lease.ts");
-    const other = bench.process();
-    bench.at.after = async () => {
-      bench.at.after = undefined;
-      await other.withRefreshLease(KEY, bench.refresh).catch(() => undefined);
+    const other = fixture.process();
+    fixture.at.after = async () => {
+      fixture.at.after = undefined;
+      await other.withRefreshLease(KEY, fixture.refresh).catch(() => undefined);
     };
-    await bench
+    await fixture
       .process()
-      .withRefreshLease(KEY, bench.refresh)
+      .withRefreshLease(KEY, fixture.refresh)
       .catch(() => undefined);
-    expect(bench.asked).toHaveLength(2);
-    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+    expect(fixture.asked).toHaveLength(2);
+    expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
 
-  it("without the look into the journal the first call after a crash ends the grant (twin of bar#8.2-6)", async () => {
+  it("without reading the journal the first call after a crash ends the grant (twin of bar#8.2-6)", async () => {
     vi.doMock("./orphans.ts", async (original) => ({
       ...(await original<object>()),
       settleDeadAttempt: async () => undefined,
     }));
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     vi.doUnmock("./orphans.ts");
     const journalFolder = mkdtempSync(join(tmpdir(), "journal-"));
-    const up = storeDown(bench);
-    const dying = bench.process({ journalFolder, times: { commitMs: 0 } });
-    await expect(dying.withRefreshLease(KEY, bench.refresh)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const up = storeDown(fixture);
+    const dying = fixture.process({ journalFolder, times: { commitMs: 0 } });
+    await expect(dying.withRefreshLease(KEY, fixture.refresh)).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+    });
     await dying.drain(0);
     up();
-    bench.time.advance(60);
-    const next = bench.process({ journalFolder });
+    fixture.time.advance(60);
+    const next = fixture.process({ journalFolder });
     // The call is faster than the listing.
-    const call = next.withRefreshLease(KEY, bench.refresh);
+    const call = next.withRefreshLease(KEY, fixture.refresh);
     await expect(call).rejects.toMatchObject({ code: "invalid_grant" });
-    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+    expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
     rmSync(journalFolder, { recursive: true });
   });
 
-  it("without the look at the time a process that stood still ends the grant (twin of bar#8.2-3)", async () => {
+  it("without the check of the time a suspended process ends the grant (twin of bar#8.2-3)", async () => {
     vi.doMock("./times.ts", async (original) => ({ ...(await original<object>()), isInTime: () => true }));
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     vi.doUnmock("./times.ts");
-    const other = bench.process();
-    bench.faults.written = async () => {
-      bench.faults.written = undefined;
-      bench.time.advance(40);
-      await other.withRefreshLease(KEY, bench.refresh);
+    const other = fixture.process();
+    fixture.faults.written = async () => {
+      fixture.faults.written = undefined;
+      fixture.time.advance(40);
+      await other.withRefreshLease(KEY, fixture.refresh);
     };
-    await bench
+    await fixture
       .process()
-      .withRefreshLease(KEY, bench.refresh)
+      .withRefreshLease(KEY, fixture.refresh)
       .catch(() => undefined);
-    expect(bench.vendor.live(KEY.user).refreshTokens).toEqual([]);
+    expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
 
-  it("without the fence a process that stood still puts the row back (twin of bar#8.2-7)", async () => {
+  it("without the fence a suspended process puts the row back (twin of bar#8.2-7)", async () => {
     vi.doMock("../tokens/row-conditions.ts", async (original) => ({
       ...(await original<object>()),
       expectAsRead: () => ({}),
     }));
-    const bench = await dueBench({ model: "retry-until-used" });
+    const fixture = await dueFixture({ model: "retry-until-used" });
     vi.doUnmock("../tokens/row-conditions.ts");
-    const [zombie, other] = [bench.process(), bench.process()];
-    bench.at.after = async () => {
-      bench.at.after = undefined;
-      bench.time.advance(40);
-      await other.withRefreshLease(KEY, bench.refresh);
-      bench.time.advance(LIFE_SECONDS);
-      await other.withRefreshLease(KEY, bench.refresh);
+    const [zombie, other] = [fixture.process(), fixture.process()];
+    fixture.at.after = async () => {
+      fixture.at.after = undefined;
+      fixture.time.advance(40);
+      await other.withRefreshLease(KEY, fixture.refresh);
+      fixture.time.advance(LIFE_SECONDS);
+      await other.withRefreshLease(KEY, fixture.refresh);
     };
-    await zombie.withRefreshLease(KEY, bench.refresh);
-    const row = await bench.records.read(KEY);
-    // Two refreshes were committed on top of it, and it says 2 again, with a refresh token the vendor no longer takes.
+    await zombie.withRefreshLease(KEY, fixture.refresh);
+    const row = await fixture.records.read(KEY);
+    // Two refreshes were committed on top of it, and it says 2 again, with a refresh token the
+    // vendor no longer takes.
     expect(row?.stored.version).toBe(2);
-    expect(bench.vendor.live(KEY.user).refreshTokens).not.toContain(row?.stored.tokens.refreshToken?.reveal());
+    expect(fixture.vendor.live(KEY.user).refreshTokens).not.toContain(row?.stored.tokens.refreshToken?.reveal());
   });
 
   it("without the condition on the status a revoked record comes back to life (twin of bar#RV-4)", async () => {
@@ -136,12 +139,12 @@ describe("with a defence off", () => {
           ),
       };
     });
-    const bench = await dueBench();
+    const fixture = await dueFixture();
     vi.doUnmock("../tokens/row-conditions.ts");
-    bench.at.after = async () => {
-      await bench.records.note((await bench.records.read(KEY))!, { status: "revoked" });
+    fixture.at.after = async () => {
+      await fixture.records.note((await fixture.records.read(KEY))!, { status: "revoked" });
     };
-    await bench.process().withRefreshLease(KEY, bench.refresh);
-    expect((await bench.records.read(KEY))?.stored.status).toBe("active");
+    await fixture.process().withRefreshLease(KEY, fixture.refresh);
+    expect((await fixture.records.read(KEY))?.stored.status).toBe("active");
   });
 });

@@ -1,31 +1,42 @@
-/** How long everything about a refresh may take, and whether the numbers fit each other. refresh.ts uses them. */
+/**
+ * How long each part of a refresh may take, and whether the numbers are consistent. refresh.ts uses
+ * them.
+ */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 
-/** Seconds are compared with the clock and with rows; milliseconds are measured by this process alone. */
+/**
+ * Seconds are compared with the clock and with rows; milliseconds are measured by this process
+ * alone.
+ */
 export interface RefreshTimes {
-  /** Default 5. How far the clocks of two processes may be apart. */
+  /** Default 5. How far apart the clocks of two processes may be. */
   readonly skewSeconds: number;
-  /** Default 60. A token with more life than this and the skew is handed out as it is. */
+  /**
+   * Default 60. A token with more remaining lifetime than this and the skew is returned as it is.
+   */
   readonly freshSeconds: number;
   /** Default 30. */
   readonly leaseSeconds: number;
-  /** Default 10,000. The vendor call is given up then. */
+  /** Default 10,000. Then the vendor call is aborted. */
   readonly vendorTimeoutMs: number;
   /** Default 5,000. What sealing and committing may take without endangering the lease. */
   readonly storeBudgetMs: number;
-  /** Default 15,000. How long a caller waits for somebody else's refresh. */
+  /** Default 15,000. How long a caller waits for another attempt's refresh. */
   readonly waitMs: number;
-  /** Default 100, with jitter. Between two looks at a row that somebody else refreshes. */
+  /** Default 100, with jitter. Between two reads of a row that another attempt refreshes. */
   readonly pollMs: number;
   /** Default 20,000. How long a caller waits for its own commit while the store is down. */
   readonly commitMs: number;
-  /** Default 500. Between two tries of a commit while the store is down. */
+  /** Default 500. Between two attempts of a commit while the store is down. */
   readonly retryMs: number;
   /** Default 300. How long the refresh token before the current one is kept. */
   readonly previousSeconds: number;
-  /** Default 30. After a refresh ahead of time failed, this process does not try that record ahead of time again. */
+  /**
+   * Default 30. After a refresh ahead of time failed, how long this process does not refresh that
+   * record ahead of time.
+   */
   readonly aheadPauseSeconds: number;
 }
 
@@ -44,14 +55,18 @@ export const DEFAULT_REFRESH_TIMES: RefreshTimes = {
 };
 
 /**
- * What is left of a lease for taking it, once vendor, store and twice the skew have their share. The clock counts whole
- * seconds, so that a lease may be a second shorter than it says.
+ * The part of a lease left for taking it, after the shares of vendor, store and twice the skew. The
+ * clock counts whole seconds, so a lease may be up to a second shorter than it says.
  */
 export function slackMs({ leaseSeconds, skewSeconds, vendorTimeoutMs, storeBudgetMs }: RefreshTimes): number {
   return (leaseSeconds - 1 - 2 * skewSeconds) * 1000 - vendorTimeoutMs - storeBudgetMs;
 }
 
-/** Asked between lease and request. @param startedMs on the timer, before the lease was asked for */
+/**
+ * Checked between lease and request.
+ *
+ * @param startedMs on the timer, before the lease was requested
+ */
 export function isInTime(
   startedMs: number,
   { timer, times }: { readonly timer: Timer; readonly times: RefreshTimes },
@@ -69,7 +84,7 @@ export function refreshTimes(times: Partial<RefreshTimes> = {}): RefreshTimes {
   return all;
 }
 
-/** Waiting and measuring, apart from the clock: it neither jumps nor goes back. */
+/** Waiting and measuring on a monotonic clock, apart from the wall clock. */
 export interface Timer {
   /** @param options.background does not keep the process alive */
   sleep(ms: number, options?: { readonly background?: boolean }): Promise<void>;
@@ -82,7 +97,10 @@ export const systemTimer: Timer = {
   elapsedMs: () => performance.now(),
 };
 
-/** Between half of it and one and a half: callers that came at the same moment do not come back at the same moment. */
+/**
+ * Between half and one and a half times as long: callers that arrived together do not return
+ * together.
+ */
 export function withJitter(ms: number): number {
   return ms / 2 + randomInt(0, Math.max(1, Math.ceil(ms)));
 }

@@ -1,7 +1,7 @@
 /**
- * The one question to the vendor in an attempt, with an end, and what follows when the vendor does
- * not answer with tokens. A refusal is believed only when no other process has refreshed meanwhile
- * and no attempt of ours died half-way; an outage says nothing about the grant. Called by
+ * The one request to the vendor in an attempt, with a deadline, and what follows when the vendor
+ * does not answer with tokens. A refusal is believed only when no other process has refreshed
+ * meanwhile and no attempt of ours died half-way; an outage says nothing about the grant. Called by
  * refresh.ts.
  */
 import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
@@ -20,10 +20,16 @@ import {
 } from "./context.ts";
 import { giveBack, isStolen, takeLease } from "./lease.ts";
 
-/** After the signal, for `refresh` to say what became of the request: it knows whether anything was sent. */
+/**
+ * Time after the signal for `refresh` to report what became of the request: it knows whether
+ * anything was sent.
+ */
 const LAST_WORD_MS = 250;
 
-/** @throws what `refresh` throws; OAuthError temporarily_unavailable, `retry: "restart"`, when it does not end in time */
+/**
+ * @throws what `refresh` throws; OAuthError temporarily_unavailable, `retry: "restart"`, when it
+ *   does not end in time
+ */
 export async function askVendor(
   current: RefreshableTokens,
   attempt: Attempt,
@@ -53,12 +59,15 @@ function tooLate(cause?: unknown): OAuthError {
   });
 }
 
-/** What fetch throws for a signal. */
+/** What fetch throws for an aborted signal. */
 function isAborted(error: unknown): boolean {
   return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
 }
 
-/** @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the caller is to see it */
+/**
+ * @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the
+ *   caller should see it
+ */
 export async function afterFailure(
   error: unknown,
   attempt: Attempt,
@@ -69,7 +78,10 @@ export async function afterFailure(
   return afterOutage(error, attempt, call, deps);
 }
 
-/** Refused: by a vendor that is right, or because another process or a crash of ours has used the refresh token up. */
+/**
+ * Refused: either rightly, or because another process or a crash of ours has used the refresh token
+ * up.
+ */
 async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
   const { records, onEvent } = deps;
   const { over, lease, afterCrash } = attempt;
@@ -82,7 +94,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   }
   const previous = previousOf(over, deps);
   if (afterCrash && previous !== undefined) {
-    // A try of its own, under a lease of its own.
+    // Another attempt, under a lease of its own.
     const again = await takeLease({ ...current, lease: { ...lease, until: 0 } }, deps);
     if (typeof again === "string") return { kind: "fenced" };
     return tryPrevious(again, previous, call, deps);
@@ -90,7 +102,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   return endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps);
 }
 
-/** Once: an attempt before this one may have died between the vendor's answer and its commit. */
+/** Once: an earlier attempt may have died between the vendor's response and its commit. */
 //= bar#RF-5
 async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
   const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
@@ -103,7 +115,7 @@ async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, de
   return endGrant(attempt.over, "refresh_lost", call, deps);
 }
 
-/** No more automatic tries: only a new authorization makes the record active again. */
+/** No more automatic attempts: only a new authorization makes the record active again. */
 export async function endGrant(
   over: CurrentRecord,
   reason: ReauthorizeReason,
@@ -112,12 +124,12 @@ export async function endGrant(
 ): Promise<Outcome> {
   const ended = await records.note(over, { status: "reauthorize", lease: null });
   if (ended === undefined) return { kind: "fenced" };
-  // Only whose write it was reports it, hence once.
+  // Only the process whose write succeeded reports it, hence once.
   onEvent({ name: "reauthorize", vendor: key.vendor, reason });
   throw reauthorizationRequired();
 }
 
-/** Says nothing about the grant: the record stays active, the next caller tries again. */
+/** Says nothing about the grant: the record stays active, and the next caller tries again. */
 //= bar#RF-9
 async function afterOutage(
   error: unknown,
@@ -136,12 +148,15 @@ function isRefusal(error: unknown): boolean {
   return error instanceof OAuthError && error.code === "invalid_grant";
 }
 
-/** What is no answer of refreshTokens may have happened anywhere: before the vendor was asked, or after. */
+/**
+ * An error that refreshTokens does not define may have occurred before the vendor was asked, or
+ * after.
+ */
 function mayHaveRotated(error: unknown): boolean {
   return error instanceof OAuthError ? error.extras.retry === "restart" : true;
 }
 
-/** Whether a flow must be started again is for the next attempt to find out, and not for this caller. */
+/** The next attempt decides whether a flow must be restarted, not this caller. */
 function withoutRestart(error: unknown): unknown {
   if (!(error instanceof OAuthError)) return error;
   const { code, description, detail, retryAfterSeconds, extras } = error;
@@ -162,7 +177,7 @@ function isStillOurs({ stored, lease }: CurrentRecord, { over, lease: ours }: At
   return isSame && lease?.owner === ours.owner;
 }
 
-/** Where it lives and is another than the one just refused. */
+/** Where it is still valid and differs from the one just refused. */
 function previousOf({ previous, stored }: CurrentRecord, { now }: Pick<RefreshContext, "now">): Secret | undefined {
   if (previous === undefined || now() >= previous.until) return undefined;
   return previous.refreshToken.reveal() === stored.tokens.refreshToken?.reveal() ? undefined : previous.refreshToken;

@@ -63,7 +63,7 @@ const RECORD = {
 const FROM = { stage: "live", expect: { hash: "h1" } };
 const NEXT = { stage: "live", set: { hash: "h2" } };
 
-/** A table that a second hand writes without the key. */
+/** A table that an attacker writes without the key. */
 function openTable(now: Clock = fixedClock(NOW)) {
   const table = memoryRecordStore({ now });
   const refused: string[] = [];
@@ -111,12 +111,12 @@ describe("a row that was written without the key", () => {
       outcome: "absent",
     });
     expect(refused).toEqual([at.kind, at.kind]);
-    // It stays where it is: who planted it denies this name, and no more.
+    // The row stays: an attacker who planted it blocks this name, and no more.
     expect(await store.create({ ...RECORD, key: at })).toBe("exists");
     expect(await table.get(at)).toMatchObject({ data: changed.data ?? {} });
   });
 
-  it("is none under another key, and an outage of the key is one of the store", async () => {
+  it("is no record under another key, and an outage of the key is one of the store", async () => {
     const { store, table } = openTable();
     await store.create(RECORD);
     const other = authenticatedRecords({ records: table, key: async () => Buffer.alloc(32, 8) });
@@ -146,7 +146,7 @@ describe("a row that was written without the key", () => {
     expect(await store.get(KEY)).toBeUndefined();
   });
 
-  it("is a record where it is an older copy of that very record: no MAC shows it", async () => {
+  it("is a record when it is an older copy of that very record: no MAC detects it", async () => {
     const { store, table } = openTable();
     await store.create(RECORD);
     const copy = await table.get(KEY);
@@ -207,7 +207,7 @@ describe("authenticated records", () => {
     expect((await store.get(KEY))?.stage).toBe("ended");
   });
 
-  it("give up on one that never stands still", async () => {
+  it("give up on one that changes all the time", async () => {
     const { table } = openTable();
     const restless = over({
       ...table,

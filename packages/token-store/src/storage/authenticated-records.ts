@@ -1,26 +1,31 @@
 /**
- * A RecordStore over another, for records that decide who somebody is: each carries a MAC, so that write access to the table
- * without the key changes nothing but to take records away. A row without a valid MAC is no record here: `get` and `advance` find
- * nothing, and `create` leaves it as it is. An older copy of a record, put back in its place, is valid.
+ * A RecordStore over another, for records that decide a user's identity: each carries a MAC, so
+ * that write access to the table without the key allows nothing but removing records. A row without
+ * a valid MAC does not count as a record: `get` and `advance` find nothing, and `create` leaves it
+ * unchanged. An older copy of a record, restored to its place, is valid.
  *
- * The MAC is over the whole record, so an advance reads first; then one conditional write on the MAC that was read decides. A
- * read that loses to another write begins again.
+ * The MAC covers the whole record, so an advance reads first; then one conditional write on the MAC
+ * that was read decides. A read that loses to another write begins again.
  */
 import { OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
 import { type Authenticated, isRecordMac, recordMac } from "../crypto/record-mac.ts";
 import { isAsExpected, patchedData, requireAdvance } from "./record-rules.ts";
 
-/** The field that holds it. Callers cannot name it. */
+/** The field that holds the MAC. Callers cannot use its name. */
 const MAC = "mac";
-/** Each time round another writer has moved the record from one state that was asked for to another such. */
+/** In each round another writer has moved the record between two states that match the request. */
 const TRIES = 50;
 
 /** The store beneath, and the key of the MACs. */
 export interface AuthenticatedRecordsOptions {
   readonly records: RecordStore;
-  /** 32 bytes, for this alone. Asked for at every record: keep it. @throws OAuthError temporarily_unavailable */
+  /**
+   * 32 bytes, used for this purpose only. Called for every record: cache it.
+   *
+   * @throws OAuthError temporarily_unavailable
+   */
   readonly key: () => Promise<Buffer>;
-  /** Told of the kind of every row that is refused. */
+  /** Called with the kind of every row that is refused. */
   readonly onRefused?: (kind: string) => void;
 }
 
@@ -33,7 +38,7 @@ export function authenticatedRecords({
   key,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
-  /** @returns the record without its MAC; undefined for a row that is none of ours */
+  /** @returns the record without its MAC; undefined for a row that is not ours */
   const open = async (
     row: StoredRecord,
   ): Promise<{ readonly record: StoredRecord; readonly mac: string } | undefined> => {
@@ -64,7 +69,8 @@ export function authenticatedRecords({
         const set = { ...patch.set, [MAC]: recordMac(patched(record, patch), await key()) };
         const expect = { ...from.expect, [MAC]: mac };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
-        // Opened again: who writes the table may have changed the row and not its MAC since it was read.
+        // Verified again: an attacker who writes the table may have changed the row but not its MAC
+        // since it was read.
         const moved = advanced.outcome === "moved" ? await open(advanced.record) : undefined;
         if (moved !== undefined) return { outcome: "moved", record: moved.record };
       }
@@ -81,7 +87,11 @@ function patched({ key, expiresAt, data }: StoredRecord, patch: Patch): Authenti
   return { ...next, data: patchedData(data, patch) };
 }
 
-/** A mistake in the calling code. @throws TypeError */
+/**
+ * A mistake in the calling code.
+ *
+ * @throws TypeError
+ */
 function requireNotReserved(names: readonly string[]): void {
   if (names.includes(MAC)) throw new TypeError(`the field ${MAC} is this store's own`);
 }

@@ -12,7 +12,8 @@ const NOW = 1_700_000_000;
 
 type Step = (store: RecordStore, now: number) => Promise<unknown>;
 
-// Few names and values, so that steps meet; any text and any JSON, so that nothing depends on how text is escaped.
+// Few names and values, so that steps meet; any text and any JSON, so that nothing depends on how
+// text is escaped.
 const id = fc.constantFrom("a", "b");
 const stage = fc.constantFrom("one", "two");
 const field = fc.constantFrom("code", "client", "x_1");

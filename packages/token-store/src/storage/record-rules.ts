@@ -1,13 +1,15 @@
 /**
- * What every RecordStore checks before it touches its engine, so that all of them refuse and default the same.
- * A violation is a mistake in the calling code, never in a request, hence TypeError and not OAuthError.
+ * What every RecordStore checks before it uses its engine, so that all of them refuse and default
+ * the same. A violation is a mistake in the calling code, never in a request, hence TypeError and
+ * not OAuthError.
  */
 import type { From, JsonObject, JsonValue, NewRecord, Patch } from "@oauth-broker/oauth-core";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 /**
- * Guards names that become JSON paths. They come from code, but a name such as `a"."b` would address another field.
+ * Checks names that become JSON paths. They come from code, but a name such as `a"."b` would
+ * address another field.
  *
  * @throws TypeError
  */
@@ -15,15 +17,19 @@ export function requireFieldName(name: string): void {
   if (!FIELD_NAME.test(name)) throw new TypeError("a record field is named by a letter, then letters, digits or _");
 }
 
-/** @throws TypeError when a time is not a whole number of seconds: engines would round it, each in its way */
+/**
+ * @throws TypeError when a time is not a whole number of seconds: each engine would round it in its
+ *   own way
+ */
 export function requireNewRecord(record: NewRecord): void {
   requireSeconds(record.expiresAt);
   if (record.keepUntil !== undefined) requireSeconds(record.keepUntil);
 }
 
 /**
- * @throws TypeError for a bad field name, value or time, and for a patch that leaves everything in `from` true:
- *   then two calls with the same `from` could both be `moved`, which the port promises never happens
+ * @throws TypeError for a bad field name, value or time, and for a patch that leaves everything in
+ *   `from` true: then two calls with the same `from` could both be `moved`, which the port rules
+ *   out
  */
 export function requireAdvance(from: From, patch: Patch): void {
   const expected = Object.keys(from.expect);
@@ -40,12 +46,15 @@ export function requireAdvance(from: From, patch: Patch): void {
   if (!expected.some(changes)) throw new TypeError("an advance leaves its stage or changes a field it expects");
 }
 
-/** Whether every field that `from` expects is there and is that string. */
+/** Whether every field that `from` expects is present and equals that string. */
 export function isAsExpected(data: JsonObject, from: From): boolean {
   return Object.keys(from.expect).every((name) => Object.hasOwn(data, name) && data[name] === from.expect[name]);
 }
 
-/** What an advance makes of the data. Built anew where something goes: an object that had a field deleted is slow for good. */
+/**
+ * The data after an advance. Rebuilt when a field is removed: an object that had a property deleted
+ * stays slow.
+ */
 export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, "set" | "remove">): JsonObject {
   const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
   for (const [name, value] of Object.entries(set)) result[name] = value;
@@ -53,7 +62,7 @@ export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, 
 }
 
 function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {
-  // Not by assignment where the name is one that assigns a prototype.
+  // Not by assignment where the name would assign a prototype.
   if (Object.hasOwn(data, "__proto__")) {
     return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
   }
@@ -70,13 +79,20 @@ export function keepUntilOf(record: NewRecord): number {
   return Math.max(record.keepUntil ?? record.expiresAt, record.expiresAt);
 }
 
-/** The text an engine keeps. @throws TypeError for what is no JSON */
+/**
+ * The text an engine stores.
+ *
+ * @throws TypeError for a value that is not JSON
+ */
 export function toJson(value: JsonValue): string {
   requireJson(value);
   return JSON.stringify(value);
 }
 
-/** The types say so already; a value that slips past them would be stored as nothing, or not at all. */
+/**
+ * The types require it already; a value that slips past them would be stored as nothing, or not at
+ * all.
+ */
 function requireJson(value: unknown): void {
   if (value === undefined || typeof value === "function" || typeof value === "symbol" || typeof value === "bigint") {
     throw new TypeError("a record field must be a JSON value");

@@ -1,10 +1,12 @@
 /**
- * What every adapter of TokenRows checks and decides the same way, whatever its engine would make of it.
- * A violation is a mistake in the calling code, hence TypeError.
+ * What every adapter of TokenRows checks and decides the same way, whatever its engine. A violation
+ * is a mistake in the calling code, hence TypeError.
  */
 import type { Attribute, Attributes, Expected, RowChange, RowKey } from "./token-rows.ts";
 
-/** The key, `attempt`, by which an adapter knows its own write again, and a name that objects lose. */
+/**
+ * The key, `attempt`, by which an adapter recognises its own write, and a name that objects lose.
+ */
 const RESERVED = new Set(["pk", "sk", "attempt", "__proto__"]);
 /** DynamoDB's limits of a key, in bytes. */
 const PK_BYTES = 2048;
@@ -24,7 +26,7 @@ export function requirePartition(pk: string): void {
   requireKeyPart(pk, PK_BYTES);
 }
 
-/** @throws TypeError for a reserved name, or a value that some engine would not give back as it was */
+/** @throws TypeError for a reserved name, or a value that some engine would not return unchanged */
 export function requireChange({ set, remove = [] }: RowChange, expected: Expected): void {
   Object.entries(set).forEach(([name, value]) => requireAttribute(name, value));
   remove.forEach(requireName);
@@ -44,7 +46,7 @@ export function requireLimit(limit: number): void {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError("a page has at least one row");
 }
 
-/** @param attributes of the row as it is; none where there is no row */
+/** @param attributes of the current row; undefined when there is no row */
 export function isAsExpectedRow(attributes: Attributes | undefined, expected: Expected): boolean {
   return Object.entries(expected).every(([name, value]) => {
     const has = attributes !== undefined && Object.hasOwn(attributes, name);
@@ -57,7 +59,7 @@ export function changedAttributes(attributes: Attributes = {}, { set, remove = [
   return Object.fromEntries([...kept, ...Object.entries(set).map(([name, value]) => [name, withoutMinusZero(value)])]);
 }
 
-/** In the order of DynamoDB's keys: bytes of UTF-8, not JavaScript's units. */
+/** In the order of DynamoDB's keys: bytes of UTF-8, not JavaScript's code units. */
 export function compareKeys(a: RowKey, b: RowKey): number {
   return Buffer.compare(Buffer.from(a.pk), Buffer.from(b.pk)) || Buffer.compare(Buffer.from(a.sk), Buffer.from(b.sk));
 }
@@ -90,13 +92,13 @@ function requireName(name: string): void {
 /**
  * Where the next page of a scan starts, as text that a command may keep in a file between two runs.
  *
- * @param key of the last row of the page before
+ * @param key of the last row of the previous page
  */
 export function toCursor({ pk, sk }: RowKey): string {
   return Buffer.from(JSON.stringify([pk, sk])).toString("base64url");
 }
 
-/** @throws TypeError for text that no scan gave out */
+/** @throws TypeError for text that no scan returned */
 export function fromCursor(cursor: string): RowKey {
   const key = parse(Buffer.from(cursor, "base64url").toString());
   if (!Array.isArray(key)) throw new TypeError("not the cursor of a scan");

@@ -1,4 +1,4 @@
-/** A key service in memory that counts what it is asked, and waits or fails when told to. */
+/** A key service in memory that counts its calls, and waits or fails on request. */
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 
@@ -12,7 +12,7 @@ export interface CountingWrapper {
     /** Calls in progress. */
     now: number;
     peak: number;
-    /** Thrown by every call as long as it is set. */
+    /** Thrown by every call while it is set. */
     failure: Error | undefined;
   };
   /** Calls wait until `release`. */

@@ -1,14 +1,20 @@
-/** What happens in many rounds of the crash matrix, refresh/crash.test.ts: a kill at a point, and who comes after it. */
+/**
+ * Rounds of the crash matrix, refresh/crash.test.ts: a kill at a point, and the callers after it.
+ */
 import { get } from "node:http";
 import { expect } from "vitest";
-import { LEASE_MS, type Round, SLOW_MS } from "./crash-bench.ts";
+import { LEASE_MS, type Round, SLOW_MS } from "./crash-fixture.ts";
 import type { Point } from "./refresh-child.ts";
 import type { RefreshChild } from "./refresh-children.ts";
 
-/** What a caller gets whose user must authorize again. */
+/** The error for a caller whose user must authorize again. */
 export const DEAD = "error invalid_grant reauthorization_required";
 
-/** A caller after the crash gets tokens that the vendor takes. @returns milliseconds it took */
+/**
+ * A caller after the crash gets tokens that the vendor accepts.
+ *
+ * @returns milliseconds it took
+ */
 export async function expectFresh({ next, vendor, user }: Round): Promise<number> {
   const started = performance.now();
   const answer = await next();
@@ -16,7 +22,7 @@ export async function expectFresh({ next, vendor, user }: Round): Promise<number
   return performance.now() - started;
 }
 
-/** Killed at a point of its own. */
+/** A process killed at the given point. */
 export async function killedAt(point: Point, round: Round): Promise<RefreshChild> {
   const child = await round.start();
   child.call([round.user], { stopAt: point }).catch(() => undefined);
@@ -25,7 +31,10 @@ export async function killedAt(point: Point, round: Round): Promise<RefreshChild
   return child;
 }
 
-/** The vendor has rotated and nobody knows: recovered where the vendor allows it, else said once and never tried again. */
+/**
+ * The vendor has rotated and the new token is lost: recovered where the vendor allows it, else
+ * reported once and never tried again.
+ */
 export async function expectRecovered(round: Round, child: RefreshChild): Promise<void> {
   if (round.model !== "strict") {
     expect(await expectFresh(round)).toBeLessThan(LEASE_MS + SLOW_MS);
@@ -39,7 +48,7 @@ export async function expectRecovered(round: Round, child: RefreshChild): Promis
   await round.expectSound({ commits: 0, calls: 2, reauthorize: "refresh_lost" }, child);
 }
 
-/** What arrives until the other side is gone. */
+/** What is received until the other side closes. */
 export async function readToTheEnd(url: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   get(url, (response) => {

@@ -1,4 +1,7 @@
-/** The engine of dynamo-bench.ts in a process of its own, so that its work is not counted. Ends with its parent. */
+/**
+ * The engine of dynamo-bench.ts in a process of its own, so that its work is not counted. Ends with
+ * its parent.
+ */
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 
 const { endpoint, region, createTable } = await startDynamoDb();

@@ -1,6 +1,7 @@
 /**
- * What the stores add to the SDK's own cost: `node packages/token-store/src/testing/dynamo-bench.ts [operations]`. The figures
- * of docs/decisions/0009-dynamodb.md come from here. Processor time of this process, garbage included; the engine has its own.
+ * What the stores add to the SDK's own cost: `node packages/token-store/src/testing/dynamo-bench.ts
+ * [operations]`. The source of the figures in docs/decisions/0009-dynamodb.md. Processor time of
+ * this process, including garbage collection; the engine runs in its own.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +35,7 @@ async function costOf(count: number, call: Call): Promise<number> {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** In turns, so that a busy machine is busy for both. */
+/** Alternating, so that a busy machine affects both alike. */
 async function compare(name: string, operations: number, bare: Call, store: Call): Promise<Comparison> {
   const each = Math.ceil(operations / ROUNDS);
   await costOf(each, bare);

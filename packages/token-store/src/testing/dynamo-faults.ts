@@ -1,4 +1,7 @@
-/** An engine with a fault proxy before it, and a table in it: for the tests of what DynamoDB's bad days do to the stores. */
+/**
+ * An engine with a fault proxy in front of it, and a table in it: for the tests of DynamoDB
+ * failures.
+ */
 import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
 import type { FaultProxy } from "@oauth-broker/simulators/aws";
 import type { DynamoDbOptions } from "../storage/dynamodb/table.ts";
@@ -7,7 +10,7 @@ export interface FaultyTable {
   readonly proxy: FaultProxy;
   /** Through the proxy. */
   readonly options: DynamoDbOptions;
-  /** Past it. */
+  /** Past the proxy. */
   readonly direct: DynamoDbOptions;
   close(): Promise<void>;
 }
@@ -30,11 +33,11 @@ export async function startFaultyTable(): Promise<FaultyTable> {
 
 export interface Outcome {
   readonly at: number;
-  /** What the call answered, or the code of its error. */
+  /** The result of the call, or the code of its error. */
   readonly outcome: string;
 }
 
-/** Runs `count` calls, so many of them at once. */
+/** Runs `count` calls, this many of them at once. */
 export async function runCalls(
   count: number,
   atOnce: number,

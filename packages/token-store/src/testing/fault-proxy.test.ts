@@ -1,4 +1,6 @@
-/** The fault proxy of the simulators, as the SDK's real client sees it, with the SDK's own retries. */
+/**
+ * The fault proxy of the simulators, as the SDK's real client sees it, with the SDK's own retries.
+ */
 import {
   DynamoDBClient,
   DynamoDBServiceException,

@@ -1,4 +1,7 @@
-/** The loopback KMS of the simulators, as the SDK's real client sees it. The adapter's own tests rest on this. */
+/**
+ * The loopback KMS of the simulators, as the SDK's real client sees it. The adapter's own tests
+ * rest on this.
+ */
 import {
   DecryptCommand,
   DescribeKeyCommand,

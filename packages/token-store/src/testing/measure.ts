@@ -1,6 +1,7 @@
 /**
- * What the store and the envelope cost: `node packages/token-store/src/testing/measure.ts [flows]`. The figures of
- * docs/decisions/0003-sqlite-durability.md come from here. Processor time of this whole process, garbage included.
+ * The cost of the store and the envelope: `node packages/token-store/src/testing/measure.ts
+ * [flows]`. The source of the figures in docs/decisions/0003-sqlite-durability.md. Processor time
+ * of this whole process, including garbage collection.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +24,10 @@ export interface Figure {
   readonly slowest: number;
 }
 
-/** A brokered flow as the broker runs it: pushed, started, parked, spent, and a read before all but the first advance. */
+/**
+ * A brokered flow as the broker runs it: pushed, started, parked, spent, and a read before all but
+ * the first advance.
+ */
 async function runFlow(store: RecordStore, id: string): Promise<void> {
   const key = { kind: "flow", id };
   const cookieHash = `cookie ${id} ${"c".repeat(32)}`;
@@ -83,7 +87,7 @@ export async function measureStores(flows: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   try {
     for (const [name, store] of Object.entries(stores)) {
-      // As scattered over the table as random ids are.
+      // Scattered over the table, as random ids are.
       const id = (at: number): string => deriveKey(`flow ${at}`, name).toString("base64url");
       const ids = Array.from({ length: flows }, (_, at) => id(at));
       figures.push(await measure(name, flows, OPERATIONS_PER_FLOW, (at) => runFlow(store, ids[at] ?? id(at))));

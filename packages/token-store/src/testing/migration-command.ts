@@ -1,4 +1,7 @@
-/** `token-store` as an operator runs it: a process that is killed at a random moment, or left to end. */
+/**
+ * `token-store` as an operator runs it: a process that is killed at a random moment, or runs to its
+ * end.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export interface Ended {
-  /** null where a signal ended it. */
+  /** null when a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stderr: string;
@@ -16,12 +19,12 @@ export interface Ended {
 }
 
 export type Kill =
-  /** So many milliseconds after its start, whatever it does by then. */
+  /** This many milliseconds after its start, whatever it is doing. */
   | { readonly afterStartMs: number }
-  /** So many milliseconds after it began to work on rows. */
+  /** This many milliseconds after it began to work on rows. */
   | { readonly afterWorkMs: number };
 
-/** @param kill default: it is left to end */
+/** @param kill default: it runs to its end */
 export async function runToEnd(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -44,7 +47,7 @@ export async function runToEnd(
     void Promise.race([due, gone]).then(() => child.kill("SIGKILL"));
   }
   const [code, signal] = await gone;
-  // The last line of a process that was killed may be half a line.
+  // The last line of a killed process may be incomplete.
   const lines = stdout.split("\n").filter((line) => line.endsWith("}"));
   return { code, signal, stderr, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }

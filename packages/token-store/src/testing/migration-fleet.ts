@@ -1,6 +1,7 @@
 /**
- * Who is at work while a table is migrated, and what they agree on: how a user's tokens of a certain write look, which
- * users are whose, and what a process tells when it ends. migration-older-build.ts and migration-server.ts are the processes.
+ * The processes at work while a table is migrated, and their conventions: the tokens of a user's
+ * n-th write, the users of each process, and the report of a process when it ends.
+ * migration-older-build.ts and migration-server.ts are the processes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@oauth-broker/oauth-core";
@@ -8,7 +9,7 @@ import type { TokenKey, TokenSet } from "../tokens/tokens.ts";
 
 export const VENDOR = "example";
 export const ISSUER = "https://issuer.example";
-/** In every secret of the test, so that a scan of the raw items can look for it. */
+/** Part of every secret of the test, so that a scan of the raw items can find it. */
 export const CANARY = "canary";
 const EXPIRES_AT = 4_000_000_000;
 
@@ -17,7 +18,7 @@ export interface Users {
   readonly from: number;
   readonly to: number;
 }
-/** Written by older builds all the time, with PutItem and with UpdateItem. */
+/** Written by older builds continuously, with PutItem and with UpdateItem. */
 export const OLDER_USERS: Users = { from: 0, to: 800 };
 /** Written by servers of this build: the first server's, the second server's. */
 export const SERVER_USERS: readonly Users[] = [
@@ -41,7 +42,7 @@ export function seeded(seed: number): () => number {
 export const userOf = (index: number): string => `user-${index}`;
 export const keyOf = (index: number): TokenKey => ({ user: userOf(index), vendor: VENDOR, issuer: ISSUER });
 
-/** `by` and `write` tell two writes apart: the number alone does where one process writes. */
+/** `by` and `write` distinguish two writes; the number alone does where one process writes. */
 export interface Write {
   readonly by: string;
   readonly write: number;
@@ -96,20 +97,20 @@ export interface FleetSettings {
   readonly last: readonly (readonly [index: number, write: number])[];
 }
 
-/** What a process tells when it is told to stop. */
+/** The report of a process that is stopped. */
 export interface FleetReport {
   /** The last write of each user that was acknowledged. */
   readonly last: readonly (readonly [index: number, write: number])[];
   readonly reads: number;
   readonly writes: number;
-  /** What must not be: a token that was lost, or an older one than before. */
+  /** Violations: a lost token, or one that is older than before. */
   readonly problems: readonly string[];
 }
 
 /**
- * Takes steps until the message `stop` comes, then answers with the report.
+ * Runs steps until the message `stop` is received, then answers with the report.
  *
- * @param perSecond so that those at work leave something of two cores to what is tested
+ * @param perSecond limits the load, so that the tested process gets its share of two cores
  */
 export async function workUntilStopped(
   step: () => Promise<void>,
@@ -124,6 +125,6 @@ export async function workUntilStopped(
     await sleep(1000 / perSecond);
   }
   process.send?.(report());
-  // The process ends by itself once the report is out and its connections are closed.
+  // The process ends by itself after the report is sent and its connections are closed.
   process.channel?.unref();
 }

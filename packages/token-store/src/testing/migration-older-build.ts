@@ -1,6 +1,6 @@
 /**
- * A build that knows nothing of encryption, as a process: reads and writes the plaintext attributes, unconditionally.
- * Started by migration.test.ts with its settings as JSON.
+ * A build without encryption, as a process: reads and writes the plaintext attributes,
+ * unconditionally. Started by migration.test.ts with its settings as JSON.
  */
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import {

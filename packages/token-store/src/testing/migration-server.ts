@@ -1,6 +1,7 @@
 /**
- * A server of this build, as a process: the token store in the mode its settings say. Writes its own users' tokens and
- * checks that it reads them; reads older builds' users and checks that none goes back. Started by migration.test.ts.
+ * A server of this build, as a process: the token store in the configured mode. Writes its own
+ * users' tokens and checks that it reads them; reads older builds' users and checks that none goes
+ * back. Started by migration.test.ts.
  */
 import { kmsKeyWrapper } from "../keys/kms.ts";
 import { systemClock } from "../clock.ts";

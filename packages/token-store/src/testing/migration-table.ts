@@ -1,4 +1,7 @@
-/** The table of the migration test: filled as older builds leave it, with some rows of every other kind, and looked into. */
+/**
+ * The table of the migration test: filled as older builds leave it, with some rows of every other
+ * kind, and inspected.
+ */
 import { BatchWriteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { knownRow, type RowKind } from "../cli/row-kinds.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
@@ -22,7 +25,7 @@ const CHANGED: Write = { by: "changed", write: 1 };
 type Item = ReturnType<typeof olderItem>;
 export type RawItem = Readonly<Record<string, unknown>>;
 
-/** What a read of a user must give as long as nobody has written. */
+/** The tokens of a user as long as no process has written. */
 export function firstWriteOf(index: number): Write {
   return index >= CHANGED_FROM ? CHANGED : FIRST;
 }
@@ -75,7 +78,10 @@ export function countKinds(items: readonly RawItem[], now: number): Record<RowKi
   return counts;
 }
 
-/** The same rows in memory, under the same name: reading ten thousand of them over the network takes ten seconds. */
+/**
+ * The same rows in memory, under the same name: reading ten thousand of them over the network takes
+ * ten seconds.
+ */
 export async function rowsInMemory(items: readonly RawItem[], table: string): Promise<TokenRows> {
   const rows = memoryTokenRows({ table });
   for (const item of items) {
@@ -85,7 +91,7 @@ export async function rowsInMemory(items: readonly RawItem[], table: string): Pr
   return rows;
 }
 
-/** What an older build sees of each user: the write its access token is of. */
+/** What an older build sees of each user: the write of its access token. */
 export function copies(items: readonly RawItem[]): ReadonlyMap<string, Write | undefined> {
   return new Map(
     items.map((item) => {
@@ -95,7 +101,7 @@ export function copies(items: readonly RawItem[]): ReadonlyMap<string, Write | u
   );
 }
 
-/** The items in which a token can be read, wherever in them. */
+/** The items that contain a readable token, anywhere. */
 export function itemsWithPlaintext(items: readonly RawItem[]): readonly RawItem[] {
   return items.filter((item) => JSON.stringify(item).includes(CANARY));
 }
@@ -103,7 +109,7 @@ export function itemsWithPlaintext(items: readonly RawItem[]): readonly RawItem[
 /**
  * Reads every user.
  *
- * @returns the users whose tokens are not, in every field, those of one of the writes that may have been the last
+ * @returns the users whose tokens do not equal, in every field, one of the possible last writes
  */
 export async function usersWithOtherTokens(
   store: TokenStore,

@@ -1,6 +1,7 @@
 /**
- * A table of 10,000 users goes from plaintext to ciphertext while an older build and two servers of this one use it, and the
- * command that does it is killed at random moments. On dynalite or DynamoDB Local and the loopback KMS, as processes.
+ * A table of 10,000 users goes from plaintext to ciphertext while an older build and two servers of
+ * this one use it, and the command that does it is killed at random moments. On dynalite or
+ * DynamoDB Local and the loopback KMS, as processes.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import type { ChildProcess } from "node:child_process";
@@ -162,7 +163,8 @@ describe("a table with 10,000 users", () => {
       expect(await usersWithOtherTokens(readers, last)).toEqual([]);
       await readers.close();
 
-      // Second deployment: mode encrypted. The servers of before have declared older readers, for half an hour.
+      // Second deployment: mode encrypted. The servers of before have declared older readers, for
+      // half an hour.
       const refused = await command("strip");
       expect(refused).toMatchObject({
         code: 1,
@@ -199,7 +201,10 @@ async function stopped(child: ChildProcess): Promise<FleetReport | undefined> {
   return report;
 }
 
-/** @returns the writes that may be the last of a user: one, or where several processes wrote, the last of each */
+/**
+ * @returns the writes that may be the last of a user: one, or where several processes wrote, the
+ *   last of each
+ */
 function lastWrites(...phases: readonly (readonly (FleetReport | undefined)[])[]): (index: number) => readonly Write[] {
   const writers = ["older", "server0", "server1"];
   const last = new Map<number, Write[]>();

@@ -1,10 +1,13 @@
-/** Child processes of tests: started from a file of this folder, spoken to by messages, never left behind. */
+/**
+ * Child processes of tests: started from a file of this folder, controlled by messages, and always
+ * ended.
+ */
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** @returns the processes once each has said that it is ready */
+/** @returns the processes once each has reported that it is ready */
 export async function startProcesses(file: string, args: readonly string[], count: number): Promise<ChildProcess[]> {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const children = Array.from({ length: count }, () => fork(path, args, { execArgv: [] }));
@@ -24,7 +27,7 @@ export function nextMessage<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-/** Sends all of them the same order and gathers what each answers. */
+/** Sends all of them the same order and collects the answers. */
 export async function orderAll<T>(children: readonly ChildProcess[], order: object): Promise<T[]> {
   const answers = children.map((child) => nextMessage<T>(child));
   for (const child of children) child.send(order);

@@ -1,6 +1,7 @@
 /**
- * One of several processes on one store. Started by storage/sqlite/processes.test.ts with the file's path, and by
- * storage/dynamodb/processes.test.ts with its table as JSON; does what each message says and answers with what happened.
+ * One of several processes on one store. Started by storage/sqlite/processes.test.ts with the
+ * file's path, and by storage/dynamodb/processes.test.ts with its table as JSON; executes each
+ * message and answers with the outcome.
  */
 import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { dynamodbRecordStore } from "../storage/dynamodb/record-store.ts";
@@ -15,7 +16,7 @@ export type Order =
   | { readonly what: "fill"; readonly key: RecordKey }
   | { readonly what: "create" | "advance"; readonly key: RecordKey; readonly times: number };
 
-/** How many of the calls had which outcome; `error` where one was thrown. */
+/** How many of the calls had which outcome; `error` for one that threw. */
 export type Tally = Readonly<Record<string, number>>;
 
 /** @param where a path, or DynamoDbOptions as JSON */

@@ -1,7 +1,8 @@
 /**
- * One of several processes that refresh the same records. Started by refresh-children.ts; calls withRefreshLease when told
- * to, and can be told to stop at a point: it says so and goes no further until it is killed or told to go on. The points
- * are wrapped around the records and the refresh here; the code under test knows nothing of them.
+ * One of several processes that refresh the same records. Started by refresh-children.ts; calls
+ * withRefreshLease on request, and can be made to stop at a point: it reports that and waits until
+ * it is killed or resumed. The points are wrapped around the records and the refresh here; the code
+ * under test does not know about them.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -29,14 +30,17 @@ export interface RefreshSettings {
   readonly requestTimeoutMs?: number;
   readonly keyFile: string;
   readonly vendor: { readonly tokenEndpoint: string; readonly clientId: string; readonly clientSecret: string };
-  /** Whether the vendor is known to rotate, so that a lost answer is a lost refresh token. */
+  /** Whether the vendor is known to rotate, so that a lost response is a lost refresh token. */
   readonly rotates: boolean;
   readonly times: Partial<RefreshTimes>;
   readonly clockOffset?: number;
   readonly journalFolder?: string;
 }
 
-/** After the first read; with the lease; with the vendor's answer; sealed; committed; half of the reply sent. */
+/**
+ * After the first read; with the lease; with the vendor's answer; sealed; committed; half of the
+ * reply sent.
+ */
 export type Point = "read" | "leased" | "answered" | "sealed" | "committed" | "replied";
 
 export type ChildOrder =
@@ -58,7 +62,7 @@ export function keyOf(user: string): TokenKey {
   return { user, vendor: "example", issuer: "https://issuer.example" };
 }
 
-/** Records and a refresh as a server would have them. Also used by the test's own process. */
+/** Records and a refresh as a server has them. Also used by the test's own process. */
 export function compose(
   settings: RefreshSettings,
   at: (point: Point) => Promise<void>,
@@ -86,7 +90,7 @@ export function compose(
       await at("leased");
       return result;
     },
-    // Without the lease it is but the rehearsal.
+    // Without the lease it is only the trial sealing.
     seal: (...args) => (isLeased ? after(inner.seal(...args), "sealed") : inner.seal(...args)),
     commit: (change) => after(inner.commit(change), "committed"),
   };
@@ -109,7 +113,7 @@ interface WireTokens {
   readonly expires_in: number;
 }
 
-/** Errors as vendor-client's refreshTokens has them. */
+/** Errors as vendor-client's refreshTokens throws them. */
 async function ask(refreshToken: string, settings: RefreshSettings, signal: AbortSignal): Promise<WireTokens> {
   const { tokenEndpoint, clientId, clientSecret } = settings.vendor;
   const body = new URLSearchParams({
@@ -131,7 +135,7 @@ async function ask(refreshToken: string, settings: RefreshSettings, signal: Abor
   return answer;
 }
 
-/** What a caller got, as text. */
+/** The result of a caller, as text. */
 export function answerOf(got: StoredTokens | undefined | Error): string {
   if (got instanceof OAuthError) return `error ${got.code} ${got.extras.reason ?? ""}`.trim();
   if (got instanceof Error) return `error ${got.message}`;
@@ -192,7 +196,7 @@ if (import.meta.main) {
     if (order.what === "serve") serve();
     else void callAll(order.users, order.callers).then((answers) => say({ what: "answers", answers }));
   });
-  // As a server does: what is under way is finished and stored first.
+  // As a server does: work under way is finished and stored first.
   process.once("SIGTERM", () => {
     void leases.drain(10_000).then((left) => process.exit(left));
   });

@@ -1,4 +1,7 @@
-/** Several refreshing processes on one table, and what a test says to them and hears. None is left behind. */
+/**
+ * Several refreshing processes on one table, and the messages between them and a test. All are
+ * ended after it.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -10,7 +13,11 @@ import type { Answers, ChildMessage, ChildOrder, Point, RefreshSettings } from "
 export interface RefreshChild {
   /** @param options.stopAt the first caller that gets there stops */
   call(users: readonly string[], options?: { readonly callers?: number; readonly stopAt?: Point }): Promise<Answers>;
-  /** Answers `GET /USER` with what a caller got. @returns its URL */
+  /**
+   * Answers `GET /USER` with the result of a caller.
+   *
+   * @returns its URL
+   */
   serve(stopAt: Point): Promise<string>;
   /** Resolves when it stopped at its point. */
   readonly stopped: () => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Time for tests of things that wait: nobody really does. When nothing else is left to run, time jumps to the first
- * sleeper. The clock is the same time in whole seconds.
+ * Virtual time for tests of code that waits: no test waits in real time. When nothing else is left
+ * to run, time jumps to the first sleeper. The clock shows the same time in whole seconds.
  */
 import { createHook } from "node:async_hooks";
 import type { Clock } from "@oauth-broker/oauth-core";
@@ -30,7 +30,7 @@ export function virtualTime(start: number): VirtualTime {
   const startPump = (): void => {
     if (isPumping || sleepers.length === 0) return;
     isPumping = true;
-    // Twice: what an answer of a store sets in motion comes first.
+    // Twice: what a store's result triggers comes first.
     setImmediate(() => setImmediate(pump));
   };
   return {
@@ -51,8 +51,8 @@ export function virtualTime(start: number): VirtualTime {
 }
 
 /**
- * Files are read and written in the machine's time: this one stands still meanwhile. Counted by hook, because
- * `process.getActiveResourcesInfo` does not name what `node:fs/promises` has under way.
+ * Files are read and written in real time: virtual time stands still meanwhile. Counted by hook,
+ * because `process.getActiveResourcesInfo` does not name pending `node:fs/promises` work.
  */
 const fileRequests = new Set<number>();
 createHook({

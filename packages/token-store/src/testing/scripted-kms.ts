@@ -1,6 +1,7 @@
 /**
- * A KMS that answers exactly what a test writes down, also what the real one never would: data keys of another length,
- * another key's name, half an answer. For everything else there is the strict one of simulators/aws.
+ * A KMS that answers exactly what a test scripts, including responses the real one never gives:
+ * data keys of another length, another key's name, half a response. The strict one of
+ * simulators/aws serves everything else.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

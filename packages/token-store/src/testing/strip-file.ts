@@ -1,4 +1,7 @@
-/** A SQLite file with tokens in rows, in freed space and in its log, beside a server that runs: for strip, and for its twins. */
+/**
+ * A SQLite file with tokens in rows, in freed space and in its log, beside a running server: for
+ * strip, and for its twins.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { Result } from "../cli/report.ts";
-import type { CliBench } from "./cli-bench.ts";
+import type { CliFixture } from "./cli-fixture.ts";
 
 const TOKENS = {
   // Longer than a page of the file: the rest lies in pages of its own.
@@ -23,7 +26,7 @@ export interface StripFile {
   closeLater(close: () => unknown): void;
 }
 
-/** Made anew for each test of the file that calls it, and with it the modules that are tested. */
+/** Made anew for each test of the file that calls it, and with it the modules under test. */
 export function stripFile(): StripFile {
   let folder = "";
   const closing: (() => unknown)[] = [];
@@ -45,17 +48,17 @@ export function stripFile(): StripFile {
   };
 }
 
-export async function benchOn(file: StripFile): Promise<CliBench & { readonly strip: () => Promise<Result> }> {
-  const [{ cliBench, keyOf, olderRow, VENDOR, ISSUER }, { sqliteTokenRows }, { strip }] = await Promise.all([
-    import("./cli-bench.ts"),
+export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonly strip: () => Promise<Result> }> {
+  const [{ cliFixture, keyOf, olderRow, VENDOR, ISSUER }, { sqliteTokenRows }, { strip }] = await Promise.all([
+    import("./cli-fixture.ts"),
     import("../storage/sqlite/token-rows.ts"),
     import("../cli/strip.ts"),
   ]);
   const rows = sqliteTokenRows({ path: file.path });
-  const bench = cliBench({ rows });
+  const fixture = cliFixture({ rows });
   file.closeLater(rows.close);
   await rows.ping();
-  // The release before: it deleted and rewrote rows without zeroing what they held.
+  // The previous release: it deleted and rewrote rows without zeroing their content.
   const before = new DatabaseSync(file.path);
   before.exec("pragma secure_delete = off");
   const write = before.prepare("insert or replace into token_rows values ('tokens', ?, 'VENDOR#gone', ?)");
@@ -68,11 +71,11 @@ export async function benchOn(file: StripFile): Promise<CliBench & { readonly st
   // A server, whose connection stays open.
   const server = sqliteTokenRows({ path: file.path });
   file.closeLater(server.close);
-  for (let user = 0; user < 30; user += 1) await bench.records("bridge").replace(keyOf(`u${user}`), TOKENS);
+  for (let user = 0; user < 30; user += 1) await fixture.records("bridge").replace(keyOf(`u${user}`), TOKENS);
   await server.ping();
   expect(file.withTokens()).toEqual(expect.arrayContaining(["tokens.sqlite", "tokens.sqlite-wal"]));
   const options = { issuers: new Map([[VENDOR, ISSUER]]), rate: 1000, dryRun: false, mode: "encrypted" } as const;
-  return { ...bench, strip: () => strip(options, bench.deps) };
+  return { ...fixture, strip: () => strip(options, fixture.deps) };
 }
 
 /** Rows that were deleted or replaced. @returns which files hold tokens then */

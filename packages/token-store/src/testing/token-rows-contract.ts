@@ -1,6 +1,6 @@
 /**
- * What every TokenRows must do, run by each adapter's own test. The leases and versions of refreshes rest on it: if this suite
- * is green on an adapter, no two processes there commit over the same version.
+ * What every TokenRows must do, run by each adapter's own test. The leases and versions of
+ * refreshes depend on it: on an adapter that passes, no two processes commit over the same version.
  */
 import { describe, expect, it } from "vitest";
 import type { Attributes, Expected, Row, RowKey, TokenRows } from "../storage/token-rows.ts";
@@ -12,7 +12,7 @@ const FIRST = { access_token: "a1", updated_at: 1_700_000_000, version: 1 };
 /** Runs one test on empty rows, and disposes of them. */
 export type WithRows = (test: (rows: TokenRows) => Promise<void>) => Promise<void>;
 
-/** @param factory makes empty rows; `dispose` closes them and removes what they left */
+/** @param factory makes empty rows; `dispose` closes them and removes their data */
 export function describeTokenRows(
   name: string,
   factory: () => Promise<{ rows: TokenRows; dispose(): Promise<void> }>,

@@ -1,9 +1,13 @@
-/** The part of the TokenRows contract about many rows: partitions and scans. Called by token-rows-contract.ts. */
+/**
+ * The part of the TokenRows contract about many rows: partitions and scans. Called by
+ * token-rows-contract.ts.
+ */
 import { describe, expect, it } from "vitest";
 import type { Row, RowKey, TokenRows } from "../storage/token-rows.ts";
 import type { WithRows } from "./token-rows-contract.ts";
 
-// In the order of UTF-8: U+FFEE stands before U+1F511, though not in UTF-16; the shorter before the longer.
+// In the order of UTF-8: U+FFEE stands before U+1F511, though not in UTF-16; the shorter before the
+// longer.
 const SORTED = ["!", "#\u0000", "#\u0000\u0000", "A", "a", "a!", 'a"b', "aa", "é", "\uffee", "\u{1f511}"];
 
 export function describeRowPages(withRows: WithRows): void {
@@ -34,9 +38,9 @@ export function describeRowPages(withRows: WithRows): void {
         expect(found.map(({ attributes }) => attributes["at"])).toEqual(keys.map((_, at) => at).toReversed());
       }));
 
-    it("answers none where there are none", () =>
+    it("answers an empty list for an unknown user", () =>
       withRows(async (rows) => {
-        expect(await rows.partition("USER#nobody")).toEqual([]);
+        expect(await rows.partition("USER#unknown")).toEqual([]);
       }));
 
     it("answers more rows than an engine gives at once", () =>

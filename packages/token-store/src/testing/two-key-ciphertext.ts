@@ -1,20 +1,24 @@
 /**
- * The attack that key commitment answers: one AES-GCM ciphertext, with one tag, that opens under two keys and gives two
- * texts. Whoever knows both keys solves one linear equation over GF(2^128) for one block of ciphertext.
+ * The attack that key commitment prevents: one AES-GCM ciphertext, with one tag, that opens under
+ * two keys and gives two texts. An attacker who knows both keys solves one linear equation over
+ * GF(2^128) for one block of ciphertext.
  */
 import { createCipheriv } from "node:crypto";
 
 const BLOCK = 16;
 const REDUCTION = 0xe1n << 120n;
 
-/** @returns ciphertext and tag that decrypt under either key with this IV and these associated data */
+/**
+ * @returns ciphertext and tag that decrypt under either key with this IV and these associated data
+ */
 export function twoKeyCiphertext(keys: readonly [Buffer, Buffer], iv: Buffer, aad: Buffer): Buffer {
   const firstBlock = Buffer.alloc(BLOCK, 0x5a); // any; the second one makes both tags agree
   const lengths = Buffer.alloc(BLOCK);
   lengths.writeBigUInt64BE(BigInt(aad.length) * 8n, 0);
   lengths.writeBigUInt64BE(BigInt(2 * BLOCK) * 8n, 8);
   const padded = Buffer.concat([aad, Buffer.alloc((BLOCK - (aad.length % BLOCK)) % BLOCK), firstBlock]);
-  // tag = GHASH(aad, first, second, lengths) + mask. The second block is multiplied by H twice, everything is linear.
+  // tag = GHASH(aad, first, second, lengths) + mask. The second block is multiplied by H twice,
+  // everything is linear.
   const parts = keys.map((key) => {
     const hash = encryptBlock(key, Buffer.alloc(BLOCK));
     const mask = encryptBlock(key, Buffer.concat([iv, Buffer.of(0, 0, 0, 1)]));

@@ -1,4 +1,6 @@
-/** What token-records.ts says about rows: what a write expects of one, and what becomes of it. Pure. */
+/**
+ * Row conditions for token-records.ts: what a write expects of a row, and the row after it. Pure.
+ */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { Attributes, Expected, Row, RowChange } from "../storage/token-rows.ts";
 import type { ModeName } from "./token-attributes.ts";
@@ -16,12 +18,12 @@ export function applied({ key, attributes }: Row, { set, remove = [] }: RowChang
   return { key, attributes: { ...Object.fromEntries(kept), ...set } };
 }
 
-/** The time-to-live deletes late, up to days: a row past it is gone all the same. */
+/** The time-to-live deletes late, up to days: a row past it counts as absent. */
 export function isExpired({ ttl }: Attributes, now: EpochSeconds): boolean {
   return typeof ttl === "number" && ttl <= now;
 }
 
-/** The mark of a row: which mode wrote it. Once `encrypted`, always. */
+/** The mark of a row: the mode that wrote it. Once `encrypted`, always. */
 export function markOf({ mode }: Attributes): ModeName | undefined {
   return mode === "bridge" || mode === "encrypted" ? mode : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * TokenRecords over rows: reads a row and asks the mode which half counts, seals what must be sealed, and makes every
- * write conditional on what was read. Above it: token-records.ts says what for. Below: storage/, token-sealing.ts.
+ * TokenRecords over rows: reads a row and asks the mode which half counts, seals what must be
+ * sealed, and makes every write conditional on what was read. Above it: token-records.ts, the
+ * operations. Below: storage/, token-sealing.ts.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError, type TokenStoreErrorCode } from "../errors.ts";
@@ -25,7 +26,7 @@ import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.t
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 import { createVersionWatch } from "./version-watch.ts";
 
-/** Others may write between a read and the write that rests on it, but not always. */
+/** Another writer may write between a read and the write that depends on it, but not every time. */
 const MAX_TRIES = 8;
 
 export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
@@ -53,7 +54,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     return { ...opened, ...defined({ copy }) };
   };
 
-  /** The sealed half of a row as a change; without data keys there is none, only the count. */
+  /** The sealed half of a row as a change; without data keys it is empty, only the count. */
   const sealed = async (
     key: TokenKey,
     content: { readonly tokens: TokenSet; readonly previous?: Previous },
@@ -64,7 +65,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     return { set, remove: SEALED_FIELDS.map(sealedName).filter((name) => !Object.hasOwn(set, name)) };
   };
 
-  /** New tokens in a row: sealed, the copy written or gone, no lease. */
+  /** New tokens in a row: sealed, the copy written or removed, no lease. */
   const withTokens = async (
     { key, attributes }: { readonly key: TokenKey; readonly attributes: Attributes },
     content: { readonly tokens: TokenSet; readonly previous?: Previous },
@@ -80,7 +81,10 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     };
   };
 
-  /** The tokens of a record sealed anew, the row being exactly as it was read. The copy stays as it is, or goes. */
+  /**
+   * The tokens of a record sealed anew, with the row unchanged since it was read. The copy is kept,
+   * or removed.
+   */
   const again = async (
     over: CurrentRecord,
     { version, mark, status }: { readonly version: number; readonly mark: ModeName; readonly status?: TokenStatus },
@@ -93,7 +97,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       remove: [
         ...(half.remove ?? []),
         ...(mark === "encrypted" ? COPY_ATTRIBUTES : []),
-        // Whoever refreshes the tokens before these is fenced out by the version; nobody need wait for him.
+        // A refresh of the previous tokens is fenced out by the version, so no caller needs to wait
+        // for it.
         ...(version === versionOf(attributes) ? [] : LEASE_ATTRIBUTES),
       ],
     };
@@ -102,7 +107,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     return recordOf(over.key, applied(over.row, change), { tokens: stored.tokens, previous });
   };
 
-  /** @returns `changed` when the row had to be sealed first and somebody else wrote it meanwhile */
+  /**
+   * @returns `changed` when the row had to be sealed first and another writer changed it meanwhile
+   */
   const readOnce = async (key: TokenKey): Promise<CurrentRecord | "changed" | undefined> => {
     const row = await rows.get(rowKeyOf(key));
     if (row === undefined || isExpired(row.attributes, now())) return undefined;
@@ -117,7 +124,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     if (finding !== undefined) onEvent({ name: finding, vendor: key.vendor });
     if (reseal) {
       if (dataKeys === undefined) return recordOf(key, row, { tokens });
-      // Other tokens than those a refresh may be working on, hence another version; and a user who came back.
+      // Other tokens than those a refresh may be working on, hence another version; and the user
+      // has authorized again.
       const status = statusOf(attributes) === "revoked" ? "revoked" : "active";
       const version = versionOf(attributes) + 1;
       const mark = nextMark(attributes, mode.name);
@@ -133,7 +141,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   const isStale = ({ data_key: wrapped }: Attributes): boolean =>
     typeof wrapped === "string" && dataKeys?.isStale(wrapped) === true;
 
-  /** Best effort: what was read is good either way. */
+  /** Best effort: the tokens that were read are valid either way. */
   //= bar#TS-14
   const rewrapped = async (current: CurrentRecord): Promise<CurrentRecord | undefined> => {
     const mark = markOf(current.row.attributes) ?? mode.name;
@@ -157,7 +165,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
         for (let tries = 0; tries < MAX_TRIES; tries += 1) {
           const rowKey = rowKeyOf(key);
           const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
-          // A row that was sealed is never replaced by one that is not.
+          // A sealed row is never replaced by an unsealed one.
           requireReadable(attributes);
           const { set, remove = [] } = await withTokens({ key, attributes }, { tokens });
           const change = { set, remove: [...remove, "ttl"] };
@@ -186,7 +194,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       translated(async () => {
         const { attributes } = row;
         const change = await withTokens({ key, attributes }, { tokens, ...defined({ previous }) });
-        // Where an older writer's change counts, it must not be lost unseen either.
+        // Where an older writer's change counts, it must not be overwritten unread either.
         const names = ["version", "status", "lease_owner", ...(mode.heedsCopy ? COPY_ATTRIBUTES : [])];
         return { key: row.key, change, expected: expectAsRead(attributes, names) };
       }),
@@ -220,13 +228,16 @@ function keptChanging(): OAuthError {
   });
 }
 
-/** Tokens that an older build stored and no row of ours can hold: for the reader, a row that cannot be read. */
+/**
+ * Tokens that an older build stored and that exceed the limits of a row: the caller gets the error
+ * of a row that cannot be read.
+ */
 function ofOlderBuild(error: unknown): never {
   const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
   throw isOdd ? new TokenStoreError("unreadable", { cause: error, detail: error.message }) : error;
 }
 
-/** What a caller's user sees of a row or a key file that does not open: a 503, never a fallback. */
+/** A row or a key file that does not open is a 503 to the caller's user, never a fallback. */
 //= bar#TS-7
 async function translated<T>(operation: () => Promise<T>): Promise<T> {
   try {

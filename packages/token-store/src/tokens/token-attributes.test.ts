@@ -1,4 +1,7 @@
-/** docs/storage-schema.md against the rows there are: no attribute without a line, no line without an attribute. */
+/**
+ * docs/storage-schema.md against the rows there are: no attribute without a line, no line without
+ * an attribute.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";

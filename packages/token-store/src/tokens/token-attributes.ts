@@ -1,8 +1,9 @@
 /**
- * What a token row looks like: the names of its attributes, and how they become values and back. Nothing here decides;
- * modes/ say which half of a row counts, token-records.ts reads and writes.
+ * The layout of a token row: the names of its attributes, and how they become values and back. No
+ * decisions here; modes/ decides which half of a row counts, token-records.ts reads and writes.
  *
- * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half is ours.
+ * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half
+ * is ours.
  */
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
@@ -18,7 +19,7 @@ export type ModeName = "bridge" | "encrypted";
 /** Of the row, not of an envelope: which attributes there are and what each sealed one holds. */
 export const ROW_FORMAT = 1;
 
-/** The attributes older readers know. Their names are fixed for ever. */
+/** The attributes older readers know. Their names never change. */
 export const COPY_ATTRIBUTES = [
   "access_token",
   "refresh_token",
@@ -41,24 +42,29 @@ const VENDOR = "VENDOR#";
 /** DynamoDB's limits for pk and sk, less the prefixes. */
 const LONGEST_USER_BYTES = 2000;
 const LONGEST_VENDOR_BYTES = 1000;
-/** Of one token. Three tokens, both halves and `previous` stay under the 400 KB of an item. */
+/** Of one token. Three tokens, both halves and `previous` stay below the 400 KB of an item. */
 //= bar#TS-16
 export const LONGEST_TOKEN_BYTES = 32 * 1024;
 
-/** @throws TokenStoreError input_invalid for a name that is empty, too long or not well-formed text */
+/**
+ * @throws TokenStoreError input_invalid for a name that is empty, too long or not well-formed text
+ */
 export function rowKeyOf({ user, vendor }: Pick<TokenKey, "user" | "vendor">): RowKey {
   requireName(user, "user", LONGEST_USER_BYTES);
   requireName(vendor, "vendor", LONGEST_VENDOR_BYTES);
   return { pk: `${USER}${user}`, sk: `${VENDOR}${vendor}` };
 }
 
-/** @returns the user and vendor of a token row, undefined for a row of another kind in the same table */
+/**
+ * @returns the user and vendor of a token row, undefined for a row of another kind in the same
+ *   table
+ */
 export function namesOf({ pk, sk }: RowKey): { readonly user: string; readonly vendor: string } | undefined {
   if (!pk.startsWith(USER) || !sk.startsWith(VENDOR)) return undefined;
   return { user: pk.slice(USER.length), vendor: sk.slice(VENDOR.length) };
 }
 
-/** The sealed half as it lies in the row. */
+/** The sealed half as stored in the row. */
 export interface SealedHalf {
   readonly version: number;
   readonly mark: ModeName;
@@ -66,7 +72,10 @@ export interface SealedHalf {
   readonly fields: ReadonlyMap<SealedField, string>;
 }
 
-/** @returns undefined where the row has no sealed half. @throws TokenStoreError format_unknown, unreadable */
+/**
+ * @returns undefined when the row has no sealed half.
+ * @throws TokenStoreError format_unknown, unreadable
+ */
 export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
   const fields = new Map<SealedField, string>();
   for (const field of SEALED_FIELDS) {
@@ -74,7 +83,8 @@ export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
     if (typeof value === "string") fields.set(field, value);
   }
   const { data_key: wrapped, format, version, mode } = attributes;
-  // Any trace of ours makes it a sealed row: one that lost a part must fail, and not pass for a plaintext row.
+  // Any attribute of the sealed half makes it a sealed row: one that lost a part must fail, and not
+  // pass as a plaintext row.
   //= bar#TS-7
   if (fields.size === 0 && wrapped === undefined) return undefined;
   if (typeof format === "number" && format > ROW_FORMAT) throw new TokenStoreError("format_unknown");
@@ -85,7 +95,10 @@ export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
   return { version, mark: mode, wrapped, fields };
 }
 
-/** @returns undefined where there is no copy: without an access token the rest is of no use to an older reader */
+/**
+ * @returns undefined when there is no copy: without an access token the rest is useless to an older
+ *   reader
+ */
 export function copyOf(attributes: Attributes): TokenSet | undefined {
   const accessToken = text(attributes["access_token"]);
   if (accessToken === undefined) return undefined;
@@ -100,7 +113,7 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
   };
 }
 
-/** The copy as attributes; what a set of tokens does not have is left out. */
+/** The copy as attributes; members that the tokens do not have are left out. */
 export function copyAttributes(tokens: TokenSet, writtenAt: EpochSeconds): Attributes {
   return defined({
     access_token: tokens.accessToken.reveal(),
@@ -113,13 +126,20 @@ export function copyAttributes(tokens: TokenSet, writtenAt: EpochSeconds): Attri
   });
 }
 
-/** Whether an older reader would see the same tokens in both. What a copy cannot hold is not compared. */
+/**
+ * Whether an older reader would see the same tokens in both. What a copy cannot hold is not
+ * compared.
+ */
 export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
   const [left, right] = [copyAttributes(a, 0), copyAttributes(b, 0)];
   return COPY_ATTRIBUTES.every((name) => left[name] === right[name]);
 }
 
-/** The texts to seal, by field. Checks all that a copy holds too. @throws TokenStoreError too_large, input_invalid */
+/**
+ * The texts to seal, by field. Also checks everything a copy holds.
+ *
+ * @throws TokenStoreError too_large, input_invalid
+ */
 export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
   const { tokenType, scope = "", expiresAt = 0, vendorData } = tokens;
   const isWhole = Number.isSafeInteger(expiresAt) && tokenType.isWellFormed() && scope.isWellFormed();
@@ -139,7 +159,11 @@ export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
   return texts;
 }
 
-/** The inverse of `textsOf`. @throws TokenStoreError unreadable when a field is missing or no longer what we wrote */
+/**
+ * The inverse of `textsOf`.
+ *
+ * @throws TokenStoreError unreadable when a field is missing or is not what we wrote
+ */
 export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   const [accessToken, details] = [texts.get("access_token"), texts.get("details")];
   if (accessToken === undefined || details === undefined) {
@@ -161,14 +185,14 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   };
 }
 
-/** Anything but the statuses we write is refused use: an unknown one is a newer release's. */
+/** Any status but those we write is refused: an unknown one is a newer release's. */
 export function statusOf(attributes: Attributes): TokenStatus {
   const { status } = attributes;
   if (status === undefined || status === "active") return "active";
   return status === "revoked" ? "revoked" : "reauthorize";
 }
 
-/** A version of 0: nobody has counted yet. */
+/** Version 0 means that no build has counted yet. */
 export function versionOf({ version }: Attributes): number {
   return typeof version === "number" ? version : 0;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
 import { encrypted } from "../modes/encrypted.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
-import { bench, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-bench.ts";
+import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-fixture.ts";
 import { LONGEST_TOKEN_BYTES, rowKeyOf } from "./token-attributes.ts";
 import type { TokenKey, TokenSet } from "./tokens.ts";
 
@@ -13,7 +13,7 @@ describe.each([
   ["encrypted", encrypted],
 ])("mode %s", (name, mode) => {
   it("gives back what was put, and counts versions", async () => {
-    const { records, clock } = bench();
+    const { records, clock } = fixture();
     const store = records(mode);
     expect(await store.read(KEY)).toBeUndefined();
     expect((await store.replace(KEY, TOKENS)).version).toBe(1);
@@ -28,7 +28,7 @@ describe.each([
   });
 
   it("bar#TS-7 fails on a ciphertext that is broken, copy or no copy", async () => {
-    const { records, attributes, older } = bench();
+    const { records, attributes, older } = fixture();
     await records(mode).replace(KEY, TOKENS);
     const whole = await attributes();
     const broken = String(whole["sealed_access_token"]).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
@@ -47,7 +47,7 @@ describe.each([
   });
 
   it("bar#TS-3 does not open what was moved: to another user, vendor, field, table, environment, issuer or version", async () => {
-    const { records, attributes, rows, older } = bench();
+    const { records, attributes, rows, older } = fixture();
     await records(mode).replace(KEY, TOKENS);
     const whole = await attributes();
     const sealed = Object.fromEntries(
@@ -72,7 +72,7 @@ describe.each([
   });
 
   it("bar#TS-9 writes nothing while the key service is down, and reads nothing", async () => {
-    const { records, keys, attributes, older } = bench();
+    const { records, keys, attributes, older } = fixture();
     keys.down = true;
     const down = expect.objectContaining({ code: "temporarily_unavailable" });
     await expect(records(mode).replace(KEY, TOKENS)).rejects.toEqual(down);
@@ -89,7 +89,7 @@ describe.each([
   });
 
   it("bar#TS-16 takes a token of 32 KB in any script, and refuses a longer, an empty or a broken one", async () => {
-    const { records } = bench();
+    const { records } = fixture();
     const store = records(mode);
     const long = {
       ...TOKENS,
@@ -115,7 +115,7 @@ describe.each([
   });
 
   it("bar#TS-17 shows no token when a record is printed", async () => {
-    const { records } = bench();
+    const { records } = fixture();
     const store = records(mode);
     await store.replace(KEY, TOKENS);
     const { stored, previous } = (await store.read(KEY))!;
@@ -126,7 +126,7 @@ describe.each([
   });
 
   it("takes a row past its ttl for absent, still there or not", async () => {
-    const { records, older } = bench();
+    const { records, older } = fixture();
     await records(mode).replace(KEY, TOKENS);
     await older({ ttl: NOW + 1 });
     expect(await records(mode).read(KEY)).toBeDefined();
@@ -137,7 +137,7 @@ describe.each([
   });
 
   it("bar#TS-14 wraps a row again whose root key is no longer in use, and reads it meanwhile", async () => {
-    const { records, keys, events, attributes } = bench();
+    const { records, keys, events, attributes } = fixture();
     await records(mode).replace(KEY, TOKENS);
     const before = await attributes();
     keys.current = "k2";
@@ -149,8 +149,8 @@ describe.each([
     expect(plain((await records(mode).read(KEY))?.stored.tokens)).toEqual(plain(TOKENS));
   });
 
-  it("bar#TS-19 notices an older row that was put back", async () => {
-    const { records, events, attributes, older } = bench();
+  it("bar#TS-19 notices an older row that was restored", async () => {
+    const { records, events, attributes, older } = fixture();
     const store = records(mode);
     await store.replace(KEY, TOKENS);
     const first = await attributes();
@@ -163,7 +163,7 @@ describe.each([
   });
 
   it("bar#RV-4 commits a refresh only while version, status and lease are as they were", async () => {
-    const { records, older, attributes } = bench();
+    const { records, older, attributes } = fixture();
     const store = records(mode);
     await store.replace(KEY, TOKENS);
     const lease = { owner: "me", until: NOW + 30, attemptId: "t1" };
@@ -189,7 +189,7 @@ describe.each([
   });
 
   it("removes a record only as it was read", async () => {
-    const { records, attributes } = bench();
+    const { records, attributes } = fixture();
     const store = records(mode);
     await store.replace(KEY, TOKENS);
     const read = (await store.read(KEY))!;

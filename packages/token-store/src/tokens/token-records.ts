@@ -1,6 +1,6 @@
 /**
- * A user's tokens as a record: what can be done with one, each by one conditional write. row-records.ts does it over rows;
- * token-store.ts, refresh/refresh.ts and cli/ use it.
+ * A user's tokens as a record: its operations, each one conditional write. row-records.ts
+ * implements them over rows; token-store.ts, refresh/refresh.ts and cli/ use them.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
@@ -27,7 +27,7 @@ export interface CurrentRecord {
   readonly row: Row;
 }
 
-/** A commit made ready: plain JSON that needs no key service any more, so that it can be repeated. */
+/** A prepared commit: plain JSON that needs no key service any more, so that it can be repeated. */
 export interface SealedChange {
   readonly key: RowKey;
   readonly change: RowChange;
@@ -43,7 +43,7 @@ export interface Note {
 export interface RecordEvent {
   /**
    * - `rewrapped`: its data key was wrapped under a root key no longer in use; it has a new one now
-   * - `version_went_back`: older than one seen before; somebody put an old row back
+   * - `version_went_back`: older than one seen before; an old row was restored
    */
   readonly name: Finding | "rewrapped" | "version_went_back";
   readonly vendor: string;
@@ -54,37 +54,56 @@ export interface TokenRecordsOptions {
   /** Absent only in mode `bridge`: then nothing is sealed, and a sealed row cannot be read. */
   readonly dataKeys: DataKeys | undefined;
   readonly mode: Mode;
-  /** Part of what every sealed field is bound to, beside the table. */
+  /** What every sealed field is bound to, in addition to the table. */
   readonly environment: string;
   readonly now: Clock;
   readonly onEvent?: (event: RecordEvent) => void;
 }
 
-/** All methods throw OAuthError temporarily_unavailable, reason `store_unavailable`, `record_in_use`, `kms_unavailable` or `token_unreadable`. */
+/**
+ * All methods throw OAuthError temporarily_unavailable, reason `store_unavailable`,
+ * `record_in_use`, `kms_unavailable` or `token_unreadable`.
+ */
 export interface TokenRecords {
   /**
-   * Consistent. A row whose copy counts is sealed before its tokens are handed out.
-   * @returns undefined where there is no row, or one past its `ttl`
+   * Consistent. A row whose copy counts is sealed before its tokens are returned.
+   *
+   * @returns undefined when there is no row, or one past its `ttl`
    */
   read(key: TokenKey): Promise<CurrentRecord | undefined>;
   /**
-   * A new authorization. Goes over whatever is there, readable or not; a refresh under way is fenced out.
+   * A new authorization. Replaces the row, readable or not; a refresh under way is fenced out.
+   *
    * @throws TokenStoreError too_large, input_invalid
    */
   replace(key: TokenKey, tokens: TokenSet): Promise<StoredTokens>;
-  /** Bookkeeping only, while version, status and lease are as in `over`. @returns undefined when they are not */
+  /**
+   * Bookkeeping only, while version, status and lease are as in `over`.
+   *
+   * @returns undefined when they are not
+   */
   note(over: CurrentRecord, note: Note): Promise<CurrentRecord | undefined>;
-  /** Seals the next version. The caller holds the lease in `over`. @throws TokenStoreError too_large, input_invalid */
+  /**
+   * Seals the next version. The caller holds the lease in `over`.
+   * @throws TokenStoreError too_large, input_invalid
+   */
   seal(over: CurrentRecord, tokens: TokenSet, previous?: Previous): Promise<SealedChange>;
-  /** Writes it while version, status and lease owner are those it was sealed over, and ends the lease. */
+  /**
+   * Writes it while version, status and lease owner are those it was sealed over, and ends the
+   * lease.
+   */
   commit(change: SealedChange): Promise<"written" | "conflict">;
-  /** Seals the same tokens anew; under the mark `encrypted` their copy goes. @returns undefined when the row has changed */
+  /**
+   * Seals the same tokens anew; under the mark `encrypted` their copy is removed.
+   *
+   * @returns undefined when the row has changed
+   */
   reseal(over: CurrentRecord, mark: ModeName): Promise<CurrentRecord | undefined>;
   /** @returns false when the row has changed since */
   remove(over: CurrentRecord): Promise<boolean>;
 }
 
-/** The record a row is, given its tokens. */
+/** Builds the record of a row from its tokens. */
 export function recordOf(
   key: TokenKey,
   row: Row,
@@ -109,9 +128,9 @@ export function recordOf(
 }
 
 /**
- * The change without plaintext, for a file: the copy goes, and is not compared.
+ * The change without plaintext, for a file: the copy is left out, and not compared.
  *
- * @returns undefined where nothing in it is sealed
+ * @returns undefined when nothing in it is sealed
  */
 export function withoutCopy({ key, change, expected }: SealedChange): SealedChange | undefined {
   if (!Object.hasOwn(change.set, "data_key")) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Seals the fields of a token row and opens them, each bound to where it stands: environment, table, keys, field, issuer,
- * version and mark. A value moved to any other place does not open (bar TS-3).
+ * Seals the fields of a token row and opens them, each bound to its place: environment, table,
+ * keys, field, issuer, version and mark. A value moved to any other place does not open (bar TS-3).
  */
 import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
@@ -17,7 +17,7 @@ import {
 } from "./token-attributes.ts";
 import type { TokenSet } from "./tokens.ts";
 
-/** Where a row's sealed half belongs. */
+/** The place of a row's sealed half. */
 export interface Place {
   readonly environment: string;
   readonly table: string;
@@ -25,7 +25,7 @@ export interface Place {
   readonly issuer: string;
 }
 
-/** The refresh token before the current one, for a vendor that lets it live a little longer. */
+/** The refresh token before the current one, for a vendor that accepts it a little longer. */
 export interface Previous {
   readonly refreshToken: Secret;
   readonly until: EpochSeconds;
@@ -33,7 +33,8 @@ export interface Previous {
 
 /**
  * @returns the sealed half as attributes, bookkeeping included
- * @throws TokenStoreError too_large, input_invalid; OAuthError temporarily_unavailable when the key service does not answer
+ * @throws TokenStoreError too_large, input_invalid; OAuthError temporarily_unavailable when the key
+ *   service does not respond
  */
 export async function sealHalf(
   { tokens, previous }: { readonly tokens: TokenSet; readonly previous?: Previous },
@@ -47,7 +48,7 @@ export async function sealHalf(
     texts.set("previous", JSON.stringify({ refreshToken: refreshToken.reveal(), until }));
   }
   const { dataKey, wrapped } = await dataKeys.toSeal(texts.size);
-  // At once, before anything else is awaited: the key belongs to the cache.
+  // At once, before any other await: the cache owns the key.
   const { seal } = envelopesUnder(dataKey);
   const sealed = [...texts].map(([field, text]) => [sealedName(field), seal(text, contextOf(place, field, row))]);
   return {
@@ -59,7 +60,10 @@ export async function sealHalf(
   };
 }
 
-/** @throws TokenStoreError unreadable; OAuthError temporarily_unavailable when the key service does not answer */
+/**
+ * @throws TokenStoreError unreadable; OAuthError temporarily_unavailable when the key service does
+ *   not respond
+ */
 export async function openHalf(
   half: SealedHalf,
   place: Place,

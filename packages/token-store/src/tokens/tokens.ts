@@ -1,34 +1,42 @@
-/** What the store keeps: one user's tokens at one vendor, and how it names them. */
+/** What the store keeps: one user's tokens at one vendor, and their key. */
 import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 
-/** Names a token record. `issuer` is what its tokens are bound to: a store asked for another issuer cannot open them. */
+/**
+ * Names a token record. `issuer` is what its tokens are bound to: a store asked for another issuer
+ * cannot open them.
+ */
 export interface TokenKey {
-  /** The stable identity of the user, raw. Never an e-mail address or a login. */
+  /** The stable identity of the user, unhashed. Never an e-mail address or a login. */
   readonly user: string;
   readonly vendor: string;
   /** The vendor's issuer, or the host of its token endpoint where it has none. */
   readonly issuer: string;
 }
 
-/** Tokens as the vendor gave them. `Secret` so that printing, logging or serialising one shows nothing. */
+/**
+ * Tokens as the vendor issued them. `Secret`, so that printing, logging or serialising one reveals
+ * nothing.
+ */
 export interface TokenSet {
   readonly accessToken: Secret;
   readonly refreshToken?: Secret;
   readonly idToken?: Secret;
-  /** `Bearer` where the vendor named none. */
+  /** `Bearer` when the vendor named none. */
   readonly tokenType: string;
   /** Space-separated. */
   readonly scope?: string;
-  /** Absent where the vendor gave no lifetime: the token is then used until the vendor refuses it. */
+  /**
+   * Absent when the vendor gave no lifetime: the token is then used until the vendor refuses it.
+   */
   readonly expiresAt?: EpochSeconds;
-  /** JSON text of what else the vendor's answer held. */
+  /** JSON text of the other members of the vendor's response. */
   readonly vendorData?: Secret;
 }
 
 /**
  * - `active`: may be used and refreshed.
- * - `reauthorize`: the vendor ended the grant; only a new authorization by the user mends it.
- * - `revoked`: ended here; kept only until the vendor has been told.
+ * - `reauthorize`: the vendor ended the grant; the user must authorize again.
+ * - `revoked`: ended here; kept only until it is revoked at the vendor.
  */
 export type TokenStatus = "active" | "reauthorize" | "revoked";
 

@@ -1,6 +1,7 @@
 /**
- * Remembers the highest version seen of each row, as far as one process can. A writer of the table may put an old row
- * back, which is valid in every bit; no encryption shows that. Across processes it stays undetected: docs/exceptions.md.
+ * Remembers the highest version seen of each row, as far as one process can. An attacker who can
+ * write the table may restore an old row, which is valid in every bit; no encryption shows that.
+ * Across processes it stays undetected: docs/exceptions.md.
  */
 import { LRUCache } from "lru-cache";
 import type { RowKey } from "../storage/token-rows.ts";
@@ -8,9 +9,13 @@ import type { RowKey } from "../storage/token-rows.ts";
 const MAX_ROWS = 10_000;
 
 export interface VersionWatch {
-  /** Takes note of the version. @returns whether a higher one was seen before */
+  /**
+   * Records the version.
+   *
+   * @returns whether a higher one was seen before
+   */
   wentBack(key: RowKey, version: number): boolean;
-  /** The row was removed by us: a new one may begin again. */
+  /** The row was removed by us: a new one may start over. */
   forget(key: RowKey): void;
 }
 

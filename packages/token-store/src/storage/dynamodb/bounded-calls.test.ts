@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** Work that ends when it is told to, or when it is aborted. */
+/** Work that ends on request, or when it is aborted. */
 function worker() {
   const started: { readonly signal: AbortSignal; readonly done: (answer: string) => void }[] = [];
   const work = (signal: AbortSignal): Promise<string> =>

@@ -1,20 +1,24 @@
 /**
- * How many calls may be on their way to a remote engine, and for how long: a hundred at once, a thousand behind them, and
- * none beyond its deadline, whatever it waits for. So an engine that hangs costs its callers seconds and this process
- * little memory. Sits between the calls of a store and the engine's client.
+ * Limits the concurrent calls to a remote engine and their duration: a hundred at once, a thousand
+ * waiting, and none beyond its deadline, whatever it waits for. So an engine that hangs costs its
+ * callers seconds and this process little memory. Sits between the calls of a store and the
+ * engine's client.
  */
 
-/** As many as the client has sockets: a request that waited for one there would use up its timeout. */
+/**
+ * As many as the client has sockets: a request that waited for a socket would use up its timeout.
+ */
 export const AT_ONCE = 100;
 const MOST_WAITING = 1000;
 
 export interface BoundedCalls {
   /**
-   * @param work must give up when the signal says so
-   * @throws `refusal` beyond the bounds, past the deadline and after `close`; else what `work` throws
+   * @param work must stop when the signal fires
+   * @throws `refusal` beyond the limits, past the deadline and after `close`; else what `work`
+   *   throws
    */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Refuses what is under way and everything after. */
+  /** Refuses calls under way and every later one. */
   close(): void;
 }
 
@@ -23,7 +27,7 @@ interface Call {
   refuse(why: Error): void;
 }
 
-/** @param deps.refusal the error for a call that got no answer */
+/** @param deps.refusal the error for a call that got no response */
 export function createBoundedCalls(
   deadlineMs: number,
   { refusal }: { readonly refusal: (why: Error) => Error },
@@ -71,7 +75,7 @@ export function createBoundedCalls(
     close: () => {
       closed = true;
       const why = new Error("the store was closed");
-      // First those who wait, or they would be started in the place of the others.
+      // Waiting calls first, or they would be started in place of the others.
       for (const call of [...waiting, ...running]) call.refuse(why);
     },
   };

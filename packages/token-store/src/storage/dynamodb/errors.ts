@@ -1,6 +1,7 @@
 /**
- * What DynamoDB's errors mean to the two who can do something: the caller tries again later, the operator reads what to
- * mend. Translated here once. DynamoDB's own messages stay in `cause`: they may quote what was sent.
+ * What DynamoDB's errors mean to the two who can act: the caller tries again later, the operator
+ * reads what to repair. Translated here, once. DynamoDB's own messages stay in `cause`: they may
+ * quote what was sent.
  */
 import type { OAuthError } from "@oauth-broker/oauth-core";
 import { storeUnavailable, TokenStoreError } from "../../errors.ts";
@@ -44,7 +45,10 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 const WRONG_KEYS = /does not match the schema|missing the key|type mismatch for key|conditions on the keys is invalid/i;
 const TOO_LARGE = /item size .*exceed/i;
 
-/** @returns what to throw instead: `temporarily_unavailable`, or TokenStoreError too_large for more than DynamoDB takes */
+/**
+ * @returns what to throw instead: `temporarily_unavailable`, or TokenStoreError too_large for more
+ *   than DynamoDB accepts
+ */
 export function fromDynamoError(error: unknown, place: Place): OAuthError | TokenStoreError {
   const { name, message, code } = error as Error & { readonly code?: string };
   if (name === "ValidationException" && TOO_LARGE.test(message)) {

@@ -1,4 +1,4 @@
-/** DynamoDB deletes expired items when it likes, days late. So they are there, and must be as good as gone. */
+/** DynamoDB deletes expired items up to days late. They must count as absent until then. */
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
@@ -41,7 +41,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-describe.each(KINDS)("%s records 48 hours past their expiry that nobody has removed", (kind) => {
+describe.each(KINDS)("%s records 48 hours past their expiry that are not deleted yet", (kind) => {
   it("are refused by every path", async () => {
     const from = { stage: "live", expect: { code: "c1" } };
     for (let at = 0; at < PER_KIND; at += 1) {

@@ -6,7 +6,10 @@ import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 
 const NOW = 1_700_000_000;
-/** The store's own deadline is 2.5 s, and callers are answered in 3; here there is room for a busy machine. */
+/**
+ * The store's own deadline is 2.5 s, and callers are answered in 3; here there is room for a busy
+ * machine.
+ */
 const ANSWERED_WITHIN_MS = 6000;
 const UNAVAILABLE = expect.objectContaining({
   name: "OAuthError",
@@ -34,7 +37,7 @@ const spend = async (id: string): Promise<string> =>
   (await store.advance(keyOf(id), { stage: "issued", expect: { code: id } }, { stage: "spent", set: {} })).outcome;
 const read = async (id: string): Promise<string> => (await store.get(keyOf(id)))?.stage ?? "none";
 
-/** From the call to its answer, whatever that is. */
+/** From the call to its result, whatever it is. */
 async function timed<T>(call: Promise<T>): Promise<{ readonly answer: unknown; readonly milliseconds: number }> {
   const start = performance.now();
   const answer = await call.catch((error: unknown) => error);
@@ -53,11 +56,12 @@ describe("a throttled table", () => {
     const all: Outcome[] = [];
     let ids = Array.from({ length: 600 }, (_, at) => `throttled${at}`);
     for (const [right, call] of phases) {
-      // Ten at once: the engine and its proxy are in this process too, and their time is part of the deadline.
+      // Ten at once: the engine and its proxy are in this process too, and their time is part of
+      // the deadline.
       const outcomes = await runCalls(ids.length, 10, (at) => call(ids[at]!));
       const { [right]: succeeded = 0, temporarily_unavailable: refused = 0 } = tally(outcomes);
       expect(succeeded + refused, JSON.stringify(tally(outcomes))).toBe(ids.length);
-      // A throttled write was not done, so the next phase is for those whose was.
+      // A throttled write was not executed, so the next phase uses only records whose write was.
       ids = outcomes.flatMap(({ at, outcome }) => (outcome === right ? [ids[at]!] : []));
       all.push(...outcomes);
     }
@@ -106,7 +110,8 @@ describe("a table that is away", () => {
   });
 
   it("does not gather calls: beyond the thousand that wait, one is refused at once", async () => {
-    // The engine and its proxy are in this process too, and a thousand and a half of their answers take time.
+    // The engine and its proxy are in this process too, and a thousand and a half of their answers
+    // take time.
     const hasty = dynamodbRecordStore({ ...faulty.options, now: () => NOW, deadlineMs: 1500 });
     faulty.proxy.set({ down: true });
     const calls = Array.from({ length: 1500 }, (_, at) => timed(hasty.get(keyOf(`${at}`))));
@@ -151,7 +156,7 @@ describe("a table whose every answer is lost", () => {
     expect(answer).toEqual(UNAVAILABLE);
     expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
     faulty.proxy.set({});
-    // The work was done, and nobody was told that it was: the next one finds the record.
+    // The write was executed, and no caller got its result: the next read finds the record.
     expect(await read("lost for good")).toBe("issued");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What a DynamoDB table holds: records and token rows. Its own entry, so that the AWS SDK loads only
- * when chosen.
+ * Records and token rows in a DynamoDB table. Its own entry, so that the AWS SDK loads only when
+ * chosen.
  */
 export { dynamodbRecordStore } from "./record-store.ts";
 export type { DynamoDbOptions } from "./table.ts";

@@ -1,7 +1,4 @@
-/**
- * Items as DynamoDB speaks of them, without its SDK: what the mapping in this folder is written
- * in.
- */
+/** DynamoDB items without its SDK, as used by the mapping in this folder. */
 import { randomUUID } from "node:crypto";
 
 export interface ItemKey {
@@ -9,7 +6,7 @@ export interface ItemKey {
   readonly sk: string;
 }
 
-/** The members of an item's value that are used here. */
+/** The value types of an item that are used here. */
 export interface ItemValue {
   readonly S?: string;
   readonly N?: string;
@@ -18,7 +15,7 @@ export interface ItemValue {
 
 export type Item = Readonly<Record<string, ItemValue>>;
 
-/** What one conditional write needs, in the words of its request. */
+/** The parts of one conditional write request. */
 export interface Expressions {
   readonly update?: string;
   readonly condition?: string;
@@ -27,9 +24,12 @@ export interface Expressions {
 }
 
 export interface ExpressionBuilder {
-  /** Stands for the attribute in an expression: DynamoDB reserves some 570 words, `data` and `ttl` among them. */
+  /**
+   * A placeholder for the attribute in an expression: DynamoDB reserves some 570 words, `data` and
+   * `ttl` among them.
+   */
   name(attribute: string): string;
-  /** Stands for the value. */
+  /** A placeholder for the value. */
   value(value: ItemValue): string;
   build(parts: {
     readonly set?: readonly string[];
@@ -74,18 +74,21 @@ export function createExpressionBuilder(): ExpressionBuilder {
 }
 
 /**
- * The attribute by which a write knows itself again. A request whose answer was lost runs twice, and
- * the second time its condition no longer holds: without this, the winner would be told that another
- * had won. Every write leaves a random id of its own in the item; meeting that id, it has met itself.
+ * The attribute by which a write recognises itself. A request whose answer was lost runs twice, and
+ * the second time its condition no longer holds: without this, the winner would see a conflict with
+ * its own write. Every write leaves a random id in the item; a write that finds its own id has
+ * succeeded.
  */
 export const ATTEMPT = "attempt";
 
-/** One for each call of a store, the same over all its tries. */
+/** One for each call of a store, the same over all its attempts. */
 export function newAttempt(): string {
   return randomUUID();
 }
 
-/** @param item as it is now, which is as the write left it unless another write has changed it since */
+/**
+ * @param item as it is now, which is as the write left it unless another write has changed it since
+ */
 export function isOwnAttempt(item: Item | undefined, attempt: string): boolean {
   //= bar#CB-4
   return item?.[ATTEMPT]?.S === attempt;

@@ -1,4 +1,7 @@
-/** What lies in the table, attribute by attribute: a later release reads it, and so does an operator. */
+/**
+ * The content of the table, attribute by attribute: a later release reads it, and so does an
+ * operator.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";

@@ -3,8 +3,8 @@ import { startFaultyTable } from "../../testing/dynamo-faults.ts";
 import type { FaultyTable } from "../../testing/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
 
-/** These tests ask who wins, not how soon, on a machine that may be busy. */
-const PATIENT = { maxAttempts: 20, deadlineMs: 20_000 };
+/** These tests check which caller wins, not how soon, on a machine that may be busy. */
+const GENEROUS = { maxAttempts: 20, deadlineMs: 20_000 };
 
 let faulty: FaultyTable;
 beforeEach(async () => {
@@ -12,16 +12,16 @@ beforeEach(async () => {
 });
 afterEach(() => faulty.close());
 
-it("bar#CB-4 every conditional write loses its answer once: nobody is taken for a replay, nothing is used twice", async () => {
+it("bar#CB-4 every conditional write loses its answer once: no caller is taken for a replay, nothing is used twice", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
-  const verdicts = await useWhileAnswersAreLost({ ...faulty.options, ...PATIENT }, 150);
-  expect(verdicts).toEqual({ operations: 2100, falseReplays: 0, doubleUses: 0 });
-  // Else little was proved: each of the six wins of a round was a lost answer.
+  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, 150);
+  expect(counts).toEqual({ operations: 2100, falseReplays: 0, doubleUses: 0 });
+  // Otherwise little was proved: each of the six wins of a round was a lost answer.
   expect(faulty.proxy.counts().lost).toBeGreaterThanOrEqual(6 * 150);
 });
 
 it("bar#CB-4 the same while three in ten requests are throttled and one in ten fails", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once", throttleRate: 0.3, errorRate: 0.1 });
-  const verdicts = await useWhileAnswersAreLost({ ...faulty.options, ...PATIENT }, 40);
-  expect(verdicts).toEqual({ operations: 560, falseReplays: 0, doubleUses: 0 });
+  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, 40);
+  expect(counts).toEqual({ operations: 560, falseReplays: 0, doubleUses: 0 });
 });

@@ -1,4 +1,4 @@
-/** The twin: the same uses by a store that does not know its own writes again. */
+/** The twin: the same uses with a store that does not recognise its own writes. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type FaultyTable, startFaultyTable } from "../../testing/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";

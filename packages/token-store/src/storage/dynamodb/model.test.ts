@@ -1,4 +1,7 @@
-/** Any sequence of calls, on DynamoDB and in memory. storage/model.test.ts does the same, and more often, with SQLite. */
+/**
+ * Any sequence of calls, on DynamoDB and in memory. storage/model.test.ts does the same, and more
+ * often, with SQLite.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -12,7 +15,8 @@ const KEY = { kind: "k", id: "a" };
 
 type Step = (store: RecordStore, now: number) => Promise<unknown>;
 
-// Few names and values, so that steps meet; any text, so that nothing depends on how text is escaped.
+// Few names and values, so that steps meet; any text, so that nothing depends on how text is
+// escaped.
 const stage = fc.constantFrom("one", "two");
 const field = fc.constantFrom("code", "client");
 const text = fc.oneof(fc.constantFrom("", "c1"), fc.string({ unit: "binary" }));
@@ -75,7 +79,7 @@ it("DynamoDB and memory give the same answer to any sequence of calls, at any ti
           for (const [one, seconds] of sequence) {
             const expected = await outcome(one, memory);
             seen.add(/"outcome":"(\w+)"/.exec(expected)?.[1] ?? expected);
-            // The order of fields is nobody's promise.
+            // The order of fields is not guaranteed.
             expect(parsed(await outcome(one, dynamodb))).toEqual(parsed(expected));
             clock.advance(seconds);
           }
@@ -87,7 +91,7 @@ it("DynamoDB and memory give the same answer to any sequence of calls, at any ti
     await dynamodb.close();
     await engine.close();
   }
-  // Else the sequences above proved less than they seem to.
+  // Otherwise the sequences above proved less than they seem to.
   for (const answer of ["moved", "replayed", "absent", '"created"', '"exists"', '"TypeError"', "undefined"]) {
     expect(seen).toContain(answer);
   }

@@ -18,7 +18,7 @@ let children: ChildProcess[] = [];
 beforeAll(async () => {
   engine = await startDynamoDb();
   const { endpoint, region } = engine;
-  // The engine serves all four, and this machine may be busy: a race is no test of time.
+  // The engine serves all four, and this machine may be busy: a race is not a test of time.
   options = { table: await engine.createTable(), region, endpoint, deadlineMs: 30_000 };
   children = await startProcesses("./record-racer.ts", [JSON.stringify(options)], PROCESSES);
 });
@@ -45,7 +45,7 @@ describe("several processes on one DynamoDB table", () => {
       const winners = new Set<unknown>();
       for (let round = 0; round < ROUNDS; round += 1) {
         const key = { kind: "code", id: `round ${round}` };
-        children.push(...children.splice(0, 1)); // or the one that is told first would win every time
+        children.push(...children.splice(0, 1)); // or the one that gets its order first would win every time
         const created = await order({ what: "create", key, times: CALLS });
         expect(created, `round ${round}`).toEqual({ created: 1, exists: PROCESSES * CALLS - 1 });
         const advanced = await order({ what: "advance", key, times: CALLS });

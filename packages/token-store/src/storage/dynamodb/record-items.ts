@@ -1,6 +1,7 @@
 /**
- * Records as items of a DynamoDB table, and the two conditional writes over them. Pure; table.ts sends what this
- * says. The layout is in docs/storage-schema.md: a release reads what earlier ones wrote.
+ * Records as items of a DynamoDB table, and the two conditional writes over them. Pure; table.ts
+ * sends the requests. The layout is in docs/storage-schema.md: a release reads what earlier ones
+ * wrote.
  */
 import type {
   EpochSeconds,
@@ -16,7 +17,7 @@ import { TokenStoreError } from "../../errors.ts";
 import { ATTEMPT, createExpressionBuilder, type Expressions, type Item, type ItemKey, type ItemValue } from "./item.ts";
 import { keepUntilOf, toJson } from "../record-rules.ts";
 
-/** The only member of a map that stands for a value that is no plain string. */
+/** The only member of a map that represents a value that is not a plain string. */
 const JSON_TEXT = "json";
 
 type FieldValue =
@@ -40,7 +41,7 @@ export function recordItem(record: NewRecord, attempt: string): Item {
   };
 }
 
-/** Where there is no record, or one that has expired. */
+/** There is no record, or an expired one. */
 export function createCondition(now: EpochSeconds): Expressions {
   return {
     condition: "attribute_not_exists(#pk) OR #expires_at <= :now",
@@ -50,8 +51,9 @@ export function createCondition(now: EpochSeconds): Expressions {
 }
 
 /**
- * @param options.extend whether `ttl` grows to the patch's `expiresAt`. DynamoDB knows no maximum, so either way its present
- *   value is part of the condition, and who guessed wrong asks again
+ * @param options.extend whether `ttl` grows to the patch's `expiresAt`. DynamoDB has no maximum
+ *   function, so either way its present value is part of the condition, and a call that guessed
+ *   wrong tries again
  */
 export function advanceExpressions(
   from: From,
@@ -66,7 +68,7 @@ export function advanceExpressions(
   ];
   for (const [of, expected] of Object.entries(from.expect)) {
     const { S: text, M: map } = toItemValue(expected);
-    // Not every engine compares maps; the text inside, they all do.
+    // Not every engine compares maps; all of them compare the text inside.
     const path = text === undefined ? `${field(of)}.${name(JSON_TEXT)}` : field(of);
     conditions.push(`${path} = ${value({ S: text ?? map[JSON_TEXT].S })}`);
   }
@@ -83,7 +85,7 @@ export function advanceExpressions(
   return build({ set, remove: [...remove].map(field), conditions });
 }
 
-/** @throws TokenStoreError format_unknown for an item that is no record of ours */
+/** @throws TokenStoreError format_unknown for an item that is not one of our records */
 export function toRecord(key: RecordKey, item: Item): StoredRecord {
   const { stage, expires_at: expiresAt, ttl, data } = item;
   if (stage?.S === undefined || expiresAt?.N === undefined || ttl?.N === undefined || data?.M === undefined) {
@@ -98,14 +100,17 @@ export function toRecord(key: RecordKey, item: Item): StoredRecord {
   };
 }
 
-/** Strings as they are, so that conditions can name them; all else as JSON text, which keeps any number and no string equals. */
+/**
+ * Strings as they are, so that conditions can name them; all else as JSON text, which keeps any
+ * number and equals no string.
+ */
 function toItemValue(value: JsonValue): FieldValue {
-  // Half a surrogate pair survives in JSON's escapes only.
+  // Half a surrogate pair survives only as a JSON escape.
   if (typeof value === "string" && value.isWellFormed()) return { S: value };
   return { M: { [JSON_TEXT]: { S: toJson(value) } } };
 }
 
-/** @throws TypeError for a field that the SDK or the engine would lose without a word */
+/** @throws TypeError for a field that the SDK or the engine would drop silently */
 function toItemData(data: JsonObject): Item {
   const item: Record<string, ItemValue> = {};
   for (const [name, value] of Object.entries(data) as [string, JsonValue | undefined][]) {

@@ -1,8 +1,8 @@
 /**
- * The RecordStore over a DynamoDB table: what to write when, and what an answer means. Each call
- * is one conditional write; only an `advance` that prolongs a record may need a second one,
- * because DynamoDB knows no maximum. The items and expressions are in record-items.ts, the
- * requests in table.ts.
+ * The RecordStore over a DynamoDB table: what to write when, and what a result means. Each call is
+ * one conditional write; only an `advance` that prolongs a record may need a second one, because
+ * DynamoDB has no maximum function. The items and expressions are in record-items.ts, the requests
+ * in table.ts.
  */
 import type { Advanced, Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { newAttempt } from "./item.ts";
@@ -45,7 +45,8 @@ export function dynamodbRecordStore({ now, ...options }: DynamoDbOptions & { rea
           if (record.expiresAt <= at || !isAsExpected(record.data, from)) return { outcome: "absent" };
           //= bar#CB-3
           if (record.stage !== from.stage) return { outcome: "replayed", record };
-          // All that was asked holds, so it was the guess; or the record has come back into `from` meanwhile.
+          // Every expected field matches, so the guess was wrong; or the record has returned to
+          // `from` meanwhile.
           extend = patch.expiresAt !== undefined && record.keepUntil < patch.expiresAt;
         }
         throw dynamoUnavailable("the record kept changing");

@@ -1,4 +1,4 @@
-/** What is asked of DynamoDB, seen by a server that notes every request and knows nothing. */
+/** The requests DynamoDB receives, recorded by a server without any state. */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe("requests to DynamoDB", () => {
-  it("bar#TS-18 read consistently and through no index, whoever asks", async () => {
+  it("bar#TS-18 read consistently and through no index, for every caller", async () => {
     const rows = dynamodbTokenRows(options);
     const records = dynamodbRecordStore({ ...options, now: () => NOW });
     await records.get({ kind: "flow", id: "f1" });

@@ -1,22 +1,25 @@
 /**
- * When a request to DynamoDB is sent again: the SDK's retry strategy, our own so that its figures are explicit and tested.
- * Full jitter from a small base, because a throttled table wants its callers apart, and they want their answer soon.
- * The whole of it stands under the deadline of bounded-calls.ts.
+ * When a request to DynamoDB is sent again: the SDK's retry strategy, our own so that its figures
+ * are explicit and tested. Full jitter from a small base, because a throttled table needs its
+ * callers spread out, and callers need a quick response. The deadline of bounded-calls.ts covers
+ * all of it.
  */
 import { randomInt } from "node:crypto";
 
 const BASE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
-/** Of eight tries at a table that throttles three in ten, seven in a hundred thousand fail. */
+/** With eight attempts at a table that throttles three in ten, seven in a hundred thousand fail. */
 export const DEFAULT_MAX_ATTEMPTS = 8;
 
-/** The SDK calls these mistakes of the caller; the next try of a write to one item meets neither. */
+/**
+ * The SDK treats these as the caller's mistakes; the next attempt to write one item meets neither.
+ */
 const PASSING = new Set(["TransactionConflictException", "ReplicatedWriteConflictException"]);
 
 interface Token {
   getRetryCount(): number;
   getRetryDelay(): number;
-  /** Whether a try before this one may have done its work without our hearing of it. */
+  /** Whether an earlier attempt may have succeeded without our knowledge. */
   readonly inDoubt: boolean;
 }
 
@@ -32,7 +35,10 @@ export interface Retries {
     refreshRetryTokenForRetry(token: Token, failure: Failure): Promise<Token>;
     recordSuccess(token: Token): void;
   };
-  /** Whether a request that ended in this error had an earlier try whose answer was lost, so that it may have been done. */
+  /**
+   * Whether a request that ended in this error had an earlier attempt whose answer was lost, so
+   * that it may have been executed.
+   */
   isInDoubt(error: unknown): boolean;
 }
 
@@ -67,7 +73,10 @@ function isPassing(errorType: string, error: unknown): boolean {
   return errorType !== "CLIENT_ERROR" || (error instanceof Error && PASSING.has(error.name));
 }
 
-/** A throttled or refused request was not; a lost connection, a timeout or a 500 says nothing. */
+/**
+ * A throttled or refused request was not executed; a lost connection, a timeout or a 500 says
+ * nothing.
+ */
 function mayHaveBeenDone(errorType: string): boolean {
   return errorType === "TRANSIENT" || errorType === "SERVER_ERROR";
 }

@@ -1,8 +1,8 @@
 /**
- * A DynamoDB table under several processes and machines: what record-store.ts and token-rows.ts
- * send their requests through. The only file that imports DynamoDB's client. One conditional write
- * of one item at a time, nothing else: no transactions, no indexes. Expiry is decided by our
- * clock; the table's TTL only tidies up.
+ * A DynamoDB table used by several processes and machines: record-store.ts and token-rows.ts send
+ * their requests through it. The only file that imports DynamoDB's client. One conditional write of
+ * one item at a time, nothing else: no transactions, no indexes. Our clock decides expiry; the
+ * table's TTL only deletes rows.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import {
@@ -20,7 +20,10 @@ import { dynamoUnavailable, fromDynamoError } from "./errors.ts";
 import { type Expressions, isOwnAttempt, type Item, type ItemKey, newAttempt } from "./item.ts";
 import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
 
-/** `item` is as it now stands: as written, or as what failed the condition; undefined where there is none. */
+/**
+ * `item` as it now stands: as written, or as it failed the condition; undefined when there is no
+ * item.
+ */
 interface Written {
   readonly written: boolean;
   readonly item: Item | undefined;
@@ -32,7 +35,7 @@ interface Items {
   put(item: Item, expressions: Expressions, attempt: string): Promise<Written>;
   /**
    * @param attempt set by the expressions as the item's `attempt`
-   * @param returns whether a write answers the item as it now stands
+   * @param returns whether a write returns the item as it now stands
    */
   update(key: ItemKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
   delete(key: ItemKey, expressions?: Expressions): Promise<Written>;
@@ -48,11 +51,14 @@ export interface DynamoTable {
   close(): Promise<void>;
 }
 
-/** From a call of the store to its refusal, over all its requests and tries. Bar 8.3 asks for three seconds. */
+/**
+ * From a call of the store to its refusal, over all its requests and attempts. Bar 8.3 requires
+ * three seconds.
+ */
 const DEADLINE_MS = 2500;
 const CONNECTION_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1500;
-/** One item, for ever the same: a write that proves that writes work. */
+/** One item with a fixed key: writing it proves that writes work. */
 const PING: ItemKey = { pk: "PING", sk: "PING" };
 
 /** Which table, and how long a call may take, in milliseconds. */
@@ -64,13 +70,16 @@ export interface DynamoDbOptions {
   readonly endpoint?: string;
   /** Default 2500. */
   readonly deadlineMs?: number;
-  /** Of one try of a request; default 1500. */
+  /** Of one attempt of a request; default 1500. */
   readonly requestTimeoutMs?: number;
-  /** Tries of one request; default 8. */
+  /** Attempts of one request; default 8. */
   readonly maxAttempts?: number;
 }
 
-/** Opens nothing yet: the first call does. So a table that is missing or away makes calls fail, not the start. */
+/**
+ * Opens nothing yet: the first call does. So a table that is missing or unavailable makes calls
+ * fail, not the start.
+ */
 export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
   const { table, region, endpoint, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   const { deadlineMs = DEADLINE_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
@@ -107,7 +116,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
         return { written: true, item: (await sent).Attributes };
       } catch (error) {
         if (!isFailedCondition(error)) return refuse(error);
-        // Some engines leave the item out of their answer, and all do where there is none.
+        // Some engines leave the item out of their response, and all do when it does not exist.
         const item = error.Item ?? (await get(key));
         if (attempt === undefined) return { written: item === undefined && retries.isInDoubt(error), item };
         return { written: isOwnAttempt(item, attempt), item };
@@ -221,7 +230,7 @@ function toSdk(item: Item): Record<string, AttributeValue> {
   return item as Record<string, AttributeValue>;
 }
 
-/** DynamoDB refuses empty lists of them. */
+/** DynamoDB refuses empty lists of placeholders. */
 function placeholders(names: Expressions["names"] = {}, values: Item = {}): object {
   return {
     ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),

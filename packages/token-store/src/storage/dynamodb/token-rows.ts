@@ -1,7 +1,7 @@
 /**
  * Token rows in a DynamoDB table, attribute by attribute as older readers know them
- * (docs/storage-schema.md), and their conditional writes. The table may hold other items too, a
- * broker's records for one: they are left alone, and a scan shows them as the rows they are.
+ * (docs/storage-schema.md), and their conditional writes. The table may hold other items too, such
+ * as a broker's records: they are left alone, and a scan returns them as plain rows.
  */
 import {
   fromCursor,
@@ -82,7 +82,9 @@ function itemKeyOf({ pk, sk }: Item): ItemKey {
   return { pk: pk?.S ?? "", sk: sk?.S ?? "" };
 }
 
-/** An item that is not there has no attributes, so conditions of absence hold where there is none, and it is made. */
+/**
+ * A missing item has no attributes, so conditions of absence hold for it, and the write creates it.
+ */
 function changeExpressions({ set, remove = [] }: RowChange, expected: Expected, attempt: string): Expressions {
   const builder = createExpressionBuilder();
   const { name, value, build } = builder;
@@ -105,7 +107,7 @@ function conditionsOf(expected: Expected, { name, value }: ExpressionBuilder): s
   );
 }
 
-/** Of neither type that is shown: an older build may have written NULL where it had nothing. */
+/** Neither a string nor a number: an older build may have written NULL where it had nothing. */
 function isAbsent(path: string, value: ExpressionBuilder["value"]): string {
   const has = (type: "S" | "N"): string => `attribute_type(${path}, ${value({ S: type })})`;
   return `(attribute_not_exists(${path}) OR NOT (${has("S")} OR ${has("N")}))`;

@@ -10,7 +10,9 @@ describeRecordStore("memory", async (now) => {
   return { store, dispose: () => store.close() };
 });
 
-/** The twin of the contract's concurrency tests: what a store does whose advance is a read and then a write. */
+/**
+ * The twin of the contract's concurrency tests: a store whose advance is a read and then a write.
+ */
 describe("a store that reads and then writes", () => {
   const KEY = { kind: "code", id: "c1" };
 
@@ -61,7 +63,8 @@ describe("housekeeping of a memory store", () => {
     expect(await present("due0")).toBe(true);
     expect(await present("due999")).toBe(true);
     clock.advance(1);
-    // 64 writes look at 256 rows: the whole of these 1100 within 512 writes, wherever the pass stood.
+    // 64 writes look at 256 rows: the whole of these 1100 within 512 writes, wherever the pass
+    // stood.
     for (let at = 0; at < 512; at += 1) await create("kept0", NOW + 9999);
     for (let at = 0; at < 1000; at += 1) expect(await present(`due${at}`)).toBe(false);
     for (let at = 0; at < 100; at += 1) expect(await present(`kept${at}`)).toBe(true);

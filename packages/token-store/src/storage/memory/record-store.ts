@@ -1,7 +1,7 @@
 /**
- * A RecordStore in this process's memory: for tests and for a single process that may forget everything when it stops.
- * Same contract as storage/sqlite/record-store.ts. Data is copied on its way in and out, so a caller that later changes an object it
- * passed in or got out cannot change a record.
+ * A RecordStore in this process's memory: for tests and for a single process that may lose
+ * everything when it stops. Same contract as storage/sqlite/record-store.ts. Data is copied in both
+ * directions, so a caller that later changes an object cannot change a record.
  */
 import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
@@ -9,14 +9,14 @@ import { storeUnavailable } from "../../errors.ts";
 
 interface Row {
   readonly stage: string;
-  /** A copy of our own, of what JSON can say and nothing else. */
+  /** A copy of our own, of JSON values only. */
   readonly data: JsonObject;
   readonly expiresAt: number;
   readonly keepUntil: number;
 }
 
 const HOUSEKEEPING_EVERY_WRITES = 64;
-/** More than twice what 64 writes can add, so the rest of the map is passed again and again. */
+/** More than twice what 64 writes can add, so the pass covers the map again and again. */
 const HOUSEKEEPING_ROWS = 256;
 
 /** @param deps.now decides expiry and what housekeeping may drop */
@@ -33,7 +33,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
     writes += 1;
     if (writes % HOUSEKEEPING_EVERY_WRITES === 0) dropSome();
   };
-  // A Map's iterator goes on where it was while rows come and go, so no pass over everything is ever needed.
+  // A Map's iterator keeps its position while rows come and go, so no full pass is ever needed.
   const dropSome = (): void => {
     const at = now();
     for (let seen = 0; seen < HOUSEKEEPING_ROWS; seen += 1) {
@@ -72,7 +72,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       const row = rows.get(id);
       if (row === undefined || row.expiresAt <= now()) return { outcome: "absent" };
       if (!isAsExpected(row.data, from)) return { outcome: "absent" };
-      // No await between the read above and the write below: that is what makes this one step.
+      // No await between the read above and the write below: that makes this one step.
       //= bar#CB-3
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
       const data = patchedData(row.data, { ...patch, set: normalizedObject(patch.set) });
@@ -99,7 +99,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
   };
 }
 
-/** Length in front: no two keys share an id, whatever characters they hold. */
+/** Prefixed with the length: no two keys share an id, whatever characters they hold. */
 function rowId(key: RecordKey): string {
   return `${key.kind.length}:${key.kind}${key.id}`;
 }
@@ -109,7 +109,7 @@ function toRecord(key: RecordKey, row: Row): StoredRecord {
   return { key: { kind: key.kind, id: key.id }, stage, data: copyObject(data), expiresAt, keepUntil };
 }
 
-/** What an engine that keeps text would give back. Most fields are strings, and are that already. */
+/** What an engine that stores text would return. Most fields are strings, and need no change. */
 function normalized(value: JsonValue): JsonValue {
   return typeof value === "string" ? value : (JSON.parse(toJson(value)) as JsonValue);
 }
@@ -119,20 +119,22 @@ function normalizedObject(object: JsonObject): JsonObject {
   for (const name of Object.keys(result)) {
     const value = result[name];
     if (typeof value === "string") continue;
-    // Against the types, and left out by engines that keep text.
+    // Undefined members violate the types, and engines that store text leave them out.
     if (value === undefined) return JSON.parse(JSON.stringify(object)) as JsonObject;
     result[name] = normalized(value);
   }
   return result;
 }
 
-/** @param value from `normalized`: that is what makes a copy this simple a true one */
+/** @param value from `normalized`, which makes this simple copy a complete one */
 function copy(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   return isList(value) ? value.map(copy) : copyObject(value);
 }
 
-/** The spread makes every name a field of its own, even `__proto__`; only then are fields assigned. */
+/**
+ * The spread makes every name a field of its own, even `__proto__`; only then are fields assigned.
+ */
 function copyObject(object: JsonObject): JsonObject {
   const copied: Record<string, JsonValue> = { ...object };
   for (const name of Object.keys(copied)) {

@@ -1,4 +1,4 @@
-/** Token rows in this process: tests, and the model the other adapters are compared with. */
+/** Token rows in memory: for tests, and the model the other adapters are compared with. */
 import { storeUnavailable } from "../../errors.ts";
 import {
   changedAttributes,
@@ -75,7 +75,7 @@ export function memoryTokenRows({ table = "memory" }: { readonly table?: string 
   };
 }
 
-/** So that nobody changes a row by changing what he was given. */
+/** A copy, so that a caller cannot change a row by changing the object it received. */
 function copyOf({ key, attributes }: Row): Row {
   return { key: { ...key }, attributes: { ...attributes } };
 }

@@ -1,5 +1,6 @@
 /**
- * What a store does while another process holds the file's write lock. Time is the test's: only the engine is real.
+ * A store while another process holds the file's write lock. The test controls time: only the
+ * engine is real.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +45,7 @@ const unlock = (): void => other.exec("rollback");
 const create = (id: string): Promise<string> =>
   store.create({ ...RECORD, key: { kind: "flow", id } }).catch((error: Error) => error.message);
 
-/** @returns what the call has come to by the time asked: its answer, its error, or "pending" */
+/** @returns the state of the call by then: its result, its error, or "pending" */
 async function within<T>(milliseconds: number, ...calls: Promise<T>[]): Promise<unknown[]> {
   const answers: unknown[] = calls.map(() => "pending");
   calls.forEach((call, at) => {
@@ -105,17 +106,17 @@ describe("a SQLite file that another process holds", () => {
     expect(await within(1500, ...late)).toEqual(refused);
   });
 
-  it("stops the process for no try, and only one of those who wait tries", async () => {
+  it("blocks the process for no attempt, and only one waiting call tries", async () => {
     lock();
     const tries = timeWrites();
     const all = Array.from({ length: 200 }, (_, at) => create(`f${at}`));
     await within(ANSWERED_WITHIN_MS, ...all);
     expect(tries.length).toBeLessThan(100);
-    // The quickest of them, as a busy machine may hold up any one: an engine that waits holds up all.
+    // The quickest of them, as a busy machine may delay any one: an engine that waits delays all.
     expect(Math.min(...tries)).toBeLessThan(2);
   });
 
-  it("serves those who waited in the order they came", async () => {
+  it("serves waiting calls in order", async () => {
     lock();
     const order: string[] = [];
     const all = ["a", "b", "c"].map((id) => create(id).then(() => order.push(id)));
@@ -162,7 +163,7 @@ describe("a SQLite file that another process holds", () => {
   it("when it is opened is waited for as well", async () => {
     const late = sqliteRecordStore({ path, now: () => NOW });
     other.exec("pragma locking_mode = exclusive");
-    // Whoever reads a file that is held like this is refused too.
+    // A process that reads a file held like this is refused too.
     await store.close();
     other.exec("begin exclusive; create table if not exists more (x); commit");
     const answer = late.get(KEY);
@@ -172,7 +173,7 @@ describe("a SQLite file that another process holds", () => {
     await late.close();
   });
 
-  it("is given up by those who wait when the store is closed", async () => {
+  it("ends the waiting calls when the store is closed", async () => {
     lock();
     const waiting = create("waiting");
     await store.close();

@@ -1,6 +1,6 @@
 /**
- * One connection to the SQLite file, opened when it is first needed and let go of when the disk fails, with the calls over it
- * standing in lock-queue.ts. Under record-store.ts and token-rows.ts.
+ * One connection to the SQLite file, opened when first needed and dropped when the disk fails; its
+ * calls queue in lock-queue.ts. Used by record-store.ts and token-rows.ts.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,28 +9,38 @@ import { createLockQueue } from "./lock-queue.ts";
 import { APPLICATION_ID, type Durability, openDatabase } from "./file.ts";
 import { storeUnavailable } from "../../errors.ts";
 
-/** All throw OAuthError `temporarily_unavailable` when the engine does not answer. */
+/** All throw OAuthError `temporarily_unavailable` when the engine does not respond. */
 export interface SqliteEngine<Statements> {
   /** Needs no lock once the file is open, so it does not wait for writers. */
   read<T>(operation: (statements: Statements) => T): T | Promise<T>;
-  /** One statement, run again while another process holds the lock. @param deadline of `deadline()`, for several as one */
+  /**
+   * One statement, repeated while another process holds the lock.
+   *
+   * @param deadline of `deadline()`, for several statements as one call
+   */
   write<T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T>;
-  /** When a call that begins now is given up. */
+  /** When a call that begins now is refused. */
   deadline(): number;
-  /** One transaction, begun with the write lock and run again from its start while another process holds that. */
+  /**
+   * One transaction, begun with the write lock and repeated from its start while another process
+   * holds that.
+   */
   transact<T>(operation: (statements: Statements) => T): Promise<T>;
-  /** For what cannot run in a transaction; again while another process holds the lock. */
+  /**
+   * For statements that cannot run in a transaction; repeated while another process holds the lock.
+   */
   maintain<T>(operation: (db: DatabaseSync) => T): Promise<T>;
   /** Proves that the file is still the one that was opened, and that it can be written. */
   ping(): Promise<void>;
-  /** What is open; undefined where nothing is. Opens nothing. */
+  /** The open connection's statements; undefined when it is closed. Opens nothing. */
   current(): Statements | undefined;
   close(): void;
 }
 
 /**
- * @param options.onOpen, options.onClose what lives as long as the connection does
- * @param prepare makes what is missing in the file and prepares the statements; runs at each opening
+ * @param options.onOpen, options.onClose for what lives as long as the connection
+ * @param prepare creates what is missing in the file and prepares the statements; runs at each
+ *   opening
  */
 export function createSqliteEngine<Statements>(
   options: {
@@ -65,7 +75,7 @@ export function createSqliteEngine<Statements>(
     try {
       if (db?.isOpen === true) db.close();
     } catch {
-      // What made us let go of it is the error to tell; this one only says that it is still so.
+      // The error that closed the connection is the one to report; this one only repeats it.
     }
   };
   const queue = createLockQueue({ isBusy, refusal: storeUnavailable });
@@ -93,9 +103,11 @@ export function createSqliteEngine<Statements>(
     ping: async () =>
       queue.run(() =>
         use(({ db, inode }) => {
-          // A file that was deleted or replaced goes on working for who has it open, and for nobody else.
+          // A deleted or replaced file keeps working for the processes that have it open, and for
+          // no other.
           if (inodeOf(file) !== inode) throw new Error("the file is not the one that was opened");
-          // The smallest commit there is: a read works in a store that is locked, full or read-only, where every flow fails.
+          // The smallest commit there is: a read succeeds on a store that is locked, full or
+          // read-only, where every flow fails.
           db.exec(`pragma application_id = ${APPLICATION_ID}`);
         }),
       ),
@@ -123,7 +135,7 @@ function inodeOf(path: string): bigint {
   return statSync(path, { bigint: true }).ino;
 }
 
-/** SQLITE_BUSY in any of its spellings: the low byte of the code is the kind. */
+/** SQLITE_BUSY in any variant: the low byte of the code is the kind. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5;
 }

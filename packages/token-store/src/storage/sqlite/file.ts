@@ -1,7 +1,7 @@
 /**
- * The SQLite file: makes it when it is not there, recognises it when it is, refuses what another
- * program or a newer release wrote, and erases what deleting leaves behind. Several processes may
- * do this to one file at the same moment.
+ * The SQLite file: creates it when it is missing, recognises it when it exists, refuses what
+ * another program or a newer release wrote, and erases what deleting leaves behind. Several
+ * processes may do this to one file at the same moment.
  */
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,20 +11,25 @@ import { TokenStoreError } from "../../errors.ts";
 /** The engine's `synchronous` while it writes a log: `full` waits for the disk at every commit. */
 export type Durability = "normal" | "full";
 
-/** In `pragma user_version`. A release reads its own format and every older one, never a newer one. */
+/**
+ * In `pragma user_version`. A release reads its own format and every older one, never a newer one.
+ */
 const FORMAT = 1;
 /** In `pragma application_id`: "OAuR", so that a file given by mistake is not written to. */
 export const APPLICATION_ID = 0x4f417552;
-/** The engine waits by stopping this whole process, so it never does: lock-queue.ts waits for it. */
+/** The engine waits by blocking this whole process, so it must not: lock-queue.ts waits for it. */
 const BUSY_TIMEOUT_MS = 0;
 
 /**
- * A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time per operation.
- * What is deleted or replaced is zeroed in the file: rows of mode `bridge` hold tokens.
+ * A log of 16 MiB between checkpoints and as much cache: each costs a tenth of the processor time
+ * per operation. Deleted or replaced data is zeroed in the file: rows of mode `bridge` hold tokens.
  */
 const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384; pragma secure_delete = on;";
 
-/** No index on keep_until: it would cost every create a second page, and every deletion a page of its own. */
+/**
+ * No index on keep_until: it would cost every create a second page, and every deletion a page of
+ * its own.
+ */
 const SCHEMA = `
   create table records (
     kind text not null,
@@ -41,7 +46,8 @@ const SCHEMA = `
 
 /**
  * @param path absolute
- * @throws TokenStoreError store_foreign, format_unknown; the engine's and the file system's own errors
+ * @throws TokenStoreError store_foreign, format_unknown; the engine's and the file system's own
+ *   errors
  */
 export function openDatabase(path: string, durability: Durability): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -59,17 +65,20 @@ export function openDatabase(path: string, durability: Durability): DatabaseSync
   }
 }
 
-/** The engine would make the file readable by all; its log and index files take their mode from it. */
+/**
+ * The engine would make the file readable by all; its log and index files take their mode from it.
+ */
 function makePrivateFile(path: string): void {
   try {
-    // Only ever a new file: closing a second handle of an open one would drop this process's locks on it.
+    // Only for a new file: closing a second handle of an open one would drop this process's locks
+    // on it.
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
-/** Under the write lock, because another process may be making the schema right now. */
+/** Under the write lock, because another process may be creating the schema at the same time. */
 function makeSchema(db: DatabaseSync, path: string): void {
   db.exec("begin immediate");
   try {
@@ -81,7 +90,10 @@ function makeSchema(db: DatabaseSync, path: string): void {
   }
 }
 
-/** @returns false for an empty file, which may become ours @throws TokenStoreError for any other that is not */
+/**
+ * @returns false for an empty file, which may become ours
+ * @throws TokenStoreError for any other file that is not ours
+ */
 function isOurs(db: DatabaseSync, path: string): boolean {
   const number = (sql: string): number => Number(Object.values(db.prepare(sql).get() ?? {})[0]);
   const format = number("pragma user_version");
@@ -92,7 +104,8 @@ function isOurs(db: DatabaseSync, path: string): boolean {
       detail: `${path} has format ${format}, this release knows ${FORMAT}; a newer release wrote it`,
     });
   }
-  // Outside the write lock another process may have finished between the reads; makeSchema looks again inside it.
+  // Outside the write lock another process may have finished between the reads; makeSchema checks
+  // again inside it.
   if (db.isTransaction && (application !== 0 || format !== 0 || number("select count(*) from sqlite_schema") !== 0)) {
     throw new TokenStoreError("store_foreign", { detail: path });
   }
@@ -100,16 +113,20 @@ function isOurs(db: DatabaseSync, path: string): boolean {
 }
 
 /**
- * Writes the whole file anew, without its free space: first into the log. Other writers wait meanwhile.
- * `secure_delete` zeroes what is deleted from now on; this and `emptyLog`, in this order, take away what
- * an earlier release left in the free space, and in the log, which keeps old pages until they are
- * written over.
+ * Rewrites the whole file, without its free space: first into the log. Other writers wait
+ * meanwhile. `secure_delete` zeroes what is deleted from now on; this and `emptyLog`, in this
+ * order, remove what an earlier release left in the free space, and in the log, which keeps old
+ * pages until they are overwritten.
  */
 export function rewriteFile(db: DatabaseSync): void {
   db.exec("vacuum");
 }
 
-/** Brings the log into the file and cuts it to nothing. @returns false while another connection reads from the log */
+/**
+ * Moves the log into the file and truncates it to nothing.
+ *
+ * @returns false while another connection reads from the log
+ */
 export function emptyLog(db: DatabaseSync): boolean {
   return db.prepare("pragma wal_checkpoint(truncate)").get()?.["busy"] === 0;
 }

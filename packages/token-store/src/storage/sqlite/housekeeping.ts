@@ -1,6 +1,7 @@
 /**
- * When to delete rows nobody needs: a little after every so many writes, and now and then while idle. Only ever a small
- * batch at a time, on timers that keep no process alive. No answer depends on it: expiry is checked where records are read.
+ * When to delete rows that are no longer needed: a little after every so many writes, and now and
+ * then while idle. Always a small batch at a time, on timers that keep no process alive. No result
+ * depends on it: expiry is checked where records are read.
  */
 
 const EVERY_WRITES = 64;
@@ -14,7 +15,7 @@ export interface Sweeper {
   stop(): void;
 }
 
-/** @param sweep looks at the next batch; answers whether that was the last one of a pass */
+/** @param sweep processes the next batch; returns whether it was the last one of a pass */
 export function createSweeper(sweep: () => boolean): Sweeper {
   let timer: NodeJS.Timeout | undefined;
   let writes = 0;
@@ -26,7 +27,7 @@ export function createSweeper(sweep: () => boolean): Sweeper {
     try {
       return sweep();
     } catch {
-      return true; // the engine is busy or down: the calls that need it say so, these rows can wait
+      return true; // the engine is busy or down: other calls report that, these rows can wait
     }
   };
   return {

@@ -1,5 +1,5 @@
 /**
- * What a SQLite file holds: records and token rows. Its own entry, so that node:sqlite loads only when
+ * Records and token rows in a SQLite file. Its own entry, so that node:sqlite loads only when
  * chosen.
  */
 export { sqliteRecordStore } from "./record-store.ts";

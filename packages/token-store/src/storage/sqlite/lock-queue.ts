@@ -1,16 +1,26 @@
 /**
- * Waiting for a lock that another process holds, without stopping this one. Sits between the calls of record-store.ts and
- * the engine. One waiter per store: while a call waits, later ones stand behind it and only the first of them tries, so
- * the tries do not grow with the calls. All are refused in time, and beyond a thousand at once.
+ * Waits for a lock that another process holds, without blocking this one. Sits between the calls of
+ * record-store.ts and the engine. One waiter per store: while a call waits, later ones queue behind
+ * it and only the first of them retries, so the attempts do not grow with the calls. Every call is
+ * refused in time, and any beyond a thousand at once.
  */
 
-/** From the call to its refusal. Bar 8.3 asks for three seconds; the rest is for a busy machine. */
+/**
+ * From the call to its refusal. Bar 8.3 requires three seconds; the rest is margin for a busy
+ * machine.
+ */
 const GIVE_UP_AFTER_MS = 2500;
-/** Between tries, the last one repeated. A write holds the lock for some 20 µs, so the first are the next turns of the loop. */
+/**
+ * Between attempts, the last one repeated. A write holds the lock for some 20 µs, so the first are
+ * the next turns of the event loop.
+ */
 const PAUSES_MS = [0, 0, 1, 2, 4, 8, 16, 32];
 const LONGEST_PAUSE_MS = 50;
 const MOST_WAITING = 1000;
-/** Served without a pause once the lock is free, so that a thousand who waited do not stop the process in their turn. */
+/**
+ * Calls served without a pause once the lock is free, so that a thousand waiting calls do not block
+ * the process in turn.
+ */
 const SERVE_FOR_MS = 2;
 
 export interface LockQueue {
@@ -18,11 +28,14 @@ export interface LockQueue {
   deadline(): number;
   /**
    * @param deadline of the call that this is a part of; left out, it is the whole call
-   * @returns the result at once when nobody waits and the lock is free
+   * @returns the result at once when no call waits and the lock is free
    * @throws what `attempt` throws
    */
   run<T>(attempt: () => T, deadline?: number): T | Promise<T>;
-  /** The same past those who wait, for a call that probably needs no lock; when it does, it stands behind them. */
+  /**
+   * The same past the waiting calls, for a call that probably needs no lock; when it does, it
+   * queues behind them.
+   */
   runAhead<T>(attempt: () => T, deadline?: number): T | Promise<T>;
 }
 
@@ -46,7 +59,7 @@ export function createLockQueue({
 }): LockQueue {
   let waiting: Waiting[] = [];
   let triesInVain = 0;
-  /** What the engine said to the last try. */
+  /** The engine's error of the last attempt. */
   let busy: unknown;
   const deadlineOfNow = (): number => performance.now() + GIVE_UP_AFTER_MS;
 

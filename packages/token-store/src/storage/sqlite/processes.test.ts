@@ -57,7 +57,7 @@ describe("several processes on one SQLite file", () => {
     const winners = new Set<unknown>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const key = { kind: "code", id: `round ${round}` };
-      children.reverse(); // or the one that is told first would win every time
+      children.reverse(); // or the one that gets its order first would win every time
       const created = await order(children, { what: "create", key, times: CALLS });
       expect(created, `round ${round}`).toEqual({ created: 1, exists: 2 * CALLS - 1 });
       const advanced = await order(children, { what: "advance", key, times: CALLS });
@@ -86,7 +86,8 @@ describe("several processes on one SQLite file", () => {
     const before = sqliteRecordStore({ path, now: () => RACE_NOW });
     await before.create({ key, stage: "live", data: { version: "0" }, expiresAt: RACE_NOW + 60 });
     await before.close();
-    // No file of this process may grow past 256 blocks: the log meets its end in the middle of a commit.
+    // No file of this process may grow past 256 blocks: the log meets its end in the middle of a
+    // commit.
     const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
     const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, racer, path], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -112,7 +113,8 @@ describe("several processes on one SQLite file", () => {
     for (const at of times)
       await store.create({ key: { ...key, id: `${at}` }, stage: "s", data: {}, expiresAt: RACE_NOW });
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(50 * 4096);
-    // Another process may write files of 64 blocks: the log, which this one keeps open, is beyond that already.
+    // Another process may write files of 64 blocks: the log, which this one keeps open, is beyond
+    // that already.
     const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
     const limited = spawn("sh", ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, racer, path], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],

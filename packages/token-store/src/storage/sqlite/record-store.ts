@@ -1,11 +1,13 @@
 /**
- * A RecordStore in one SQLite file, shared by any number of processes on one machine: the store of the sandbox, of a
- * single-machine broker and of local work on a server. Imported from its own entry, so node:sqlite loads only when chosen.
+ * A RecordStore in one SQLite file, shared by any number of processes on one machine: the store of
+ * the sandbox, of a single-machine broker and of local work on a server. Imported from its own
+ * entry, so node:sqlite loads only when chosen.
  *
- * Durability, named: write-ahead log with `synchronous = normal`. A killed process loses nothing. A power loss or a
- * crash of the operating system may undo the last transactions of records that live SHORT_LIFE_SECONDS or less;
- * the file stays consistent. Longer-lived records (a keyset, refresh families) are on the disk before a call returns.
- * docs/decisions/0003-sqlite-durability.md says why that is enough for single-use objects.
+ * Durability, named: write-ahead log with `synchronous = normal`. A killed process loses nothing. A
+ * power loss or a crash of the operating system may undo the last transactions of records that live
+ * SHORT_LIFE_SECONDS or less; the file stays consistent. Longer-lived records (a keyset, refresh
+ * families) are on the disk before a call returns. docs/decisions/0003-sqlite-durability.md says
+ * why that is enough for single-use objects.
  */
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { createSweeper } from "./housekeeping.ts";
@@ -14,9 +16,11 @@ import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
 import type { Durability } from "./file.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
 
-/** A record with more life than this left is worth waiting for the disk. */
+/** A record with more remaining lifetime than this is worth waiting for the disk. */
 const SHORT_LIFE_SECONDS = 900;
-/** Each sweep; 64 writes come before it, so the table is passed four times as fast as it can grow. */
+/**
+ * Each sweep; 64 writes come before it, so the table is swept four times as fast as it can grow.
+ */
 const SWEEP_ROWS = 256;
 
 /** Which file, and how durable its writes are. */
@@ -25,13 +29,15 @@ export interface SqliteRecordStoreOptions {
   readonly path: string;
   /** Decides expiry and what housekeeping may delete. */
   readonly now: Clock;
-  /** `full` waits for the disk in every write, not only where a record lives long. Default `normal`. */
+  /**
+   * `full` waits for the disk in every write, not only where a record lives long. Default `normal`.
+   */
   readonly durability?: Durability;
 }
 
 /**
- * Opens nothing yet: the first call does, and every call tries again while it does not work. So a missing disk makes
- * calls fail with `temporarily_unavailable`, not the start of the process.
+ * Opens nothing yet: the first call does, and every call tries again while that fails. So a missing
+ * disk makes calls fail with `temporarily_unavailable`, not the start of the process.
  */
 export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRecordStoreOptions): RecordStore {
   const sweeper = createSweeper(() => engine.current()?.sweep(now(), SWEEP_ROWS) ?? true);
@@ -40,7 +46,10 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
     prepareStatements(db, durability),
   );
   const { read, write } = engine;
-  /** Apart from the write itself: repeated with it, a write would meet its own first try and call it a replay. */
+  /**
+   * Separate from the write itself: repeated with it, a write would find its own first attempt and
+   * report a replay.
+   */
   const settle = async (expiresAt: EpochSeconds, deadline: number): Promise<void> => {
     sweeper.wrote();
     if (durability === "full" || expiresAt - now() <= SHORT_LIFE_SECONDS) return;
@@ -65,8 +74,8 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
       requireAdvance(from, patch);
       const deadline = engine.deadline();
       const advanced = await write((statements) => {
-        // The read comes after the write, so the record may have come back into `from` meanwhile (a lease given up):
-        // then neither answer would be true, and the write is tried again.
+        // The read comes after the write, so the record may have returned to `from` meanwhile (a
+        // lease given back): then neither result would be true, and the write is tried again.
         for (let tries = 0; tries < 5; tries += 1) {
           const at = now();
           const moved = statements.advance(key, from, patch, at);

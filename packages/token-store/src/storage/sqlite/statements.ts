@@ -1,6 +1,7 @@
 /**
- * The SQL of record-store.ts, prepared once per shape. Every value and every JSON path is a bound parameter: the text
- * of a statement depends only on how many fields a call names, never on what they are called.
+ * The SQL of record-store.ts, prepared once per shape. Every value and every JSON path is a bound
+ * parameter: the text of a statement depends only on how many fields a call names, never on their
+ * names.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
@@ -8,26 +9,36 @@ import { APPLICATION_ID, type Durability } from "./file.ts";
 import { keepUntilOf, toJson } from "../record-rules.ts";
 
 export interface Statements {
-  /** Whatever is there, expired or not. */
+  /** The stored record, expired or not. */
   read(key: RecordKey): StoredRecord | undefined;
   /** @param data of the record, as JSON @returns whether the record is now this one */
   insert(record: NewRecord, data: string, now: number): boolean;
-  /** One conditional write. @returns the record as it now stands, or undefined when nothing was changed */
+  /**
+   * One conditional write.
+   * @returns the record as it now stands, or undefined when nothing was changed
+   */
   advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
-  /** @returns `expiresAt` of the record that is gone now, if there was one */
+  /** @returns `expiresAt` of the deleted record, if there was one */
   remove(key: RecordKey): number | undefined;
-  /** Looks at the next `rows` rows in the order of their keys and deletes those past `keepUntil`. @returns whether it came to the end */
+  /**
+   * Reads the next `rows` rows in the order of their keys and deletes those past `keepUntil`.
+   *
+   * @returns whether it reached the end
+   */
   sweep(now: number, rows: number): boolean;
-  /** A write that changes nothing and puts everything written so far on the disk. Throws like any other write. */
+  /**
+   * A write that changes nothing and flushes everything written so far to the disk. Throws like any
+   * other write.
+   */
   flush(): void;
 }
 
 type Value = string | number;
 
-/** @param durability of the connection, which `flush` leaves only for the moment of its write */
+/** @param durability of the connection, which `flush` changes only for the moment of its write */
 export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
   const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
-  // An expired record of the same key is as good as none.
+  // An expired record of the same key counts as absent.
   const insert = prepare(
     db,
     `insert into records (kind, id, stage, data, expires_at, keep_until) values (?, ?, ?, ?, ?, ?)
@@ -71,7 +82,8 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       values.push(...times, key.kind, key.id, from.stage, now);
       for (const [name, value] of expected) values.push(path(name), JSON.stringify(value));
       //= bar#CB-3
-      // all() runs to the end of the statement, so a commit that fails is heard before the row is believed.
+      // all() runs to the end of the statement, so a commit that fails is noticed before the row is
+      // used.
       return toRecord(key, statement.all(...values)[0]);
     },
     remove: (key) => (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0],
@@ -85,7 +97,8 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
     flush: () => {
       db.exec("pragma synchronous = full");
       try {
-        // Rewriting this constant is the smallest commit there is, and a commit takes all earlier ones to the disk with it.
+        // Rewriting this constant is the smallest commit there is, and a commit flushes all earlier
+        // ones to the disk with it.
         db.exec(`pragma application_id = ${APPLICATION_ID}`);
       } finally {
         db.exec(`pragma synchronous = ${durability}`);
@@ -94,7 +107,10 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   };
 }
 
-/** `data -> path = text` compares JSON text, so only a string that was stored as that string is equal. */
+/**
+ * `data -> path = text` compares JSON text, so only a string that was stored as that string is
+ * equal.
+ */
 function advanceSql(expected: number, set: number, removed: number, withTimes: boolean): string {
   const kept = removed === 0 ? "data" : `json_remove(data${", ?".repeat(removed)})`;
   const data = set === 0 ? kept : `json_set(${kept}${", ?, json(?)".repeat(set)})`;

@@ -1,8 +1,10 @@
 /**
- * Token rows in the SQLite file of record-store.ts, in a table of their own beside the records: for local work on a server
- * and for a server on one machine. Its own entry, so that node:sqlite loads only when chosen.
+ * Token rows in the SQLite file of record-store.ts, in a table of their own beside the records: for
+ * local work on a server and for a server on one machine. Its own entry, so that node:sqlite loads
+ * only when chosen.
  *
- * Every write is on the disk before it is answered: a refresh token that a vendor rotated is nowhere else.
+ * Every write is on the disk before the call returns: a refresh token that a vendor rotated exists
+ * nowhere else.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +23,10 @@ import {
 } from "../row-rules.ts";
 import type { Attributes, Row, RowKey, TokenRows } from "../token-rows.ts";
 
-/** Made where it is missing and never changed, so the file's format stays and the release before opens it too. */
+/**
+ * Created when missing and never changed, so the file's format stays and the previous release opens
+ * it too.
+ */
 const SCHEMA = `
   create table if not exists token_rows (
     table_name text not null,
@@ -45,7 +50,10 @@ interface Statements {
   page(after: RowKey | undefined, limit: number): Row[];
 }
 
-/** @param options.table what sealed fields are bound to; the rows of other tables in the file are not seen */
+/**
+ * @param options.table what sealed fields are bound to; rows of other tables in the file are not
+ *   visible
+ */
 export function sqliteTokenRows(options: { readonly path: string; readonly table?: string }): TokenRows {
   const { path, table = "tokens" } = options;
   const engine = createSqliteEngine({ path, durability: "full" }, (db) => prepareStatements(db, table));
@@ -120,7 +128,7 @@ function prepareStatements(db: DatabaseSync, table: string): Statements {
     write: ({ pk, sk }, attributes) => void write.run(table, pk, sk, JSON.stringify(attributes)),
     remove: ({ pk, sk }) => void remove.run(table, pk, sk),
     partition: (pk) => partition.all(table, pk).map(toRow),
-    // No part of a key is empty, so the empty one stands before all.
+    // No part of a key is empty, so the empty one sorts before all.
     page: (after, limit) => page.all(table, after?.pk ?? "", after?.sk ?? "", limit).map(toRow),
   };
 }

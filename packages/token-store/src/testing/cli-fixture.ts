@@ -1,4 +1,7 @@
-/** Commands of `token-store` in this process: rows in memory, keys in memory, a clock and a sleep that take no time. */
+/**
+ * Commands of `token-store` in this process: rows in memory, keys in memory, a clock and a sleep
+ * that take no time.
+ */
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -24,7 +27,7 @@ export const ENVIRONMENT = "test";
 
 export const keyOf = (user: string, vendor = VENDOR): TokenKey => ({ user, vendor, issuer: ISSUER });
 
-/** As builds of before encryption write a row. */
+/** A row as builds before encryption write it. */
 export const olderRow = (user: string, write = 1): Attributes => ({
   access_token: `plain-at-${user}-${write}`,
   refresh_token: `plain-rt-${user}-${write}`,
@@ -34,7 +37,7 @@ export const olderRow = (user: string, write = 1): Attributes => ({
   updated_at: NOW - 10_000 + write,
 });
 
-/** Keys under roots by name: `root` is the one new keys are made under; `isDown` is an outage. */
+/** Keys under roots by name: `root` is the one for new keys; `isDown` is an outage. */
 export interface MemoryKeys extends KeyWrapper {
   root: string;
   isDown: boolean;
@@ -67,7 +70,7 @@ export function memoryKeys(): MemoryKeys {
   return keys;
 }
 
-export interface CliBench {
+export interface CliFixture {
   readonly rows: TokenRows;
   readonly keys: MemoryKeys;
   readonly clock: ReturnType<typeof fixedClock>;
@@ -76,13 +79,13 @@ export interface CliBench {
   readonly deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint };
   /** Milliseconds that were slept so far. */
   slept(): number;
-  /** As servers have it, in the same table. */
+  /** The records of servers, in the same table. */
   records(mode: ModeName): TokenRecords;
   older(user: string, attributes?: Attributes, vendor?: string): Promise<void>;
   attributes(user: string, vendor?: string): Promise<Attributes | undefined>;
 }
 
-export function cliBench(options: { readonly rows?: TokenRows; readonly checkpoint?: Checkpoint } = {}): CliBench {
+export function cliFixture(options: { readonly rows?: TokenRows; readonly checkpoint?: Checkpoint } = {}): CliFixture {
   const { rows = memoryTokenRows({ table: "tokens" }), checkpoint = noCheckpoint } = options;
   const clock = fixedClock(NOW);
   const keys = memoryKeys();
@@ -120,7 +123,7 @@ export function cliBench(options: { readonly rows?: TokenRows; readonly checkpoi
   };
 }
 
-/** Keeps what was saved last, as a file would. */
+/** Keeps the last saved state, as a file would. */
 export function memoryCheckpoint(): Checkpoint & { kept: Standing | undefined; readonly saved: Standing[] } {
   const checkpoint = {
     kept: undefined as Standing | undefined,

@@ -1,4 +1,7 @@
-/** Token records over rows in memory, with keys by name and a key service that can be taken away. For the tests of both modes. */
+/**
+ * Token records over rows in memory, with keys by name and a key service that can be switched off.
+ * For the tests of both modes.
+ */
 import { randomBytes } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -58,7 +61,7 @@ function fakeDataKeys(): DataKeys & { down: boolean; stale: boolean; current: st
   return keys;
 }
 
-export interface Bench {
+export interface Fixture {
   readonly rows: TokenRows;
   readonly keys: ReturnType<typeof fakeDataKeys>;
   readonly events: string[];
@@ -71,7 +74,7 @@ export interface Bench {
   older(set: Attributes, remove?: readonly string[]): Promise<void>;
 }
 
-export function bench(): Bench {
+export function fixture(): Fixture {
   const rows = memoryTokenRows({ table: "tokens" });
   const keys = fakeDataKeys();
   const clock = fixedClock(NOW);

@@ -1,4 +1,7 @@
-/** Processes that refresh the same records at the same moment: one table, one strict vendor. refresh/storm.test.ts. */
+/**
+ * Processes that refresh the same records at the same moment: one table, one strict vendor. For
+ * refresh/storm.test.ts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +11,7 @@ import { type RefreshVendor, startRefreshVendor } from "@oauth-broker/simulators
 import { type Answers, compose, keyOf, type RefreshSettings } from "./refresh-child.ts";
 import { killRefreshChildren, startRefreshChild } from "./refresh-children.ts";
 
-export interface StormBench {
+export interface StormFixture {
   readonly vendor: RefreshVendor;
   /** Records whose access token has expired. @returns their users */
   connect(count: number): Promise<readonly string[]>;
@@ -18,7 +21,7 @@ export interface StormBench {
   close(): Promise<void>;
 }
 
-export async function startStormBench(processes: number): Promise<StormBench> {
+export async function startStormFixture(processes: number): Promise<StormFixture> {
   const engine = await startDynamoDb();
   const vendor = await startRefreshVendor({ model: "strict" });
   const folder = mkdtempSync(join(tmpdir(), "storm-"));
@@ -26,8 +29,8 @@ export async function startStormBench(processes: number): Promise<StormBench> {
     endpoint: engine.endpoint,
     region: engine.region,
     table: await engine.createTable(),
-    // The engine shares two cores with all of them: that it is slow is not what is looked at here. A
-    // request that is given up and sent again makes it slower still.
+    // The engine shares two cores with all of them, and its speed is not under test. A request that
+    // is aborted and sent again makes it slower still.
     deadlineMs: 60_000,
     requestTimeoutMs: 60_000,
     times: { leaseSeconds: 150, storeBudgetMs: 60_000, waitMs: 120_000, commitMs: 60_000 },
@@ -49,7 +52,7 @@ export async function startStormBench(processes: number): Promise<StormBench> {
     });
     return user;
   };
-  // The key file is made by the first write: before the children, which only read it.
+  // The first write creates the key file: before the children, which only read it.
   const warm = await connect();
   const children = await Promise.all(Array.from({ length: processes }, () => startRefreshChild(settings)));
   for (const child of children) await child.call([warm]);

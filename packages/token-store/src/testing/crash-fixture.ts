@@ -1,6 +1,7 @@
 /**
- * What the crash matrix needs: an engine with a table, a vendor of each model, connections whose token has expired, a
- * process of one's own that comes after the crash, and the four invariants that hold after it.
+ * The fixture of the crash matrix: an engine with a table, a vendor of each model, connections
+ * whose token has expired, a process that starts after the crash, and the four invariants that hold
+ * after it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,10 +27,10 @@ export const TIMES: Partial<RefreshTimes> = {
   commitMs: 15_000,
 };
 export const LEASE_MS = 5000;
-/** For a machine with other work: nothing here takes so long by itself. */
+/** Margin for a busy machine: no step takes this long by itself. */
 export const SLOW_MS = 8000;
 
-export interface CrashBench {
+export interface CrashFixture {
   readonly engine: DynamoDbEngine;
   /** One connection, its access token expired, at a vendor of this model. */
   round(model: RefreshModel, options?: RoundOptions): Promise<Round>;
@@ -38,7 +39,7 @@ export interface CrashBench {
 
 export interface RoundOptions {
   readonly times?: Partial<RefreshTimes>;
-  /** In front of the engine, for the children. */
+  /** In front of the engine, for the child processes. */
   readonly endpoint?: string;
 }
 
@@ -47,7 +48,7 @@ export interface Round {
   readonly user: string;
   readonly vendor: RefreshVendor;
   start(options?: { readonly clockOffset?: number }): Promise<RefreshChild>;
-  /** A caller in this process: what everybody else sees after the crash. */
+  /** A caller in this process: what other callers see after the crash. */
   next(): Promise<string>;
   /** Of this process. */
   readonly events: readonly (RefreshEvent | JournalEvent)[];
@@ -62,11 +63,11 @@ export interface Expected {
   readonly unreported?: number;
   /** How often the vendor may have been asked. */
   readonly calls: number;
-  /** Why the user must authorize again; absent: need not. */
+  /** Why the user must authorize again; absent: not required. */
   readonly reauthorize?: string | undefined;
 }
 
-export async function startCrashBench(): Promise<CrashBench> {
+export async function startCrashFixture(): Promise<CrashFixture> {
   const engine = await startDynamoDb();
   const table = await engine.createTable();
   const folder = mkdtempSync(join(tmpdir(), "crash-"));
@@ -115,13 +116,14 @@ export async function startCrashBench(): Promise<CrashBench> {
         expectSound: async ({ commits, unreported = 0, calls, reauthorize }, ...children) => {
           const all = [...events, ...children.flatMap((child) => child.events)];
           const about = `${model}: ${JSON.stringify(all)}`;
-          // (1) It decrypts: read throws where it does not.
+          // (1) It decrypts: read throws otherwise.
           const current = await own.records.read(keyOf(user));
           // (2) The version grew by the number of commits.
           const reported = all.filter(({ name }) => name === "refreshed").length;
           expect(reported + unreported, about).toBe(commits);
           expect(current?.stored.version, about).toBe(1 + commits);
-          // (3) The vendor takes what we have, or the row says that the user must authorize again.
+          // (3) The vendor accepts our refresh token, or the row says that the user must authorize
+          // again.
           const reasons = all.flatMap((event) => (event.name === "reauthorize" ? [event.reason] : []));
           expect(reasons, about).toEqual(reauthorize === undefined ? [] : [reauthorize]);
           expect(current?.stored.status, about).toBe(reauthorize === undefined ? "active" : "reauthorize");

@@ -1,6 +1,6 @@
 /**
- * Refreshing on a table: rows in memory that can fail, a vendor of a chosen model in this process, virtual time, and as
- * many "processes" (createRefreshLeases) as a test wants. Tests of refresh/refresh.ts and what it is made of use it.
+ * Refreshing on a table: rows in memory that can fail, a vendor of a chosen model in this process,
+ * virtual time, and any number of "processes" (createRefreshLeases). For the tests of refresh/.
  */
 import { randomBytes } from "node:crypto";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
@@ -22,42 +22,42 @@ import { type VirtualTime, virtualTime } from "./refresh-time.ts";
 export const START = 1_700_000_000;
 export const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };
 export const ROW = rowKeyOf(KEY);
-/** Of an access token, unless a test says otherwise. */
+/** Of an access token, unless a test overrides it. */
 export const LIFE_SECONDS = 3600;
 
-/** Called before each write; throwing keeps it from happening, `lose` does it and throws then. */
+/** Called before each write; throwing prevents it, `lose` executes it and then throws. */
 export interface RowFaults {
   read?: (() => void) | undefined;
   write?: ((change: RowChange) => void | "lose") | undefined;
-  /** After each write, before its answer. */
+  /** After each write, before its result. */
   written?: (() => Promise<void>) | undefined;
 }
 
-export interface Bench {
+export interface Fixture {
   readonly time: VirtualTime;
   readonly rows: TokenRows;
   readonly faults: RowFaults;
-  /** What the table was asked for. */
+  /** Calls of the table. */
   readonly counts: { reads: number; writes: number };
   readonly keys: DataKeys & { down: boolean };
   readonly records: TokenRecords;
   readonly vendor: ModelState;
   /** In the order they were reported, of all processes. */
   readonly events: (RefreshEvent | JournalEvent)[];
-  /** The refresh tokens the vendor was asked with. */
+  /** The refresh tokens sent to the vendor. */
   readonly asked: string[];
-  /** What the vendor does beside its work, in this order. */
+  /** What the vendor does in addition, in this order. */
   readonly at: { before?: (() => unknown) | undefined; after?: (() => unknown) | undefined };
   readonly refresh: Refresh;
   process(options?: RefreshLeasesOptions & { readonly clockOffset?: number }): RefreshLeases;
   /** A new authorization by the user. */
   link(): Promise<TokenSet>;
   attributes(): Promise<Attributes>;
-  /** Names of the events, a reason behind a colon. */
+  /** Names of the events, with the reason after a colon. */
   names(): string[];
 }
 
-export function refreshBench(options: Partial<ModelOptions> = {}, mode: Mode = encrypted): Bench {
+export function refreshFixture(options: Partial<ModelOptions> = {}, mode: Mode = encrypted): Fixture {
   const time = virtualTime(START);
   const { now, timer } = time;
   const faults: RowFaults = {};
@@ -69,7 +69,7 @@ export function refreshBench(options: Partial<ModelOptions> = {}, mode: Mode = e
   const vendor = createModel({ model: "strict", accessTokenSeconds: LIFE_SECONDS, ...options, now });
   const events: (RefreshEvent | JournalEvent)[] = [];
   const asked: string[] = [];
-  const at: Bench["at"] = {};
+  const at: Fixture["at"] = {};
 
   const refresh: Refresh = async ({ refreshToken }) => {
     asked.push(refreshToken.reveal());
@@ -113,16 +113,16 @@ export function refreshBench(options: Partial<ModelOptions> = {}, mode: Mode = e
 }
 
 /** With a linked user whose access token has just expired. */
-export async function dueBench(options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Bench> {
-  const bench = refreshBench(options, mode);
-  await bench.link();
-  bench.time.advance(LIFE_SECONDS);
-  return bench;
+export async function dueFixture(options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Fixture> {
+  const fixture = refreshFixture(options, mode);
+  await fixture.link();
+  fixture.time.advance(LIFE_SECONDS);
+  return fixture;
 }
 
 /** One call, as a server makes it. */
-export function fresh(bench: Bench, leases: RefreshLeases): Promise<StoredTokens | undefined> {
-  return leases.withRefreshLease(KEY, bench.refresh);
+export function fresh(fixture: Fixture, leases: RefreshLeases): Promise<StoredTokens | undefined> {
+  return leases.withRefreshLease(KEY, fixture.refresh);
 }
 
 export function tokenOf(stored: StoredTokens | undefined): string | undefined {
@@ -130,7 +130,7 @@ export function tokenOf(stored: StoredTokens | undefined): string | undefined {
 }
 
 /** The access token the vendor issued last. */
-export function newest({ vendor }: Bench): string | undefined {
+export function newest({ vendor }: Fixture): string | undefined {
   return vendor.live(KEY.user).accessTokens.at(-1);
 }
 
@@ -138,8 +138,8 @@ export function isCommit({ set }: RowChange): boolean {
   return Object.hasOwn(set, "written_at");
 }
 
-/** Every commit fails until the result is called. */
-export function storeDown({ faults }: Bench): () => void {
+/** Every commit fails until the returned function is called. */
+export function storeDown({ faults }: Fixture): () => void {
   faults.write = (change) => {
     if (isCommit(change)) throw outage();
   };
@@ -165,7 +165,7 @@ export function outage(reason = "store_unavailable"): OAuthError {
   return new OAuthError("temporarily_unavailable", "Down", { reason });
 }
 
-function withFaults(rows: TokenRows, faults: RowFaults, counts: Bench["counts"]): TokenRows {
+function withFaults(rows: TokenRows, faults: RowFaults, counts: Fixture["counts"]): TokenRows {
   return {
     ...rows,
     get: async (key) => {
