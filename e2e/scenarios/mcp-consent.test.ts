@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     const { client_id } = (await answer.json()) as { client_id: string };
     const { context, page, complaints } = await open({ viewport: { width: 360, height: 740 } });
     await page.goto(ask({ client_id, redirect_uri: `http://127.0.0.1:54321/cb` }));
-    await page.getByText("nobody: it registered itself", { exact: true }).waitFor();
+    await page.getByText("its own registration, which is unverified", { exact: true }).waitFor();
     await page.getByText("The answer goes to a program on this computer.").waitFor();
     await fits(page);
     await page.screenshot({ path: screenshotPath(shots, "registered"), fullPage: true });

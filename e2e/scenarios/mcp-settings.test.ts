@@ -151,7 +151,7 @@ describe("a vendor without PKCE", () => {
     const refused = await runMcpCommand(env, temporaryFolder());
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("ALLOW_VENDOR_WITHOUT_PKCE")]);
     await serving({ ...env, ALLOW_VENDOR_WITHOUT_PKCE: "true" }, async (server) => {
-      await expect.poll(() => server.stdout()).toMatch(/"level":"warn".*WHOEVER STEALS A CODE/);
+      await expect.poll(() => server.stdout()).toMatch(/"level":"warn".*AN ATTACKER WHO STEALS A CODE/);
       const { accessToken } = await (await createMcpPlatform(server.url)).connect();
       expect((await postWhoami(server.mcp, accessToken)).status).toBe(200);
     });

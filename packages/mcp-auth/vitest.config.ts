@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// The SDK signs what it sends, also to the engines on loopback. It must not look for credentials elsewhere.
+// The SDK signs its requests even to the engines on loopback. It must not look for credentials
+// elsewhere.
 export default defineConfig({
   test: {
     env: {

@@ -1,4 +1,4 @@
-/** The routes there are, as the app itself lists them: who may ask what, in every mode. */
+/** The routes as the app itself lists them: who may call what, in every mode. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Method and path of each, but for the catch-alls that say 404 and 405. */
+  /** Method and path of each, except the catch-alls that respond 404 and 405. */
   const routes = () => server.app.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
   const ask = async (
     { method, path }: { readonly method: string; readonly path: string },
@@ -62,7 +62,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
   it("bar#RS-1 wants a bearer token at /mcp alone", async () => {
     const wanting: string[] = [];
     for (const route of routes()) {
-      for (const headers of [{}, { authorization: "Bearer of-nobody" }]) {
+      for (const headers of [{}, { authorization: "Bearer unknown" }]) {
         const challenge = (await ask(route, headers)).headers.get("www-authenticate") ?? "";
         if (challenge.startsWith("Bearer")) wanting.push(`${route.method} ${route.path}`);
       }
@@ -70,7 +70,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
     expect(new Set(wanting)).toEqual(new Set(["POST /mcp"]));
   });
 
-  it("bar#RS-7 turns foreign names and pages away everywhere but at the probes; metadata is for every page", async () => {
+  it("bar#RS-7 refuses foreign names and pages everywhere but at the probes; metadata is for every page", async () => {
     for (const route of routes()) {
       const isProbe = PROBES.includes(route.path);
       const rebound = await ask(route, {}, "https://evil.example");

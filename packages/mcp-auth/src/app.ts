@@ -1,6 +1,6 @@
 /**
- * The composition root: settings and a definition in, a Hono app out. Everything a server is made
- * of is bound here, once; the one place that knows both modes.
+ * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
+ * are connected here, once; the only file that knows both modes.
  */
 import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -24,25 +24,25 @@ import type { Storage } from "./storage.ts";
 export interface AppOptions {
   readonly now: Clock;
   readonly log: Log;
-  /** Of hosted mode; pre-registered mode keeps nothing. */
+  /** Hosted mode only; pre-registered mode stores nothing. */
   readonly storage: Storage | undefined;
 }
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
-  /** From now on /readyz fails: no new work should be sent here. */
+  /** From now on /readyz fails, so that no new requests are sent here. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Answers of token and account endpoints are small; what APIs answer to tools is not. */
+/** Responses of token and account endpoints are small; responses of APIs to tools are not. */
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
 
 /**
- * Opens no port and sends nothing: a vendor, store or key service that is down shows at the first
- * use.
+ * Opens no port and sends nothing: a vendor, store or key service that is down is noticed at the
+ * first use.
  */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   const { now, log, storage } = options;
@@ -127,7 +127,7 @@ interface ProbeDeps {
   readonly isDraining: () => boolean;
 }
 
-/** `/healthz` says that the process runs and how; `/readyz` that it can keep what it must. */
+/** `/healthz` reports that the process runs and in which mode; `/readyz` that its storage works. */
 function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
   const get = (path: string, handle: () => Answer | Promise<Answer>): Route => ({
     method: "GET",
@@ -139,7 +139,7 @@ function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
   const info = {
     status: "ok",
     mode: settings.mode,
-    // What the bearer token on /mcp is; docs say what follows from it.
+    // What kind of token the bearer token on /mcp is; the docs describe the consequences.
     bearer: settings.mode === "hosted" ? "token_of_this_server" : "vendor_token_of_the_user",
   };
   return [

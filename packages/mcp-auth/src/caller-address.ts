@@ -1,18 +1,21 @@
 /**
- * Whose request it is, as an address: what is counted by it (rate limits) must not be what a caller writes into a header.
- * Only what proxies of our own forwarded is believed.
+ * The address of the caller, for rate limits: it must not be what a caller writes into a header.
+ * Only the headers of trusted proxies are used.
  */
 import type { IncomingMessage } from "node:http";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import type { Context } from "hono";
 
 /**
- * @returns the address of the caller, or of the last proxy that is not ours, of IPv6 the /64 network: one customer has all of it;
- *   `unknown` where there is no connection
+ * @returns the address of the caller, or of the last proxy that is not trusted; for IPv6 the /64
+ *   network, which belongs to one customer; `unknown` when there is no connection
  */
 export type CallerAddress = (c: Context) => string;
 
-/** @param trustedProxies networks in CIDR notation @throws Error naming the first that is none */
+/**
+ * @param trustedProxies networks in CIDR notation
+ * @throws Error naming the first entry that is not a network
+ */
 //= bar#ST-8
 export function createCallerAddress(trustedProxies: readonly string[]): CallerAddress {
   const isTrusted = createCidrMatcher(trustedProxies);
@@ -20,7 +23,7 @@ export function createCallerAddress(trustedProxies: readonly string[]): CallerAd
     const peer = plain(
       (c.env as { incoming?: IncomingMessage } | undefined)?.incoming?.socket.remoteAddress ?? "unknown",
     );
-    // Nearest first: each proxy appends whom it heard, so that what the caller wrote stands furthest away.
+    // Nearest first: each proxy appends the peer it saw, so text from the caller is furthest away.
     const heard = (c.req.header("x-forwarded-for") ?? "").split(",").map((address) => plain(address.trim()));
     let caller = peer;
     for (const before of heard.toReversed()) {
@@ -42,10 +45,10 @@ function networkOf(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/** Some proxies append the caller's port, another one for each connection. */
+/** Some proxies append the caller's port, which differs for each connection. */
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/i;
 
-/** Without port and brackets; IPv4 not as IPv6 sockets show it. */
+/** Without port and brackets; IPv4 without the IPv6 form that sockets show. */
 function plain(address: string): string {
   const [, ipv6, ipv4] = WITH_PORT.exec(address) ?? [];
   return (ipv6 ?? ipv4 ?? address).replace(/^::ffff:(?=\d+\.)/i, "");

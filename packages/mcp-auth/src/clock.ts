@@ -1,4 +1,4 @@
-/** The one place of this package that reads the time. */
+/** The only code of this package that reads the time. */
 import type { Clock } from "@oauth-broker/oauth-core";
 
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);

@@ -1,6 +1,6 @@
 /**
  * The settings of a server from its environment variables, read once at start. The only reader of
- * process.env; the rest is in config/, where variables.ts says what each variable means.
+ * process.env; the rest is in config/, where variables.ts describes each variable.
  */
 import { configError, type Environment } from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
@@ -15,7 +15,7 @@ export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export type { Variable } from "./config/variables.ts";
 
 /**
- * Opens nothing and makes no call.
+ * Opens nothing and sends nothing.
  *
  * @throws ConfigError listing every problem
  */
@@ -61,7 +61,7 @@ export function describeVariables(): readonly Variable[] {
   return VARIABLES;
 }
 
-/** For commands that start a server of their own and hand it an environment. */
+/** For commands that start a server of their own and pass it an environment. */
 export function environmentOfProcess(): Environment {
   return process.env;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { crossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
 
 const USERS = 200;
-/** The bench makes 100,000: `npm run bench -- --only mcp --mixed-calls 100000`. */
+/** The benchmark makes 100,000: `npm run bench -- --only mcp --mixed-calls 100000`. */
 const CALLS = 2000;
 
 let mixed: MixedCalls;
@@ -19,7 +19,7 @@ it("bar#RS-8 of calls of 200 users at once none gets another's account, and the 
 });
 
 it("bar#RS-8 nor while their vendor tokens are renewed", async () => {
-  // Past half of their life, when every caller waits for new ones.
+  // Past half of their lifetime, when every caller waits for new ones.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   const before = mixed.refreshes();
   expect(crossed(await mixed.run(3 * USERS))).toEqual([]);

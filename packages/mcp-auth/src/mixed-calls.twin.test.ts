@@ -1,4 +1,7 @@
-/** The twin of mixed-calls.test.ts: with one of these shared between requests, users get what is another's, and it shows. */
+/**
+ * The twin of mixed-calls.test.ts: with one of these shared between requests, users get each
+ * other's data, and the test notices.
+ */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { crossed, openMixedCalls } from "./testing/mixed-calls.ts";
 import type { createVendorApi } from "./mcp/vendor-api.ts";
@@ -24,7 +27,7 @@ vi.mock("./hosted/vendor-links/link.ts", async (original) => {
     ...real,
     freshTokens: (...args: Parameters<typeof freshTokens>) => {
       if (shared.what !== "read") return real.freshTokens(...args);
-      // Whoever comes while one is read shares it, whosever it is.
+      // Every caller that comes during a read shares it, whichever user it is for.
       return (reading ??= real.freshTokens(...args).finally(() => (reading = undefined)));
     },
   };

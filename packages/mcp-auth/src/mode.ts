@@ -1,19 +1,19 @@
 /**
- * What a mode owes to `/mcp`: a gate that says who calls a tool and with which vendor token, and
- * the routes beside it. pre-registered/ and hosted/ each make one, app.ts mounts it; nothing behind
- * these interfaces knows which one it has.
+ * What a mode provides to `/mcp`: a gate that identifies the caller of a tool and the vendor token
+ * to use, and further routes. pre-registered/ and hosted/ each implement it, app.ts mounts it; the
+ * code behind these interfaces does not know the mode.
  */
 import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { Route } from "@oauth-broker/oauth-core/service";
 
-/** A vendor token as it is good for use now. */
+/** A vendor token that is valid now. */
 export interface VendorToken {
   readonly accessToken: Secret;
   /**
-   * The ID token that came with it, checked then; absent where none did, or it is not known here.
+   * The ID token issued with it, checked then; absent when there was none, or it is not known here.
    */
   readonly idToken?: Secret;
-  /** Names this very token to `refused`. */
+  /** Identifies this very token to `refused`. */
   readonly version: number;
 }
 
@@ -21,26 +21,28 @@ export interface Caller {
   /** Stable and globally unique at the vendor; never an e-mail address or a login. */
   readonly user: string;
   /**
-   * What the bearer token permits; undefined where the vendor does not say: then its API has the
-   * last word.
+   * What the bearer token permits; undefined when the vendor does not report it: then its API
+   * decides.
    */
   readonly scope: readonly string[] | undefined;
   /**
-   * What the vendor token permits, which may be more: it is one for all of a user's sessions.
-   * Undefined where the vendor does not say.
+   * What the vendor token permits, which may be more: all of a user's sessions share it. Undefined
+   * when the vendor does not report it.
    */
   readonly vendorScope: readonly string[] | undefined;
   /** Of the bearer token. */
   readonly expiresAt: EpochSeconds;
   /** The client the bearer token was issued to, where that is known. */
   readonly clientId: string | undefined;
-  /** @throws OAuthError temporarily_unavailable; invalid_grant where only the user can mend it */
+  /**
+   * @throws OAuthError temporarily_unavailable; invalid_grant when the user must authorize again
+   */
   vendorToken(): Promise<VendorToken>;
   /**
    * The vendor answered this token with 401.
    *
-   * @returns another to try, once; undefined where there is none: then the next request with this
-   *   bearer token is a 401
+   * @returns another to try, once; undefined when there is no other: then the next request with
+   *   this bearer token is a 401
    */
   refused(token: VendorToken): Promise<VendorToken | undefined>;
 }
@@ -48,31 +50,30 @@ export interface Caller {
 /** The check of the bearer token. */
 export interface Gate {
   /**
-   * @param bearer as presented, of any shape and length
-   * @returns undefined for a token that is not good here, whatever the reason: the answer is 401
+   * @param bearer as presented, of any format and length
+   * @returns undefined for a token that is not valid here, for any reason: the response is 401
    *   `invalid_token`
-   * @throws OAuthError temporarily_unavailable when nothing can be said now: 503, and nothing is
-   *   lost
+   * @throws OAuthError temporarily_unavailable when it cannot be decided now: 503, and the token
+   *   stays valid
    */
   identify(bearer: string): Promise<Caller | undefined>;
 }
 
 export interface Mode {
   readonly gate: Gate;
-  /** Open, without a bearer token. */
+  /** Routes without a bearer token. */
   readonly routes: readonly Route[];
   /**
-   * Where the resource describes itself, for the challenge on `/mcp`; absent where nothing is
-   * described.
+   * The URL of the resource's metadata, for the challenge on `/mcp`; absent when none is published.
    */
   readonly resourceMetadata: string | undefined;
   /**
-   * Resolves when this mode has what it needs to serve: in hosted mode the store and the server
-   * key.
+   * Resolves when this mode has everything it needs to serve: in hosted mode the store and the
+   * server key.
    *
    * @throws OAuthError temporarily_unavailable
    */
   ready(): Promise<void>;
-  /** What only the vendor's metadata tells and the operator should hear. Never rejects. */
+  /** A warning for the operator that only the vendor's metadata can trigger. Never rejects. */
   lateWarning(): Promise<string | undefined>;
 }

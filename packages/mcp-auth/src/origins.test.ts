@@ -1,4 +1,7 @@
-/** Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call and read, and what not. */
+/**
+ * Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call
+ * and read, and what not.
+ */
 import { defined } from "@oauth-broker/oauth-core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * Which pages may call which path, said once for all paths. Clients may be pages of the origins in
- * `ALLOWED_ORIGINS`; metadata is for every page; our own pages and callbacks are for no page but
- * ours. Applied by app.ts to every route but the probes.
+ * Which pages may call which path, defined once for all paths. Clients may be pages of the origins
+ * in `ALLOWED_ORIGINS`; metadata is open to every page; our own pages and callbacks only to
+ * ourselves. Applied by app.ts to every route but the probes.
  */
 import { createCors, type Route, withCors } from "@oauth-broker/oauth-core/service";
 import { PATHS } from "./hosted/paths.ts";
@@ -15,7 +15,10 @@ const METADATA: ReadonlySet<string> = new Set([
   PATHS.protectedResource + PATHS.mcp,
 ]);
 
-/** @returns the guard of a route: by its path, which Host and Origin it answers, and to which pages */
+/**
+ * @returns the guard of a route: by its path, the Host and Origin it accepts, and the pages that
+ *   may read it
+ */
 //= bar#RS-7
 //= bar#HT-8
 export function createOrigins(

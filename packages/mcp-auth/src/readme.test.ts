@@ -18,7 +18,7 @@ it("the README's example runs as it stands, and answers what it says", async () 
     const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${account.length}\r\n\r\n`;
     socket.write(head + account);
   });
-  // In the package's own folder, where its name and those of its dependencies are found.
+  // In the package's own folder, where its name and its dependencies resolve.
   const server = spawn(process.execPath, ["--input-type=module-typescript", "--eval", example], {
     cwd: PACKAGE,
     env: {

@@ -1,4 +1,7 @@
-/** The twins of app.test.ts and of the gates' tests: one defence of `/mcp` taken out each, and the attack works. */
+/**
+ * The twins of app.test.ts and of the gates' tests: with one defence of `/mcp` off, the attack
+ * succeeds.
+ */
 import type * as Server from "@oauth-broker/oauth-core/server";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";

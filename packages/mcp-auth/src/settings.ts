@@ -1,37 +1,49 @@
-/** What a deployment is set to, once config.ts has read and checked it. Everything else takes its part of this. */
+/**
+ * The settings of a deployment, after config.ts has read and checked them. All other code takes the
+ * part it needs.
+ */
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 export interface CommonSettings {
   readonly listen: ListenOptions;
-  /** `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode where it was not given. */
+  /**
+   * `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode when
+   * it is not set.
+   */
   readonly deploymentUrl: string | undefined;
   /** `ALLOWED_ORIGINS`: origins of clients that are web pages, or `*`. Empty: none. */
   readonly allowedOrigins: readonly string[];
   readonly vendor: VendorSettings;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
   readonly limits: {
-    /** Per address at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`; 0 = off. */
+    /**
+     * Per address at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`; 0 =
+     * off.
+     */
     readonly requestsPerMinute: number;
     /** Of clients, per address, that are stored; 0 = off. */
     readonly registrationsPerMinute: number;
     /** On `/mcp`, per address, each token once; 0 = off. */
     readonly refusedTokensPerMinute: number;
-    /** CIDRs whose forwarded address is believed. */
+    /** CIDRs of proxies whose forwarded address is trusted. */
     readonly trustedProxies: readonly string[];
   };
-  /** Worth a line in the log at start; nothing secret. */
+  /** Logged at start; nothing secret. */
   readonly warnings: readonly string[];
 }
 
 export interface VendorSettings {
-  /** Its placeholders are filled; endpoints that are absent are discovered from its issuer. */
+  /** Its placeholders are filled; absent endpoints are discovered from its issuer. */
   readonly vendor: Vendor;
-  /** The vendor client of this deployment. Always there in hosted mode. */
+  /** The vendor client of this deployment. Always present in hosted mode. */
   readonly credentials: VendorCredentials | undefined;
-  /** `VENDOR_SCOPES`: what is asked for where a client names none, and the most it may ask for. */
+  /** `VENDOR_SCOPES`: requested when a client names none, and the most it may request. */
   readonly scopes: readonly string[];
-  /** Hosts, and with a leading dot all below a domain, that may be sent a user's vendor token. */
+  /**
+   * Hosts, and with a leading dot all hosts below a domain, that a user's vendor token may be sent
+   * to.
+   */
   readonly apiHosts: readonly string[];
 }
 
@@ -44,34 +56,39 @@ export interface HostedSettings extends CommonSettings {
   readonly deploymentUrl: string;
   readonly vendor: VendorSettings & { readonly credentials: VendorCredentials };
   readonly callback: PlatformCallback | ServerCallback;
-  /** `ALLOW_VENDOR_WITHOUT_PKCE`: a vendor with neither PKCE nor ID tokens is taken all the same. */
+  /** `ALLOW_VENDOR_WITHOUT_PKCE`: accepts a vendor with neither PKCE nor ID tokens. */
   readonly allowVendorWithoutPkce: boolean;
-  /** `ADOPT_UNSEALED_SERVER_KEY`: a server key that lies unsealed gives way to a new one. */
+  /** `ADOPT_UNSEALED_SERVER_KEY`: an unsealed server key is replaced by a new one. */
   readonly adoptUnsealedServerKey: boolean;
 }
 
 /** The platform is the vendor's redirect URI and posts the vendor's code to `/token`. */
 export interface PlatformCallback {
   readonly kind: "platform";
-  /** `PLATFORM_OAUTH_CALLBACK_URL`: the one redirect URI there is, at the vendor and of our one client. */
+  /** `PLATFORM_OAUTH_CALLBACK_URL`: the only redirect URI, at the vendor and of our one client. */
   readonly redirectUri: string;
   /** `OAUTH_REGISTER`: whether `/register` exists. */
   readonly registers: boolean;
 }
 
-/** This server is the vendor's redirect URI; ordinary MCP clients come with redirect URIs of their own. */
+/**
+ * This server is the vendor's redirect URI; ordinary MCP clients have redirect URIs of their own.
+ */
 export interface ServerCallback {
   readonly kind: "server";
   /** `DEPLOYMENT_URL/callback`. */
   readonly redirectUri: string;
   readonly clients: readonly StaticClient[];
-  /** `OAUTH_DYNAMIC_REGISTRATION=open`; `hosts` limits redirect URIs to these, empty = any https host. Absent = off. */
+  /**
+   * `OAUTH_DYNAMIC_REGISTRATION=open`; `hosts` limits redirect URIs to these, empty = any https
+   * host. Absent = off.
+   */
   readonly registration: { readonly hosts: readonly string[] } | undefined;
   /** `OAUTH_CLIENT_METADATA_HOSTS`: empty = off. */
   readonly clientMetadataHosts: readonly string[];
 }
 
-/** Known beforehand, from `OAUTH_CLIENTS`. Public: PKCE, no secret. */
+/** Listed in `OAUTH_CLIENTS`. Public: PKCE, no secret. */
 export interface StaticClient {
   readonly clientId: string;
   readonly clientName: string;

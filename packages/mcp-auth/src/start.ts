@@ -1,6 +1,7 @@
 /**
- * Runs an author's server: settings in, listens, stops well. `runServer` is all a `main.ts` calls. stdout carries JSON lines
- * only, the first of them with `url`; what is meant for people goes to stderr, but for the commands of the operator.
+ * Runs an author's server: reads settings, listens, stops gracefully. `runServer` is all a
+ * `main.ts` calls. stdout carries only JSON lines, the first of them with `url`; text for people
+ * goes to stderr, except for the operator's commands.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@oauth-broker/oauth-core";
@@ -21,17 +22,18 @@ import type { Settings } from "./settings.ts";
 import { openStorage } from "./storage.ts";
 
 export interface Running {
-  /** Where it listens: `DEPLOYMENT_URL`, or host and port. */
+  /** The URL it listens on: `DEPLOYMENT_URL`, or host and port. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Load balancers get this long to notice that /readyz fails. */
+/** How long load balancers have to notice that /readyz fails. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Serves, or runs the operator's command of the arguments, and sets the exit code. Does not throw: problems are told on stderr.
+ * Serves, or runs the operator's command in the arguments, and sets the exit code. Does not throw:
+ * problems are printed on stderr.
  *
  * @param args default: those of the process
  */
@@ -60,7 +62,10 @@ export interface StartOptions {
   readonly now?: Clock;
 }
 
-/** @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may not be used */
+/**
+ * @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may
+ *   not be used
+ */
 export async function startServer(
   definition: ServerDefinition,
   settings: Settings,
@@ -81,14 +86,14 @@ export async function startServer(
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
   for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
   log.flush();
-  // Asks the vendor's metadata where there is one, so it is not waited for.
+  // Requests the vendor's metadata if it has any, so it is not awaited.
   void server.lateWarning().then((warning) => warning !== undefined && log.warn("configuration_warning", { warning }));
   return {
     url,
     stop: async () => {
       server.drain();
       await listening.stop(settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0);
-      // Refreshes under way are waited for: an answer of a vendor that rotates must not be lost.
+      // Refreshes under way are awaited: the response of a vendor that rotates must not be lost.
       await storage?.close();
       await Promise.race([server.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
     },

@@ -136,7 +136,7 @@ describe("storage on a table under KMS", () => {
 });
 
 describe("storage on a table alone", () => {
-  it("has no keys, says so, and ends its sessions when it gets some and may make a new server key", async () => {
+  it("has no keys, says so, and ends its sessions when keys are configured and a new server key is permitted", async () => {
     const environment = await onTable();
     const before = await open(environment);
     expect(before.storage.keys).toBeUndefined();
@@ -152,9 +152,10 @@ describe("storage on a table alone", () => {
     expect(await adopting.identify(tokens.accessToken)).toBeUndefined();
     expect(await after.storage.records.get(key)).toMatchObject({ stage: "sealed" });
     const next = await adopting.start(WHO);
-    // The process that refused asks again, and so does every later one, without the word of the operator.
+    // The process that refused tries again, and so does every later one, without the operator's
+    // consent.
     expect(await after.sessions.identify(next.tokens.accessToken)).toBeDefined();
-    // A process that was never given the key has it no more once it starts anew.
+    // A process without the key configured no longer has it after a restart.
     const late = await open(environment);
     await expect(late.sessions.identify(tokens.accessToken)).rejects.toThrow(UNAVAILABLE);
   });
@@ -165,7 +166,7 @@ describe("storage on a table alone", () => {
     );
   });
 
-  it("that is not there starts, and is not ready", async () => {
+  it("that is missing starts, and is not ready", async () => {
     const { storage, sessions } = await open({ DB_TABLE_NAME: "no-such-table", DB_TABLE_REGION: dynamo.region });
     await expect(storage.ping()).rejects.toThrow(UNAVAILABLE);
     await expect(sessions.start(WHO)).rejects.toThrow(UNAVAILABLE);

@@ -1,6 +1,6 @@
 /**
- * What hosted mode keeps, opened from the environment, with what happens in it told to the log. The token-store package does
- * the opening; here is only what a server makes of it.
+ * The storage of hosted mode, opened from the environment, with its events written to the log. The
+ * token-store package opens it; this file adds what is specific to a server.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
 import type { Log, LogFields } from "@oauth-broker/oauth-core/service";
@@ -18,7 +18,9 @@ export interface StorageOptions extends Pick<OpenTokenStoreOptions, "mode" | "en
   readonly log: Log;
 }
 
-/** The course of things, a migration from older readers included; every other event is worth a look. */
+/**
+ * Normal events, including a migration from older readers; every other event deserves attention.
+ */
 const ORDINARY: ReadonlySet<TokenStoreEvent["name"]> = new Set<TokenStoreEvent["name"]>([
   "refreshed",
   "reauthorize",
@@ -28,12 +30,14 @@ const ORDINARY: ReadonlySet<TokenStoreEvent["name"]> = new Set<TokenStoreEvent["
   "copy_changed",
 ]);
 
-/** @throws TokenStoreError for settings that contradict each other, and a key that may not be used */
+/**
+ * @throws TokenStoreError for settings that contradict each other, and a key that may not be used
+ */
 export async function openStorage({ now, log, ...options }: StorageOptions): Promise<Storage> {
-  return openServerStorage({ ...options, now, onEvent: (event) => tell(event, log) });
+  return openServerStorage({ ...options, now, onEvent: (event) => logEvent(event, log) });
 }
 
-function tell(event: TokenStoreEvent, log: Log): void {
+function logEvent(event: TokenStoreEvent, log: Log): void {
   const fields: LogFields = {
     vendor: "vendor" in event ? event.vendor : undefined,
     error: "code" in event ? event.code : undefined,

@@ -1,13 +1,16 @@
-/** The operator's command line as a value: what to do, or what was wrong with the words. Runs nothing and prints nothing. */
+/**
+ * Parses the operator's command line: what to do, or what was wrong with it. Runs and prints
+ * nothing.
+ */
 import { parseArgs } from "node:util";
 
 export type Command =
   | { readonly name: "help" }
   | { readonly name: "links list"; readonly user: string | undefined }
   | { readonly name: "links revoke"; readonly user: string }
-  /** Handed on as they are. */
+  /** Passed on unchanged. */
   | { readonly name: "token-store"; readonly args: readonly string[] }
-  /** Not understood: the message goes to stderr. */
+  /** The command line was not understood: the message goes to stderr. */
   | { readonly name: "invalid"; readonly message: string };
 
 export const HELP = `Usage: node main.js [COMMAND]
@@ -45,7 +48,7 @@ export function parseCommand(args: readonly string[]): Command {
     if (values.help === true || positionals[0] === "help") return { name: "help" };
     return commandOf(positionals);
   } catch (error) {
-    // Node's sentence, without its advice on positional arguments.
+    // Node's sentence, without its hint about positional arguments.
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
     return invalid(sentence);
   }

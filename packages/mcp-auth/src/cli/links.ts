@@ -1,20 +1,27 @@
-/** `links list` and `links revoke`: who has connected an account, and how the operator ends that. Text for people. */
+/**
+ * `links list` and `links revoke`: which users have connected an account, and how the operator ends
+ * a link. Text for people.
+ */
 import type { Link } from "@oauth-broker/token-store";
 import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
 
-/** What a server keeps, as these commands see it. */
+/** The storage of a server, as these commands see it. */
 export interface OperatorLinks {
   readonly vendor: {
     readonly id: string;
     readonly name: string;
-    /** What a person can do by hand. */
+    /** What the user can do by hand. */
     readonly revocationHelp: string | undefined;
   };
-  /** One user's links, or everybody's, at whatever vendor. */
+  /** One user's links, or those of all users, at any vendor. */
   list(user: string | undefined): AsyncIterable<Link>;
   /** @returns how many sessions were live */
   endSessions(user: string): Promise<number>;
-  /** Ends the link here, tells the vendor, removes the record. @returns what the vendor made of it, where it was told */
+  /**
+   * Ends the link here, revokes its tokens at the vendor, removes the record.
+   *
+   * @returns the vendor's result, if there was something to revoke
+   */
   endLink(user: string): Promise<{ readonly vendor?: VendorRevocation }>;
   close(): Promise<void>;
 }
@@ -44,7 +51,11 @@ export async function listLinks(user: string | undefined, links: OperatorLinks, 
   return 0;
 }
 
-/** Sessions first: a client that comes meanwhile must find that it has ended. @returns the exit code */
+/**
+ * Sessions first: a client that comes meanwhile must find that its session has ended.
+ *
+ * @returns the exit code
+ */
 //= bar#RV-1
 export async function revokeLink(user: string, links: OperatorLinks, output: Output): Promise<number> {
   const { print, say } = output;
@@ -72,8 +83,9 @@ function printRevocation(
     print(`${vendor.name} has revoked the ${revocation === "grant" ? "grant" : "token"}.`);
   if (revocation === "already") print(`${vendor.name} did not know the token any more.`);
   if (revocation === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
-  if (revocation === undefined) say(`The tokens could not be read, so ${vendor.name} was not told. ${byHand}.`);
-  if (revocation === "failed") say(`${vendor.name} could not be told, and may still accept the token. ${byHand}.`);
+  if (revocation === undefined)
+    say(`The tokens could not be read, so nothing was revoked at ${vendor.name}. ${byHand}.`);
+  if (revocation === "failed") say(`${vendor.name} could not be reached, and may still accept the token. ${byHand}.`);
   return revocation === undefined || revocation === "failed" ? 1 : 0;
 }
 
@@ -82,7 +94,7 @@ async function hasLink(user: string, links: OperatorLinks): Promise<boolean> {
   return false;
 }
 
-/** Names come from the vendor and go to a terminal. */
+/** Names come from the vendor and are printed on a terminal. */
 function shown(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -39,7 +39,7 @@ describe("the operator's commands on a server's own storage", () => {
     await storage.close();
   }
 
-  it("list a link, end it, and tell the vendor", async () => {
+  it("list a link, end it, and revoke at the vendor", async () => {
     const received: string[] = [];
     const vendor = createServer((request, response) => {
       void text(request).then((body) => {
@@ -77,16 +77,16 @@ describe("the operator's commands on a server's own storage", () => {
     await once(vendor, "close");
   });
 
-  it("make no file where there is none", async () => {
+  it("create no file", async () => {
     await expect(openLinks({ ...HOSTED, DATA_DIR: folder })).rejects.toThrow(/there is no file .*tokens\.sqlite/);
   });
 
-  it("are not for a server that keeps nothing", async () => {
+  it("are refused for a server that stores nothing", async () => {
     await expect(openLinks(PRE_REGISTERED)).rejects.toThrow("OAUTH_MODE is pre-registered");
   });
 });
 
-describe("token-store is told what this server seals under", () => {
+describe("token-store gets the issuer this server seals under", () => {
   const settings = loadSettings(HOSTED);
   if (settings.mode !== "hosted") throw new Error("not hosted");
 

@@ -1,4 +1,4 @@
-/** What the operator's commands work on: the same settings, table and keys as the server beside them. */
+/** Opens what the operator's commands work on: the same settings, table and keys as the server. */
 import { defined } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
@@ -22,12 +22,12 @@ const TIMEOUT_MS = 10_000;
 export async function openLinks(environment?: Environment): Promise<OperatorLinks> {
   const settings = hostedSettings(environment);
   requireStoreFile(readTokenStoreSettings({}, environment));
-  // stdout is the command's.
+  // stdout belongs to the command.
   const log = createLog({ write: (line) => void process.stderr.write(line) });
   const storage = await openStorage({ now: systemClock, log, ...defined({ environment }) });
   const egress = createEgress({ ...settings.egress, timeoutMs: TIMEOUT_MS });
   const { records: table, keys, context, tokens } = storage;
-  // Never with a new server key in the place of one that lies open: that is for a start of the server.
+  // A command never replaces an unsealed server key by a new one: only a start of the server does.
   const { records, serverKey } = createServerRecords({ records: table, keys, context });
   const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
   const sessions = createUserSessions({
@@ -50,7 +50,11 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   };
 }
 
-/** The token store's own commands, which are told what this server seals under. @returns the exit code */
+/**
+ * The token store's own commands, with the issuer this server seals under.
+ *
+ * @returns the exit code
+ */
 export async function runTokenStore(args: readonly string[], environment?: Environment): Promise<number> {
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals): void => stop.abort(signal);
@@ -64,7 +68,7 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   }
 }
 
-/** The operator's own word for this vendor stays; those for others are added to. */
+/** An --issuer of the operator for this vendor is kept; those for other vendors are added to. */
 export function withIssuer(args: readonly string[], settings: Pick<HostedSettings, "vendor">): string[] {
   const { vendor, issuer } = linkKey("", { settings });
   const isGiven = args.some((word, index) => {
@@ -81,5 +85,5 @@ function isHelp(args: readonly string[]): boolean {
 function hostedSettings(environment?: Environment): HostedSettings {
   const settings = loadSettings(environment);
   if (settings.mode === "hosted") return settings;
-  throw new Error("OAUTH_MODE is pre-registered: this server keeps no users' tokens, so there is nothing to look at.");
+  throw new Error("OAUTH_MODE is pre-registered: this server keeps no users' tokens, so this command has no data.");
 }

@@ -12,13 +12,13 @@ const LINKS: readonly Link[] = [
 
 interface Given {
   readonly sessions?: number;
-  readonly told?: VendorRevocation | undefined;
+  readonly revocation?: VendorRevocation | undefined;
   readonly links?: readonly Link[];
   readonly fails?: Error;
 }
 
 function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
-  const told = "told" in given ? given.told : "grant";
+  const revocation = "revocation" in given ? given.revocation : "grant";
   const [out, err, calls]: [string[], string[], string[]] = [[], [], []];
   const note = (call: string): void => void calls.push(call);
   const deps = {
@@ -37,7 +37,7 @@ function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
       },
       endLink: async (user: string) => {
         note(`link of ${user}`);
-        return told === undefined ? {} : { vendor: told };
+        return revocation === undefined ? {} : { vendor: revocation };
       },
       close: async () => note("closed"),
     }),
@@ -46,7 +46,7 @@ function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
 }
 
 describe("links list", () => {
-  it("names everybody, with what their link is worth", async () => {
+  it("lists all users, with the status of their link", async () => {
     const { run, out, calls } = command();
     expect(await run("links", "list")).toBe(0);
     expect(out).toEqual([
@@ -58,14 +58,14 @@ describe("links list", () => {
     expect(calls).toEqual(["closed"]);
   });
 
-  it("names one user's, or none", async () => {
+  it("lists one user's, or none", async () => {
     const { run, out } = command();
     await run("links", "list", "T1:U3");
     await run("links", "list", "T9");
     expect(out).toEqual(["works                 github  T1:U3", "1 link.", "No links."]);
   });
 
-  it("shows nothing a terminal would act on", async () => {
+  it("prints no control sequences", async () => {
     const { run, out } = command({ links: [{ user: "\u001b[2Ja\u202eb", vendor: "slack", status: "active" }] });
     await run("links", "list");
     expect(out[0]).toBe("works                 slack  ?[2Ja?b");
@@ -89,10 +89,10 @@ describe("links revoke", () => {
       0,
       "Slack has no way to revoke tokens. The user can remove this app in the account settings there.",
     ],
-    ["failed", 1, "Slack could not be told, and may still accept the token."],
-    [undefined, 1, "The tokens could not be read, so Slack was not told."],
-  ])("says that the vendor answered %s", async (told, exitCode, sentence) => {
-    const { run, out, err } = command({ told });
+    ["failed", 1, "Slack could not be reached, and may still accept the token."],
+    [undefined, 1, "The tokens could not be read, so nothing was revoked at Slack."],
+  ])("says that the vendor answered %s", async (revocation, exitCode, sentence) => {
+    const { run, out, err } = command({ revocation });
     expect(await run("links", "revoke", "T1:U1")).toBe(exitCode);
     expect((exitCode === 0 ? out : err).at(-1)).toContain(sentence);
   });
@@ -104,13 +104,13 @@ describe("links revoke", () => {
     expect(out).toEqual(["1 session ended."]);
   });
 
-  it("fails for a user nobody knows", async () => {
+  it("fails for an unknown user", async () => {
     const { run, err } = command({ sessions: 0 });
     expect(await run("links", "revoke", "T9")).toBe(1);
     expect(err).toEqual(["T9 has no link to Slack and no session: links list names those who do."]);
   });
 
-  it("tells an outage, and closes what it opened", async () => {
+  it("reports an outage, and closes what it opened", async () => {
     const fails = new OAuthError("temporarily_unavailable", "The store does not answer", { detail: "tokens" });
     const { run, err, calls } = command({ fails });
     expect(await run("links", "revoke", "T1:U1")).toBe(1);
@@ -141,7 +141,7 @@ describe("the command line", () => {
     expect(calls).toEqual([]);
   });
 
-  it("hands token-store's words on as they are, and its exit code back", async () => {
+  it("passes token-store's arguments on unchanged, and its exit code back", async () => {
     const { run, deps } = command();
     expect(await run("token-store", "audit", "--json", "--help")).toBe(3);
     expect(deps.runTokenStore).toHaveBeenCalledWith(["audit", "--json", "--help"]);

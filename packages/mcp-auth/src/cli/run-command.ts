@@ -1,11 +1,14 @@
-/** Runs one command of the operator and says with which code to end. start.ts calls it; what it works on is operator.ts. */
+/**
+ * Runs one command of the operator and returns the exit code. start.ts calls it; operator.ts opens
+ * the storage.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { HELP, parseCommand } from "./arguments.ts";
 import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
 import { openLinks, runTokenStore } from "./operator.ts";
 
 export interface CommandDeps extends Output {
-  /** @throws Error saying why there are none */
+  /** @throws Error saying why the server has no links */
   readonly openLinks: () => Promise<OperatorLinks>;
   /** @returns the exit code */
   readonly runTokenStore: (args: readonly string[]) => Promise<number>;
@@ -52,7 +55,7 @@ async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promi
       await links.close();
     }
   } catch (error) {
-    // A table or key service that does not help now: what is for the log of a server is for the terminal here.
+    // A table or key service is unavailable: the detail that a server logs is printed here.
     if (!(error instanceof OAuthError)) throw error;
     deps.say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
     return FAILED;

@@ -1,12 +1,12 @@
-/** Hosted mode: whose callback the vendor sends users to, and which clients may come. */
+/** Hosted mode: whose callback the vendor redirects users to, and which clients are accepted. */
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
 import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
 import type { Reader } from "./variables.ts";
 
 /**
- * @returns undefined where DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
- *   reader has the reasons
+ * @returns undefined when DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
+ *   reader holds the reasons
  */
 export function readCallback(
   read: Reader,

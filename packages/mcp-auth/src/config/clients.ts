@@ -1,4 +1,4 @@
-/** OAUTH_CLIENTS: the MCP clients an operator knows beforehand. */
+/** OAUTH_CLIENTS: the MCP clients an operator lists in advance. */
 import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { StaticClient } from "../settings.ts";
@@ -7,8 +7,8 @@ const MEMBERS = ["client_id", "client_name", "redirect_uris"] as const;
 const MOST_URIS = 20;
 
 /**
- * @returns the clients, or what is wrong with the value, a sentence's end for each problem; no
- *   value is repeated
+ * @returns the clients, or the problems of the value, each as the end of a sentence; no value is
+ *   repeated
  */
 export function parseStaticClients(json: string): {
   readonly clients: readonly StaticClient[];

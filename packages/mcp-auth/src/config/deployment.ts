@@ -1,4 +1,4 @@
-/** Where the server is, who is in front of it, and where it may connect to. */
+/** The server's own URL, the proxies in front of it, and where it may connect to. */
 import {
   checkAllowedOrigin,
   checkCidr,
@@ -17,11 +17,11 @@ const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8788;
 const MOST_PER_MINUTE = 1_000_000;
 
-/** @param mode undefined where OAUTH_MODE is wrong: then only what every mode needs is asked for */
+/** @param mode undefined when OAUTH_MODE is wrong: then only what every mode needs is required */
 export function readDeployment(read: Reader, mode: Settings["mode"] | undefined): Deployment {
   const deploymentUrl = readOrigin(read);
   if (mode === "hosted" && read.value("DEPLOYMENT_URL") === undefined) {
-    read.refuse("DEPLOYMENT_URL", "is missing: hosted mode cannot say who it is without it");
+    read.refuse("DEPLOYMENT_URL", "is missing: in hosted mode it is the issuer");
   }
   const host = (read.text("HOST", checkListenHost) ?? DEFAULT_HOST).replace(/^\[(.*)\]$/, "$1");
   const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
@@ -48,7 +48,7 @@ function readLimit(read: Reader, name: VariableName): number | undefined {
   return read.integer(name, { least: 0, most: MOST_PER_MINUTE });
 }
 
-/** Byte for byte: it is the issuer that clients compare. */
+/** Byte for byte: clients compare it as the issuer. */
 //= rfc8414#2
 function readOrigin(read: Reader): string | undefined {
   return read.text("DEPLOYMENT_URL", (written) => {

@@ -1,6 +1,4 @@
-/**
- * Hosts in variables, as a URL has them: lower case, nothing a parser would read as another host.
- */
+/** Hosts in variables, as in a URL: lower case, and with one reading for every parser. */
 import { isPublicSuffix } from "@oauth-broker/oauth-core/protocol";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type Check, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
@@ -8,13 +6,13 @@ import type { CommonSettings } from "../settings.ts";
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
 
-/** With its port where that is not 443: the `host` of a URL. */
+/** With its port when that is not 443: the `host` of a URL. */
 export const checkHost: Check = (host) =>
   HOST.test(host) && URL.parse(`https://${host}/`)?.host === host
     ? undefined
     : "must be a host in lower case, with its port where that is not 443, and without scheme and path";
 
-/** As `checkHost`, of a host that is connected to, so that the egress rules decide. */
+/** As `checkHost`, for a host the server connects to, so the egress rules apply too. */
 export function checkReachableHost(host: string, rules: CommonSettings["egress"]): string | undefined {
   return (
     checkHost(host) ??
@@ -23,7 +21,8 @@ export function checkReachableHost(host: string, rules: CommonSettings["egress"]
 }
 
 /**
- * A name without port, or with a leading dot all hosts below a domain that belongs to one party.
+ * A host name without port, or with a leading dot all hosts below a domain that belongs to one
+ * party.
  */
 export function checkHostOrDomain(host: string, rules: CommonSettings["egress"]): string | undefined {
   const name = host.replace(/^\./, "");

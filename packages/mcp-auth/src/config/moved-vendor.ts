@@ -1,7 +1,7 @@
 /**
- * A registry vendor whose token endpoint the operator has moved: what the registry says of its
- * further endpoints is about the host that was replaced, and tokens of the new one do not go there,
- * unless it is the same party's (docs/decisions/0016). Called by vendor-entry.ts.
+ * A registry vendor whose token endpoint the operator has replaced: the registry's further
+ * endpoints belong to the replaced host, and tokens of the new one are not sent there, unless the
+ * host is the same party's (docs/decisions/0016). Called by vendor-entry.ts.
  */
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
@@ -16,7 +16,7 @@ interface Move {
   readonly read: Reader;
 }
 
-/** @param vendor the registry's, with the operator's URLs over it */
+/** @param vendor the registry's, with the operator's URLs applied */
 //= bar#BY-4
 export function dropEndpointsOfReplacedHost(vendor: Vendor, { known, given, read }: Move): Vendor {
   const moved = given.VENDOR_TOKEN_URL;

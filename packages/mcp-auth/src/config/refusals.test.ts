@@ -71,7 +71,7 @@ describe("a server's environment is refused", () => {
     ],
     ["another callback", { ...HOSTED, OAUTH_CALLBACK: "both" }, "OAUTH_CALLBACK must be platform or server"],
     ["no vendor", { ...HOSTED, VENDOR: undefined }, "VENDOR is missing"],
-    ["no id of a vendor", { ...HOSTED, VENDOR: "My Vendor" }, "VENDOR must be a vendor id"],
+    ["an invalid vendor id", { ...HOSTED, VENDOR: "My Vendor" }, "VENDOR must be a vendor id"],
     [
       "an own vendor without places",
       { OAUTH_MODE: "pre-registered", VENDOR: "my-vendor" },
@@ -147,7 +147,7 @@ describe("a server's environment is refused", () => {
       "VENDOR_TOKEN_URL must name a host of the public internet",
     ],
     [
-      "braces that are none",
+      "braces without a name",
       { ...HOSTED, VENDOR_TOKEN_URL: "https://vendor.example.com/{}" },
       "braces that are no placeholder",
     ],
@@ -216,7 +216,7 @@ describe("a server's environment is refused", () => {
       "TOKEN_ENCRYPTION_MODE must be bridge or encrypted",
     ],
     [
-      "a key that is none",
+      "an invalid key id",
       { ...HOSTED, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" },
       "TOKEN_ENCRYPTION_KMS_KEY_ID names no key: enter the key's ARN",
     ],
@@ -231,7 +231,7 @@ describe("a server's environment is refused", () => {
       "OAUTH_DYNAMIC_REGISTRATION must be off or open",
     ],
     [
-      "a registration host that is none",
+      "an invalid registration host",
       { ...SERVER, OAUTH_DYNAMIC_REGISTRATION_HOSTS: "*.example.com" },
       "has an entry that must be a host",
     ],
@@ -241,14 +241,14 @@ describe("a server's environment is refused", () => {
       "OAUTH_CLIENT_METADATA_HOSTS has an entry that must name",
     ],
     ["another register", { ...HOSTED, OAUTH_REGISTER: "false" }, "OAUTH_REGISTER must be on or off"],
-    ["a flag that is none", { ...HOSTED, EGRESS_ALLOW_LOOPBACK: "1" }, "EGRESS_ALLOW_LOOPBACK must be true or false"],
+    ["an invalid flag", { ...HOSTED, EGRESS_ALLOW_LOOPBACK: "1" }, "EGRESS_ALLOW_LOOPBACK must be true or false"],
     [
-      "a network that is none",
+      "an invalid network",
       { ...HOSTED, EGRESS_ALLOW_CIDRS: "10.0.0.0" },
       "EGRESS_ALLOW_CIDRS has an entry that must be a network",
     ],
     [
-      "a proxy that is none",
+      "an invalid proxy",
       { ...HOSTED, TRUSTED_PROXIES: "10.0.0.0/8,proxy" },
       "TRUSTED_PROXIES has an entry that must be a network",
     ],
@@ -258,14 +258,14 @@ describe("a server's environment is refused", () => {
       "HOST must be an address or a host name without port",
     ],
     ["a port too high", { ...HOSTED, PORT: "65536" }, "PORT must be a whole number from 0 to 65535"],
-    ["a port that is none", { ...HOSTED, PORT: "http" }, "PORT must be a whole number"],
+    ["an invalid port", { ...HOSTED, PORT: "http" }, "PORT must be a whole number"],
     [
       "a negative limit",
       { ...HOSTED, LIMITS_REQUESTS_PER_MINUTE: "-1" },
       "LIMITS_REQUESTS_PER_MINUTE must be a whole number",
     ],
     [
-      "a limit of registrations that is none",
+      "an invalid limit of registrations",
       { ...SERVER, LIMITS_REGISTRATIONS_PER_MINUTE: "ten" },
       "LIMITS_REGISTRATIONS_PER_MINUTE must be a whole number",
     ],
@@ -294,7 +294,7 @@ describe("a server's environment is refused", () => {
       "VENDOR_CLIENT_ID is set, and VENDOR does not say which client a user's token was issued to: set VENDOR_CLIENT_SECRET",
     ],
     [
-      "an allowance that is none",
+      "an invalid allowance",
       { ...HOSTED, ALLOW_VENDOR_WITHOUT_PKCE: "yes" },
       "ALLOW_VENDOR_WITHOUT_PKCE must be true or false",
     ],

@@ -138,7 +138,7 @@ describe("a registry vendor", () => {
     );
   });
 
-  it("that is off is used with the operator's URLs, said loudly", () => {
+  it("that is off is used with the operator's URLs, with a warning", () => {
     const { vendor, warnings } = loadSettings({ ...PRE_REGISTERED, VENDOR: "23andme" });
     expect(vendor.vendor).toMatchObject({ enabled: true, tokenEndpoint: "https://vendor.example.com/token" });
     expect(warnings).toContainEqual(expect.stringContaining("VENDOR is off in the registry, and used with"));
@@ -155,7 +155,7 @@ describe("a registry vendor", () => {
   });
 });
 
-describe("a vendor of one's own", () => {
+describe("a vendor of the operator's own", () => {
   it("may be an issuer alone: the rest is discovered", () => {
     const issuer = { ...NO_URLS, VENDOR_ISSUER: "https://vendor.example.com" };
     for (const environment of [PRE_REGISTERED, HOSTED]) {
@@ -192,7 +192,7 @@ describe("a vendor of one's own", () => {
     expect(vendor.credentials).not.toHaveProperty("clientSecret");
   });
 
-  it("is judged by introspection where we have a secret", () => {
+  it("has its tokens validated by introspection where we have a secret", () => {
     const introspection = {
       ...PRE_REGISTERED,
       VENDOR_USERINFO_URL: "",
@@ -208,28 +208,28 @@ describe("a vendor of one's own", () => {
     expect(hosted({ ...HOSTED, ...oidc })).toMatchObject({ allowVendorWithoutPkce: false, warnings: [] });
   });
 
-  it("rfc9700#2.1.1 may be without both where that is allowed by name, said loudly", () => {
+  it("rfc9700#2.1.1 may be without both where that is allowed by name, with a warning", () => {
     const { warnings, allowVendorWithoutPkce } = hosted({
       ...HOSTED,
       VENDOR_PKCE: "none",
       ALLOW_VENDOR_WITHOUT_PKCE: "true",
     });
     expect(allowVendorWithoutPkce).toBe(true);
-    expect(warnings).toEqual([expect.stringContaining("WHOEVER STEALS A CODE OF IT CAN USE IT")]);
+    expect(warnings).toEqual([expect.stringContaining("AN ATTACKER WHO STEALS A CODE CAN USE IT")]);
   });
 
   it.each([
     {},
     { VENDOR_ISSUER: "https://vendor.example.com" },
     { VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "profile" },
-  ])("that names nobody is warned of in hosted mode: %j", (fields) => {
+  ])("that identifies no user causes a warning in hosted mode: %j", (fields) => {
     expect(hosted({ ...HOSTED, VENDOR_USERINFO_URL: "", ...fields }).warnings).toEqual([
-      expect.stringContaining("VENDOR does not tell who its users are"),
+      expect.stringContaining("VENDOR does not identify its users"),
     ]);
   });
 });
 
-it("an unsealed server key gives way where the operator says so, which every start warns of", () => {
+it("an unsealed server key is replaced with the operator's consent, with a warning at every start", () => {
   expect(hosted(HOSTED)).toMatchObject({ adoptUnsealedServerKey: false, warnings: [] });
   expect(hosted({ ...HOSTED, ADOPT_UNSEALED_SERVER_KEY: "true" })).toMatchObject({
     adoptUnsealedServerKey: true,
@@ -237,7 +237,7 @@ it("an unsealed server key gives way where the operator says so, which every sta
   });
 });
 
-it("where the server listens and what it believes is as written", () => {
+it("address, port and trusted proxies are as written", () => {
   const settings = hosted({
     ...HOSTED,
     DEPLOYMENT_URL: "http://localhost:9001",

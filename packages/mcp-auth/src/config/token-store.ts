@@ -1,17 +1,17 @@
 /**
- * The variables of the token store, which reads them itself: here only so that its problems are
- * told with ours.
+ * The variables of the token store, which reads them itself: checked here only so that its problems
+ * are reported together with ours.
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
 import { type Reader, VARIABLES } from "./variables.ts";
 
-/** `ADOPT_UNSEALED_SERVER_KEY`, which is for one start. */
+/** `ADOPT_UNSEALED_SERVER_KEY`, meant for a single start. */
 export function readAdoption(read: Reader): boolean {
   const isSet = read.flag("ADOPT_UNSEALED_SERVER_KEY");
   if (isSet) {
     read.warn(
-      "ADOPT_UNSEALED_SERVER_KEY is set: a server key that lies unsealed gives way to a new one, and all sessions end. Unset it once this server runs",
+      "ADOPT_UNSEALED_SERVER_KEY is set: an unsealed server key is replaced by a new one, and all sessions end. Unset it once this server runs",
     );
   }
   return isSet;

@@ -1,12 +1,12 @@
 /**
- * Variables that are set and do nothing: of another mode or callback, or misspelt. Worth a warning:
- * the operator meant something by them.
+ * Variables that are set and have no effect: of another mode or callback, or misspelt. Worth a
+ * warning: the operator expected an effect.
  */
 import { type Environment, nearest, valueOf } from "@oauth-broker/oauth-core/configuration";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";
 
-/** What begins like this is ours. */
+/** The prefixes of our variables. */
 const OURS =
   /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|TRUSTED)_/;
 

@@ -1,7 +1,6 @@
 /**
- * Every environment variable of a server: what it means, what it looks like, where it counts. One
- * table for the messages that refuse a value, the warnings about what is not used, and
- * docs/configuration.md.
+ * Every environment variable of a server: meaning, format, and where it applies. One table for the
+ * messages that refuse a value, the warnings about unused variables, and docs/configuration.md.
  */
 import {
   createEnvironmentReader,
@@ -11,18 +10,18 @@ import {
   MOST_MAX_CONNECTIONS,
 } from "@oauth-broker/oauth-core/configuration";
 
-/** Where a variable counts. Absent: everywhere. */
+/** Where a variable applies. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback";
 
 /** One environment variable, as docs/configuration.md shows it. */
 export interface Variable {
   readonly name: string;
-  /** The shape of a value, in a few words. */
+  /** The format of a value, in a few words. */
   readonly type: string;
   /** One sentence or more. */
   readonly description: string;
   readonly example: string;
-  /** In words or as it would be written. Absent: nothing is assumed. */
+  /** In words or as it would be written. Absent: no default. */
   readonly default?: string;
   readonly use?: Use;
 }
@@ -37,14 +36,14 @@ export const VARIABLES = [
     name: "OAUTH_MODE",
     type: "pre-registered or hosted",
     description:
-      "Who runs the vendor's OAuth flow: the platform, which sends each user's vendor token, or this server, which keeps them.",
+      "Who runs the vendor's OAuth flow: the platform, which sends each user's vendor token, or this server, which stores them.",
     example: "hosted",
   },
   {
     name: "DEPLOYMENT_URL",
     type: "https origin without path and trailing slash (http on loopback only)",
     description:
-      "Where the world reaches this server: the issuer, byte for byte, and the base of every URL in its metadata. Hosted mode needs it.",
+      "The public URL of this server: the issuer, byte for byte, and the base of every URL in its metadata. Hosted mode needs it.",
     example: "https://my-server.example.com",
   },
   {
@@ -57,7 +56,7 @@ export const VARIABLES = [
   {
     name: "OAUTH_CALLBACK",
     type: "platform or server",
-    description: "Where the vendor sends the user back to: the platform, or `DEPLOYMENT_URL/callback`.",
+    description: "Where the vendor redirects the user to: the platform, or `DEPLOYMENT_URL/callback`.",
     example: "server",
     default: "platform where PLATFORM_OAUTH_CALLBACK_URL is set, else server",
     use: "hosted",
@@ -91,7 +90,7 @@ export const VARIABLES = [
     name: "VENDOR_USERINFO_URL",
     type: URL_TYPE,
     description:
-      "Says whose a token is. For a registry vendor with an account endpoint of its own kind, that endpoint.",
+      "The endpoint that identifies the user of a token. For a registry vendor with an account endpoint of its own kind, that endpoint.",
     example: "https://vendor.example/userinfo",
   },
   {
@@ -104,7 +103,7 @@ export const VARIABLES = [
     name: "VENDOR_INTROSPECTION_URL",
     type: URL_TYPE,
     description:
-      "Says whether a token is good, to who has the client secret. For a registry vendor with a token check of its own kind, that check.",
+      "The endpoint that says whether a token is valid; it needs the client secret. For a registry vendor with a token check of its own kind, that check.",
     example: "https://vendor.example/introspect",
   },
   {
@@ -116,7 +115,7 @@ export const VARIABLES = [
   {
     name: "VENDOR_PKCE",
     type: "S256 or none",
-    description: "What the vendor does with PKCE.",
+    description: "The PKCE method the vendor supports.",
     example: "S256",
     default: "as the registry says; S256 for a vendor of your own",
   },
@@ -130,7 +129,7 @@ export const VARIABLES = [
     name: "VENDOR_CLIENT_ID",
     type: "text of at most 2048 characters",
     description:
-      "What the vendor calls this deployment. Hosted mode needs it. In pre-registered mode only tokens that the vendor says are of this client are then taken; with a vendor that cannot say it the server does not start, or, where only metadata tells, warns, and every call fails.",
+      "The client id of this deployment at the vendor. Hosted mode needs it. In pre-registered mode only tokens that the vendor reports as issued to this client are accepted; with a vendor that does not report it the server does not start, or, where only metadata shows it, warns, and every call fails.",
     example: "my-server-at-the-vendor",
   },
   {
@@ -143,7 +142,7 @@ export const VARIABLES = [
     name: "VENDOR_SCOPES",
     type: "scopes separated by spaces",
     description:
-      "What is asked of the vendor where a client names none, and the most a client may ask for: `scopes_supported`.",
+      "The scopes requested when a client names none, and the most a client may request: `scopes_supported`.",
     example: "openid profile",
     default: "the registry vendor's default scopes",
   },
@@ -158,7 +157,7 @@ export const VARIABLES = [
     name: "ALLOW_VENDOR_WITHOUT_PKCE",
     type: "true or false",
     description:
-      "Takes a vendor with neither PKCE nor ID tokens, although a stolen code of it can then be used by who stole it.",
+      "Accepts a vendor with neither PKCE nor ID tokens, although an attacker who steals a code can then use it.",
     example: "true",
     default: "false",
     use: "hosted",
@@ -192,7 +191,7 @@ export const VARIABLES = [
     name: "ADOPT_UNSEALED_SERVER_KEY",
     type: "true or false",
     description:
-      "For the first start with a key after starts without one: the server key that lay open in the table is refused, and with `true` gives way to a new one. All sessions end, registered clients register again.",
+      "For the first start with a key after starts without one: the unsealed server key in the table is refused, and with `true` replaced by a new one. All sessions end, registered clients register again.",
     example: "true",
     default: "false",
     use: "hosted",
@@ -201,14 +200,14 @@ export const VARIABLES = [
     name: "DATA_DIR",
     type: "path of a folder",
     description:
-      "Where files go: the SQLite file and its key without a table, answers of the vendor that wait for the table.",
+      "The folder for files: without a table the SQLite file and its key; with one, vendor responses that wait for the table.",
     example: "/var/lib/my-server",
     default: "./data",
   },
   {
     name: "OAUTH_CLIENTS",
     type: "JSON array of {client_id, client_name, redirect_uris}",
-    description: "MCP clients known beforehand. They are public: PKCE, no secret.",
+    description: "MCP clients listed in advance. They are public: PKCE, no secret.",
     example: '[{"client_id":"desktop","client_name":"Desktop","redirect_uris":["http://127.0.0.1/callback"]}]',
     default: "[]",
     use: "server callback",
@@ -217,7 +216,7 @@ export const VARIABLES = [
     name: "OAUTH_DYNAMIC_REGISTRATION",
     type: "off or open",
     description:
-      "Whether unknown clients may register at `/register` (RFC 7591). With `off` those that registered before are unknown again.",
+      "Whether unknown clients may register at `/register` (RFC 7591). With `off` clients that registered before are no longer accepted.",
     example: "open",
     default: "off",
     use: "server callback",
@@ -320,7 +319,7 @@ export const VARIABLES = [
     name: "TRUSTED_PROXIES",
     type: CIDRS_TYPE,
     description:
-      "Proxies whose word on the address of a caller is believed (`X-Forwarded-For`). Behind a proxy that is not named here all callers share one address, and its limits.",
+      "Proxies whose `X-Forwarded-For` is trusted for the address of a caller. Behind a proxy that is not listed here all callers share one address, and its limits.",
     example: "10.0.0.0/8",
     default: "none",
   },

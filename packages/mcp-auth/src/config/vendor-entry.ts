@@ -1,7 +1,7 @@
 /**
- * Which vendor VENDOR means: an entry of the registry with the operator's URLs over it, or one of
- * the operator's own; its {placeholders} filled, every URL held to the egress rules. Called by
- * vendor.ts.
+ * Resolves VENDOR: an entry of the registry with the operator's URLs applied, or one of the
+ * operator's own; its {placeholders} are filled, and every URL is checked against the egress rules.
+ * Called by vendor.ts.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
@@ -19,8 +19,8 @@ import { dropEndpointsOfReplacedHost } from "./moved-vendor.ts";
 import type { Reader, VariableName } from "./variables.ts";
 
 /**
- * What each variable is a field of. Those of its own kind (`account`, `tokenCheck`) come first
- * where a vendor has them.
+ * The field of `Vendor` that each variable sets. The vendor-specific ones (`account`, `tokenCheck`)
+ * come first where a vendor has them.
  */
 const FIELDS = {
   VENDOR_ISSUER: "issuer",
@@ -41,11 +41,11 @@ const URL_VARIABLES = Object.keys(FIELDS) as UrlVariable[];
 export interface VendorEntry {
   /** Placeholders filled. */
   readonly vendor: Vendor;
-  /** Absent: one of the operator's own. */
+  /** Absent: a vendor of the operator's own. */
   readonly entry: RegistryEntry | undefined;
 }
 
-/** @returns undefined where it cannot be said which vendor is meant: the reader has the reason */
+/** @returns undefined when the vendor cannot be determined: the reader holds the reason */
 export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): VendorEntry | undefined {
   const given = readUrls(read);
   const pkce = read.choice("VENDOR_PKCE", ["S256", "none"]);
@@ -99,7 +99,7 @@ function isUsable(
   return true;
 }
 
-/** The operator's URLs stand in for the registry's, its dialect stays. */
+/** The operator's URLs replace the registry's; the rest of the entry stays. */
 function withUrls(vendor: Vendor, given: GivenUrls): Vendor {
   const { account, tokenCheck } = vendor;
   const { VENDOR_USERINFO_URL: userinfo, VENDOR_INTROSPECTION_URL: introspection } = given;
@@ -129,7 +129,7 @@ function fill(vendor: Vendor, { read, entry, given }: Filling): Vendor | undefin
   const json = read.value("VENDOR_PLACEHOLDERS");
   try {
     const written = json === undefined ? {} : parseStringMap(json, "the value");
-    // An empty value is an absent one.
+    // An empty value counts as absent.
     const values = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== ""));
     const specs = specsOf(vendor, entry, given);
     const templates = templatesOf(vendor, specs);
@@ -145,8 +145,8 @@ function fill(vendor: Vendor, { read, entry, given }: Filling): Vendor | undefin
 }
 
 /**
- * The registry's, and a plain one for each name in the operator's own URLs that means nothing else
- * there.
+ * The registry's placeholders, and a plain one for each name in the operator's own URLs that has no
+ * other meaning there.
  */
 function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenUrls): PlaceholderSpecs {
   const meant = new Set(["client_id", vendor.issuerTemplate?.placeholder]);
@@ -155,7 +155,10 @@ function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenU
   return { ...Object.fromEntries(own), ...entry?.placeholders };
 }
 
-/** The text of what will be asked: the address a name leads to is checked when it is called. */
+/**
+ * Checks the text of a URL that will be requested: the address behind its name is checked at
+ * connection time.
+ */
 //= bar#EG-7
 function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
   const problem = problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
@@ -164,8 +167,8 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
 }
 
 /**
- * Where a value has chosen a host. What stays a name in braces the vendor's dialect fills: our id,
- * the tenant of a token.
+ * Checks the URLs in which a value has chosen a host. A name still in braces is filled later: our
+ * client id, the tenant of a token.
  */
 function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): boolean {
   const results = URL_VARIABLES.map((name) => {

@@ -1,6 +1,6 @@
 /**
- * The vendor, what we are there, what may be asked of it, and whether the mode can work with such a
- * vendor at all.
+ * The vendor, our client there, the scopes to request, and whether the mode can work with this
+ * vendor.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { canIdentify, canValidateAccessToken, hasIdTokens } from "@oauth-broker/oauth-core/client";
@@ -18,7 +18,7 @@ export interface VendorRules {
   readonly allowVendorWithoutPkce: boolean;
 }
 
-/** @returns undefined where something about it is wrong: the reader has the reasons */
+/** @returns undefined when something about it is wrong: the reader holds the reasons */
 export function readVendor(read: Reader, rules: VendorRules): VendorSettings | undefined {
   const found = readVendorEntry(read, rules.egress);
   const credentials = readCredentials(read, rules.mode);
@@ -57,7 +57,7 @@ function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredent
 const checkScopes = (written: string): string | undefined =>
   problemOfThrown(() => void parseScope(written))?.replace(/^scope /, "");
 
-/** The vendor's own separator is what we write; here it is always a space. */
+/** We write the vendor's own separator; in the variable it is always a space. */
 function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
   const { scopeSeparator } = vendor;
   if (scopeSeparator === " " || read.value("VENDOR_SCOPES") === undefined) return;
@@ -66,14 +66,11 @@ function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettin
   }
 }
 
-/**
- * Without a secret we are a public client whatever the registry says, and a secret that is given is
- * used.
- */
+/** Without a secret we are a public client whatever the registry says; a given secret is used. */
 function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials | undefined, read: Reader): Vendor {
   if (credentials === undefined) return vendor;
   if (vendor.clientSecret !== undefined) {
-    read.refuse("VENDOR", "takes a client secret that is signed anew for each request, which this server cannot do");
+    read.refuse("VENDOR", "takes a client secret that is signed for each request, which this server does not support");
     return vendor;
   }
   if (credentials.clientSecret === undefined) return { ...vendor, tokenEndpointAuthMethod: "none" };
@@ -91,14 +88,17 @@ function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
   }
 }
 
-/** As it will be used. Undefined where metadata will tell more: then it shows at the first call. */
+/**
+ * The vendor as it will be used. Undefined when metadata is needed for more: then problems appear
+ * at the first call.
+ */
 function resolvedNow(vendor: Vendor): ResolvedVendor | undefined {
   const { authorizationEndpoint, tokenEndpoint, issRequired: issExpected = false } = vendor;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
   return { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected };
 }
 
-/** A pin that nothing can hold is refused: the operator would believe in it. */
+/** A client pin that cannot be enforced is refused: the operator would rely on it. */
 function checkTokenValidation(
   read: Reader,
   { vendor, credentials }: Pick<VendorSettings, "vendor" | "credentials">,
@@ -122,7 +122,7 @@ function checkTokenValidation(
   );
 }
 
-/** What ties the vendor's code to the flow that asked for it: PKCE, or the nonce of an ID token. */
+/** What binds the vendor's code to its flow: PKCE, or the nonce of an ID token. */
 //= rfc9700#2.1.1
 function checkBinding(
   read: Reader,
@@ -135,21 +135,21 @@ function checkBinding(
   if (vendor.pkce !== "none" || (hasIdTokens(vendor) && scopes.includes("openid"))) return;
   if (allowVendorWithoutPkce) {
     read.warn(
-      "ALLOW_VENDOR_WITHOUT_PKCE is on, and VENDOR has neither PKCE nor ID tokens: WHOEVER STEALS A CODE OF IT CAN USE IT",
+      "ALLOW_VENDOR_WITHOUT_PKCE is on, and VENDOR has neither PKCE nor ID tokens: AN ATTACKER WHO STEALS A CODE CAN USE IT",
     );
     return;
   }
   read.refuse(
     "ALLOW_VENDOR_WITHOUT_PKCE",
-    "is not true, and VENDOR has neither PKCE nor ID tokens (an issuer, and openid among VENDOR_SCOPES): a stolen code could be used by who stole it",
+    "is not true, and VENDOR has neither PKCE nor ID tokens (an issuer, and openid among VENDOR_SCOPES): an attacker who steals a code could use it",
   );
 }
 
 function checkIdentity(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
-  // Without openid no ID token comes.
+  // Without openid the vendor issues no ID token.
   const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
   if (resolved === undefined || canIdentify(resolved)) return;
   read.warn(
-    "VENDOR does not tell who its users are, so every authorization will fail: set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES",
+    "VENDOR does not identify its users, so every authorization will fail: set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES",
   );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
 import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
 
-describe("a warning tells", () => {
+describe("a warning reports", () => {
   it.each<[string, Environment, string]>([
     [
       "clients beside the platform's callback",
@@ -25,7 +25,7 @@ describe("a warning tells", () => {
       "LIMITS_REQUESTS_PER_MINUTE is set, and not used",
     ],
     [
-      "a word for the server key in the other mode",
+      "consent for the server key in the other mode",
       { ...PRE_REGISTERED, ADOPT_UNSEALED_SERVER_KEY: "true" },
       "ADOPT_UNSEALED_SERVER_KEY is set, and not used in pre-registered mode",
     ],

@@ -1,4 +1,4 @@
-/** The environment of a server under development: what service.yaml says, made to fit this machine. */
+/** The environment of a server under development: that of service.yaml, adapted to this machine. */
 import type { Environment } from "../config.ts";
 
 export interface Desk {
@@ -12,10 +12,10 @@ export interface Desk {
 const DEFAULT_PORT = "8788";
 
 /**
- * In hosted mode the server has its own callback and open registration here, so that any MCP client of this machine connects by
- * URL alone; the platform is not there.
+ * In hosted mode the server uses its own callback and open registration here, so that any MCP
+ * client of this machine connects by URL alone; there is no platform.
  *
- * @param given service.yaml's environment under the process's own
+ * @param given service.yaml's environment, overridden by the process's own
  */
 export function deskEnvironment(given: Environment): Desk {
   const port = given["PORT"] ?? DEFAULT_PORT;

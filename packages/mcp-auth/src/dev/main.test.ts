@@ -17,8 +17,8 @@ function dev(args: readonly string[] = [], node: readonly string[] = []) {
   return { status, stderr };
 }
 
-describe("mcp-dev tells in words what keeps it from starting", () => {
-  it("no service.yaml, and one that is none", () => {
+describe("mcp-dev reports what keeps it from starting", () => {
+  it("no service.yaml, and one without content", () => {
     expect(dev()).toEqual({ status: 1, stderr: expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/) });
     writeFileSync(join(folder, "service.yaml"), "mode: hosted\n");
     expect(dev()).toEqual({ status: 1, stderr: "service.yaml needs a name\n" });

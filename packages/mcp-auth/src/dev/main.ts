@@ -18,7 +18,7 @@ async function main(): Promise<number> {
     );
     return 1;
   }
-  // Only now: what they stand on does not load on an old Node.js.
+  // Imported only now: these modules do not load on an old Node.js.
   const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   return runDev({ environment: environmentOfProcess(), print, say });

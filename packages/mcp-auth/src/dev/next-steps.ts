@@ -1,13 +1,13 @@
-/** What to do with a server that has just started: told once, on stderr. */
+/** The next steps with a server that has just started: printed once, on stderr. */
 import { styleText } from "node:util";
 
 export interface Started {
   readonly name: string;
   readonly url: string;
   readonly mode: string;
-  /** Of the practice vendor. */
+  /** Describes the practice vendor. */
   readonly about: string;
-  /** Pre-registered mode on a practice vendor. */
+  /** Pre-registered mode with a practice vendor. */
   readonly token: string | undefined;
 }
 

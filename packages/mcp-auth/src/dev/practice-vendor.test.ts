@@ -12,7 +12,7 @@ const FIRST_CLASS = [...REGISTRY.values()].flatMap(({ vendor, verification }) =>
   verification.status === "first-class" ? [vendor.id] : [],
 );
 const WITHOUT_TOKEN_CHECK = ["linear", "microsoft-agent365", "notion"];
-/** Wants a resource in the authorization request, which only the platform knows. */
+/** Requires a resource in the authorization request, which only the platform knows. */
 const NO_TEST_TOKEN = "atlassian";
 const ASKED = FIRST_CLASS.filter((id) => ![...WITHOUT_TOKEN_CHECK, NO_TEST_TOKEN].includes(id));
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
@@ -59,13 +59,13 @@ describe("a practice vendor", () => {
     ["github", true],
     ["slack", false],
     ["my-own", true],
-  ])("%s: tokens are held to the app where the vendor tells whose they are (%s)", async (id, isHeldTo) => {
+  ])("%s: tokens are restricted to the app where the vendor names their client (%s)", async (id, isHeldTo) => {
     await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: id }, async ({ environment }) => {
       expect(loadSettings(environment).vendor.credentials !== undefined).toBe(isHeldTo);
     });
   });
 
-  it("a practice vendor that refuses is told in words", async () => {
+  it("a practice vendor that refuses is reported in words", async () => {
     await onDesk({ OAUTH_MODE: "pre-registered", VENDOR: NO_TEST_TOKEN }, async ({ app, redirectUri }) => {
       await expect(fetchTestToken(loadSettings(app).vendor, redirectUri)).rejects.toThrow(/answered 4\d\d$/);
     });
@@ -82,7 +82,7 @@ describe("a practice vendor", () => {
     });
   });
 
-  it("is told for what it is", async () => {
+  it("is described as what it is", async () => {
     await onDesk({ VENDOR: "github" }, async ({ about }) => expect(about).toBe("a practice copy of GitHub"));
     await onDesk({ VENDOR: "my-own" }, async ({ about }) => expect(about).toContain("no practice copy of my-own"));
   });

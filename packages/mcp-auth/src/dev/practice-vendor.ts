@@ -1,6 +1,7 @@
 /**
- * The vendor of a server under development: a practice copy on loopback, so that nobody needs an account or an app there; the
- * real one as soon as VENDOR_CLIENT_ID is set. Here is what a server's environment has to say for either.
+ * The vendor of a server under development: a practice copy on loopback, so that no account or app
+ * at the vendor is needed; the real one when VENDOR_CLIENT_ID is set. Provides the environment
+ * variables for either.
  */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
@@ -14,14 +15,20 @@ export interface App {
 export interface PracticeVendor {
   /** For people: `a practice copy of …`. */
   readonly about: string;
-  /** Over what service.yaml says. */
+  /** Applied over service.yaml's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The copy's app, also where the server must not hold tokens to it; absent for the vendor itself. */
+  /**
+   * The copy's app, also when the server does not restrict tokens to it; absent for the real
+   * vendor.
+   */
   readonly app: App | undefined;
   close(): Promise<void>;
 }
 
-/** Fields of an entry of the broker's configuration, which is how simulators say where they are, as variables. */
+/**
+ * Simulators describe themselves as fields of an entry of the broker's configuration; these are the
+ * variables for them.
+ */
 const VARIABLES = {
   issuer: "VENDOR_ISSUER",
   authorization_endpoint: "VENDOR_AUTHORIZATION_URL",
@@ -33,10 +40,10 @@ const VARIABLES = {
 } as const;
 
 export interface PracticeOptions {
-  /** What the copy's app is registered with. */
+  /** The registration of the copy's app. */
   readonly redirectUri: string;
   readonly homeUrl: string;
-  /** Of the server, for consent pages. */
+  /** The server's name, for consent pages. */
   readonly name: string;
 }
 
@@ -57,8 +64,8 @@ export async function startPracticeVendor(given: Environment, options: PracticeO
   const { client_id = "", client_secret = "" } = vendor.entry["credentials"] as Readonly<Record<string, string>>;
   const app = { VENDOR_CLIENT_ID: client_id, VENDOR_CLIENT_SECRET: client_secret };
   const places = placesOf(vendor, { given, isStandIn });
-  // In pre-registered mode the client is what tokens are held to, which a vendor must be able to tell.
-  // What a stand-in can tell is in its metadata.
+  // In pre-registered mode tokens are restricted to the client, which the vendor must be able to
+  // report. The metadata of a stand-in says what it can report.
   const isHeldTo = given["OAUTH_MODE"] !== "pre-registered" || isStandIn || "VENDOR_INTROSPECTION_URL" in places;
   return {
     about: isStandIn
@@ -89,7 +96,9 @@ function placesOf(
   };
 }
 
-/** Who a token's user is, and whether it is good, vendors tell in ways of their own: a copy does under the same path. */
+/**
+ * Vendors identify users and validate tokens in their own ways: a copy does so under the same path.
+ */
 function ownEndpoints(id: string, tokenEndpoint: unknown): Record<string, string> {
   const vendor = REGISTRY.get(id)?.vendor;
   if (typeof tokenEndpoint !== "string" || vendor === undefined) return {};

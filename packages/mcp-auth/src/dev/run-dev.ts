@@ -1,6 +1,7 @@
 /**
- * `npm run dev` of a server: the practice vendor, the environment of service.yaml made to fit this machine, and main.ts as it
- * is, started anew when a file changes. The list of tools follows the files of src/tools.
+ * `npm run dev` of a server: the practice vendor, the environment of service.yaml adapted to this
+ * machine, and main.ts unchanged, restarted when a file changes. The list of tools follows the
+ * files of src/tools.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -38,7 +39,7 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
   const vendor = await startPracticeVendor(given, { redirectUri, homeUrl: url, name: service.name });
   const own = { ...given, ...desk.environment, ...vendor.environment };
   try {
-    // Here already, so that what is wrong is told once and not at every restart.
+    // Checked here already, so that problems are reported once and not at every restart.
     loadSettings(own);
     const token = await tokenOfPracticeUser(own, desk, vendor).catch((error: unknown) => {
       say(`No token of a practice user: ${error instanceof Error ? error.message : "the vendor refused"}`);
@@ -51,7 +52,7 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
   }
 }
 
-/** In hosted mode the server is a client of the vendor, as the platform is in the other. */
+/** In hosted mode the server is a client of the vendor; in pre-registered mode the platform is. */
 async function tokenOfPracticeUser(
   own: Environment,
   { mode, redirectUri }: Pick<Desk, "mode" | "redirectUri">,
@@ -92,7 +93,7 @@ async function runWatched(environment: Environment, { print, greet, say }: Watch
   const end = (): void => void child.kill("SIGTERM");
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, end);
-  // npm ends only its own shell: follow it down.
+  // npm ends only its own shell, so this process stops itself too.
   const parent = process.ppid;
   const follow = setInterval(() => (process.ppid === parent ? undefined : end()), FOLLOW_PARENT_MS);
   try {
@@ -105,7 +106,7 @@ async function runWatched(environment: Environment, { print, greet, say }: Watch
   }
 }
 
-/** A file half written has no export yet: the next change of it is looked at again. */
+/** A file that is half written has no export yet: its next change is read again. */
 function followTools(say: (text: string) => void): void {
   try {
     writeToolsList(TOOLS);

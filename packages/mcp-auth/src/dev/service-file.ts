@@ -1,4 +1,7 @@
-/** service.yaml as far as a server under development needs it: who it is, and the environment the deployment gives it. */
+/**
+ * The part of service.yaml that a server under development needs: its name, and the environment of
+ * the deployment.
+ */
 import { parse } from "yaml";
 import type { Environment } from "../config.ts";
 
@@ -11,9 +14,9 @@ const REFERENCE = /^env:(.*)$/s;
 
 /**
  * @param own the developer's environment, which `env:NAME` refers to. Any variable of it: here the
- *   server is the developer's own code and inherits all of it anyway, while a deploy wants each
- *   name from the one who deploys. What is not set is left out, and the practice vendor's value
- *   stands
+ *   server is the developer's own code and inherits all of it anyway, while a deploy requires each
+ *   name to be passed explicitly. A variable that is not set is left out, and the practice vendor's
+ *   value applies
  * @throws Error saying what is wrong with the file
  */
 export function parseServiceFile(text: string, own: Environment): ServiceFile {

@@ -1,6 +1,7 @@
 /**
- * Pre-registered mode wants the user's vendor token on every request, which on a desk nobody sends. So one is fetched from the
- * practice vendor, where a person who exists only there says yes: the platform's part, played once.
+ * Pre-registered mode requires the user's vendor token on every request, and during development
+ * there is no platform to send one. So one is fetched from the practice vendor, where a simulated
+ * user approves: the platform's part, once.
  */
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -12,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * @param settings of the practice vendor, with the credentials of its app
- * @param redirectUri the app's; nobody has to listen there
+ * @param redirectUri the app's; no server has to listen there
  * @throws Error of the practice vendor, OAuthError of the exchange
  */
 export async function fetchTestToken(

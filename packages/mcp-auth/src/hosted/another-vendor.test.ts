@@ -1,6 +1,6 @@
 /**
  * The operator sets another vendor, or another issuer of the same id, over the same table: user
- * `user` of the vendor of before is not user `user` of the present one. The twins are in
+ * `user` of the previous vendor is not user `user` of the present one. The twins are in
  * table-writer.twin.test.ts.
  */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
@@ -11,7 +11,7 @@ import { linkKey } from "./vendor-links/link.ts";
 
 const INVALID_GRANT = { status: 400, body: { error: "invalid_grant" } };
 
-/** What the operator may change, over the vendor that was there. */
+/** What the operator may change, applied over the previous vendor. */
 const CHANGES: readonly [string, (vendor: Vendor) => Partial<Vendor>][] = [
   ["another id at the same place", () => ({ id: "another" })],
   ["the same id at another place", () => ({ tokenEndpoint: "https://another.example/token" })],
@@ -26,7 +26,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     const vendor = before.settings.vendor.vendor;
     const { authorizationEndpoint = "", tokenEndpoint = "", id, name } = vendor;
     after = openServerFixture({
-      // As a restart finds it: the same table, the same key in it.
+      // As after a restart: the same table, the same key in it.
       records: () => before.table,
       vendor: defineVendor({ id, name, authorizationEndpoint, tokenEndpoint, ...change(vendor) }),
       scopes: ["read", "write"],
@@ -50,7 +50,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
   };
 
-  it("bar#RS-2 takes no session of the vendor of before, whoever has the same name now", async () => {
+  it("bar#RS-2 accepts no session of the previous vendor, even of a user with the same name", async () => {
     const old = await connect(before);
     const present = await connect(after);
     expect(await after.gate.identify(old.access)).toBeUndefined();
@@ -58,11 +58,11 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
       await after.token({ grant_type: "refresh_token", refresh_token: old.refresh, client_id: "desk" }),
     ).toMatchObject(INVALID_GRANT);
     expect(await after.gate.identify(present.access)).toMatchObject({ user: "user" });
-    // It was not spent: a vendor that is set back finds its sessions again.
+    // It was not spent: when the previous vendor is configured again, its sessions are valid again.
     expect(await before.gate.identify(old.access)).toMatchObject({ user: "user" });
   });
 
-  it("neither counts nor ends its sessions for those of the present vendor", async () => {
+  it("neither counts nor ends its sessions together with those of the present vendor", async () => {
     const old = await connect(before);
     const present = await connect(after);
     await after.request("/revoke", {
@@ -70,8 +70,8 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
       body: new URLSearchParams({ token: old.refresh, client_id: "desk" }),
     });
     expect(await after.gate.identify(present.access)).toBeDefined();
-    // The last session of the present vendor's user: the link ends with it, although one of before
-    // is live.
+    // The last session of the present vendor's user: the link ends with it, although a session of
+    // the previous vendor is live.
     await after.request("/revoke", {
       method: "POST",
       body: new URLSearchParams({ token: present.access, client_id: "desk" }),
@@ -83,7 +83,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     expect(await before.gate.identify(old.access)).toBeDefined();
   });
 
-  it("finishes no sign-in that began at the vendor of before, on any leg", async () => {
+  it("finishes no sign-in that began at the previous vendor, on any leg", async () => {
     const browser = before.browser();
     const callback = await browser.consent(await browser.approve());
     const cookie = browser.jar.header(callback) ?? "";
@@ -95,7 +95,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
   });
 });
 
-it("bar#RS-2 a session is worth nothing at another vendor or issuer", async () => {
+it("bar#RS-2 a session is invalid at another vendor or issuer", async () => {
   const { sessions, again } = testSessions();
   const { session, tokens } = await sessions.start(WHO);
   for (const source of [

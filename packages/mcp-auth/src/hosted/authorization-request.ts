@@ -1,6 +1,6 @@
 /**
- * What a client asks for at `/authorize`, read and checked the same way for both callbacks: first
- * who asks and where the answer may go, which decides whether an error is a page or a redirect;
+ * The authorization request at `/authorize`, parsed and checked the same way for both callbacks:
+ * first the client and its redirect URI, which decide whether an error is a page or a redirect;
  * then the rest. Shared by platform-callback/ and server-callback/.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -20,7 +20,7 @@ import { requireOwnResource } from "./paths.ts";
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
   /**
-   * Exact, or with the freedom native clients have in their port.
+   * Exact, or with the free loopback port of native clients.
    *
    * @throws OAuthError invalid_redirect_uri
    */
@@ -43,7 +43,7 @@ export async function requireClientRedirect<C extends HostedClient>(
 export interface AuthorizationRequest {
   /** PKCE #1, S256. */
   readonly codeChallenge: string;
-  /** What the user is asked for at the vendor. */
+  /** The scope requested at the vendor. */
   readonly scope: readonly string[];
 }
 
@@ -70,7 +70,7 @@ function refuseUnsupported(parameters: Parameters): void {
 
 /**
  * @param scope as received; absent means all
- * @returns what the user is asked for at the vendor
+ * @returns the scope to request at the vendor
  * @throws OAuthError invalid_scope for anything beyond `VENDOR_SCOPES`
  */
 //= rfc6749#3.3
@@ -81,7 +81,7 @@ function requireScope(
   const requested = scope === undefined ? [] : parseScope(scope);
   if (!isSubset(requested, scopes)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
   if (requested.length === 0) return scopes;
-  // Who the user is comes in an ID token where the vendor has them, so no request goes without.
+  // An ID token identifies the user where the vendor has them, so every request includes openid.
   const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
   return isOwed ? ["openid", ...requested] : requested;
 }

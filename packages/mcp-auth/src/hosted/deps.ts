@@ -1,5 +1,6 @@
 /**
- * What hosted mode is made of, bound once in hosted.ts. Functions take the part they use with `Pick`.
+ * The dependencies of hosted mode, connected once in hosted.ts. Functions take the members they use
+ * with `Pick`.
  */
 import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
@@ -11,17 +12,15 @@ import type { Sessions } from "./sessions/session.ts";
 export interface HostedDeps {
   readonly settings: HostedSettings;
   readonly now: Clock;
-  /**
-   * On the same table, or in the same folder, as the tokens; each under a MAC of the server key.
-   */
+  /** In the same table, or the same folder, as the tokens; each under a MAC of the server key. */
   readonly records: RecordStore;
   readonly tokens: TokenStore;
   readonly serverKey: ServerKey;
   readonly sessions: Sessions;
   readonly vendorClient: VendorClient;
   /**
-   * For Client ID Metadata Documents: `fetchUntrusted` of an egress that reads little
-   * (clients/metadata-document.ts): public addresses, loopback only where it is permitted.
+   * For Client ID Metadata Documents: `fetchUntrusted` of an egress with small limits
+   * (clients/metadata-document.ts): public addresses, loopback only where permitted.
    */
   readonly fetchDocument: Fetch;
 }

@@ -39,7 +39,7 @@ describe("the gate of hosted mode", () => {
     });
   });
 
-  it("bar#UI-1 says which ID token came with the vendor token (#11)", async () => {
+  it("bar#UI-1 provides the ID token that was issued with the vendor token (#11)", async () => {
     const { body } = await fixture.connect();
     const token = await (await fixture.gate.identify(body["access_token"] ?? ""))?.vendorToken();
     const stored = await fixture.tokens.get(linkKey("user", fixture));
@@ -67,7 +67,7 @@ describe("the gate of hosted mode", () => {
     expect(await vendorTokenOf(caller)).not.toBe(early);
   });
 
-  it("gives another token for one the vendor refused, and none where the grant is dead: then the session waits", async () => {
+  it("gives another token for one the vendor refused, and none where the grant is dead: the session stays", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
     const caller = await fixture.gate.identify(token);
@@ -75,7 +75,7 @@ describe("the gate of hosted mode", () => {
     const second = first === undefined ? undefined : await caller?.refused(first);
     expect(second?.version).toBe((first?.version ?? 0) + 1);
     expect(await worksAtVendor(second?.accessToken.reveal())).toBe(true);
-    // The same refusal, told again by a call that was under way, costs no other refresh.
+    // The same refusal, reported again by a call that was under way, causes no second refresh.
     if (first !== undefined) expect((await caller?.refused(first))?.version).toBe(second?.version);
     expect(refreshes()).toBe(1);
 
@@ -103,7 +103,7 @@ describe("the gate of hosted mode", () => {
     expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
   });
 
-  it("says that it cannot say while vendor or store are down, and the session lives", async () => {
+  it("answers 503 while vendor or store are down, and the session stays", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
     const outage = { code: "temporarily_unavailable", status: 503 };

@@ -1,7 +1,7 @@
 /**
- * Hosted mode's gate to `/mcp`: a token of ours becomes the user it was issued for, with that
- * user's vendor token. The link is looked at before any tool runs, so that a dead grant is a 401
- * the client can act on and not an error inside a tool.
+ * Hosted mode's gate to `/mcp`: resolves a token of ours to its user and that user's vendor token.
+ * The link is read before any tool runs, so that a dead grant is a 401 the client can act on and
+ * not an error inside a tool.
  */
 import { defined, type Clock, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
@@ -24,7 +24,7 @@ export function createHostedGate(deps: GateDeps): Gate {
   };
 }
 
-/** @returns undefined where only a new authorization by the user helps */
+/** @returns undefined when the user must authorize again */
 async function linkOf(
   user: string,
   deps: GateDeps,
@@ -40,8 +40,8 @@ async function linkOf(
 }
 
 /**
- * What the vendor says of our client, or says wrongly, is no fault of the caller's, and the link
- * lives.
+ * A vendor that refuses our client, or responds wrongly, is no fault of the caller, and the link
+ * stays.
  */
 function asOutage(error: OAuthError): OAuthError {
   if (error.code !== "vendor_credentials_rejected" && error.code !== "vendor_response_invalid") return error;
@@ -52,10 +52,7 @@ function asOutage(error: OAuthError): OAuthError {
   });
 }
 
-/**
- * What was read for the request serves its first call at the vendor; a call that comes later reads
- * again.
- */
+/** The tokens read for the request serve its first vendor call; a later call reads again. */
 const FIRST_SECONDS = 5;
 
 function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
@@ -82,8 +79,8 @@ function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Cal
 }
 
 /**
- * A call has what both the session and the link have. A link that does not say what it permits may
- * permit all that is asked for.
+ * A call has the scopes that both the session and the link have. A link without a known scope may
+ * have all that is requested.
  */
 export function scopesOf(
   { scope }: Pick<LiveSession, "scope">,
@@ -96,8 +93,8 @@ export function scopesOf(
 }
 
 /**
- * Another sign-in may have widened the link while the call ran: the call was admitted for what the
- * link permitted then.
+ * Another sign-in may have widened the link while the call ran: the call was admitted for the
+ * link's scope at that time.
  */
 function asChecked(tokens: StoredTokens, { vendorScope = [] }: Pick<Caller, "vendorScope">): StoredTokens {
   if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;

@@ -1,6 +1,6 @@
 /**
- * Hosted mode, put together: this server is an OAuth authorization server and keeps its users'
- * vendor tokens.
+ * Hosted mode assembled: this server is an OAuth authorization server and stores its users' vendor
+ * tokens.
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
@@ -42,7 +42,7 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
     gate: createHostedGate(deps),
     routes: hostedRoutes(deps),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
-    // Kept once it was read: after that the key service is not asked again.
+    // Cached after the first read: the key service is not asked again.
     ready: async () => {
       await storage.ping();
       await serverKey.derive("token-tag");

@@ -20,7 +20,7 @@ describe("the metadata", () => {
   const read = async (path: string, from: Pick<OpenIdFixture, "request"> = fixture) =>
     (await from.request(`/.well-known/${path}`)).json();
 
-  it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 a vendor that says who it is, is named", async () => {
+  it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 a vendor that sends iss is named", async () => {
     expect(await read("oauth-authorization-server")).toEqual({
       issuer: SERVER,
       authorization_endpoint: `${SERVER}/authorize`,
@@ -38,7 +38,7 @@ describe("the metadata", () => {
     });
   });
 
-  it("is not told without the vendor's part in it: a platform that kept that would refuse the vendor", async () => {
+  it("is not served without the vendor's part: a platform that cached it would refuse the vendor", async () => {
     const vendor = defineVendor({ id: "away", name: "Away", issuer: "http://127.0.0.1:9" });
     const away = openHostedFixture({ vendor });
     const answer = await away.request("/.well-known/oauth-authorization-server");
@@ -48,7 +48,7 @@ describe("the metadata", () => {
     await away.close();
   });
 
-  it("is warned of at start, where it names a vendor", async () => {
+  it("causes a warning at start, where it names a vendor", async () => {
     expect(await vendorIssuerWarning(fixture)).toContain("vendor_issuer");
     const { vendor } = fixture.settings.vendor;
     const silent = {
@@ -58,7 +58,7 @@ describe("the metadata", () => {
     expect(await vendorIssuerWarning({ ...fixture, settings: silent })).toBeUndefined();
   });
 
-  it("rfc9728#2 tells of the resource at the root and below its path, and of no offline_access", async () => {
+  it("rfc9728#2 describes the resource at the root and below its path, without offline_access", async () => {
     const other = await openOpenIdFixture({ scopes: ["openid", "offline_access"] });
     const expected = {
       resource: `${SERVER}/mcp`,
@@ -80,7 +80,7 @@ describe("POST /register", () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it("rfc7591#3.2.1 answers the one public client to whoever brings the platform's callback", async () => {
+  it("rfc7591#3.2.1 returns the one public client to every caller with the platform's callback", async () => {
     const expected = {
       status: 201,
       body: {
@@ -117,7 +117,7 @@ describe("POST /register", () => {
     expect(await register(body)).toMatchObject({ status: 400, body: { error } });
   });
 
-  it("is not there where it is switched off", async () => {
+  it("is missing where it is switched off", async () => {
     const callback = { kind: "platform", redirectUri: CALLBACK, registers: false } as const;
     const closed = await openOpenIdFixture({ settings: { callback } });
     expect((await register({ redirect_uris: [CALLBACK] }, closed)).status).toBe(404);

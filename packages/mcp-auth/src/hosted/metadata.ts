@@ -1,7 +1,7 @@
 /**
- * What clients read before anything else: this authorization server (RFC 8414) and the resource it
- * is for (RFC 9728). Every URL is made from `DEPLOYMENT_URL`, never from a request. All of it is
- * public, so pages of every origin may read it.
+ * The metadata documents: this authorization server (RFC 8414) and its resource (RFC 9728). Every
+ * URL is built from `DEPLOYMENT_URL`, never from a request. All of it is public, so pages of every
+ * origin may read it.
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
@@ -12,8 +12,8 @@ import { PATHS, resourceOf } from "./paths.ts";
 const READABLE = { "access-control-allow-origin": "*" };
 
 /**
- * @throws OAuthError as VendorClient.resolve: metadata that lacks `vendor_issuer` would make the
- *   platform refuse the vendor
+ * @throws OAuthError as VendorClient.resolve: with metadata that lacks `vendor_issuer` the platform
+ *   would refuse the vendor
  */
 export async function authorizationServerMetadata({
   settings,
@@ -54,8 +54,8 @@ function hasRegistration(callback: HostedSettings["callback"]): boolean {
 }
 
 /**
- * The authorization response is the vendor's own: where it brings an `iss`, that is the vendor's,
- * and the platform must know whose.
+ * The authorization response is the vendor's own: its `iss` is the vendor's, and the platform must
+ * know which.
  */
 //= rfc9207#2.4
 function vendorIssuer({ issExpected, issuer, issuerTemplate }: ResolvedVendor): { vendor_issuer?: string } {
@@ -64,7 +64,7 @@ function vendorIssuer({ issExpected, issuer, issuerTemplate }: ResolvedVendor): 
 
 /**
  * @returns for the log at start: what standard clients will refuse here. Undefined also while the
- *   vendor cannot be asked
+ *   vendor cannot be reached
  */
 export async function vendorIssuerWarning({
   settings,

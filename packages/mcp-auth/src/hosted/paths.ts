@@ -1,5 +1,5 @@
 /**
- * Where things are below `DEPLOYMENT_URL`: every URL that leaves this server is made here, and the
+ * The paths below `DEPLOYMENT_URL`: every URL that leaves this server is built here, and the
  * resource that clients may name is compared here.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -13,7 +13,7 @@ export const PATHS = {
   token: "/token",
   register: "/register",
   revoke: "/revoke",
-  /** Where the vendor sends browsers back to, with the server's own callback. */
+  /** The vendor redirects browsers here, with the server's own callback. */
   callback: "/callback",
   mcp: "/mcp",
 } as const;
@@ -24,7 +24,7 @@ export function resourceOf(deploymentUrl: string): string {
 }
 
 /**
- * The `resource` of a request at `/authorize` or `/token`. Absent means the one there is.
+ * The `resource` of a request at `/authorize` or `/token`. Absent means the only one.
  *
  * @throws OAuthError invalid_target for any other, byte for byte
  */
@@ -39,7 +39,7 @@ export function requireOwnResource(
   throw new OAuthError("invalid_target", "resource is not served here");
 }
 
-/** Where the resource describes itself (RFC 9728 §3.1); the challenge on `/mcp` names it. */
+/** The URL of the resource's metadata (RFC 9728 §3.1); the challenge on `/mcp` names it. */
 export function resourceMetadataUrl(deploymentUrl: string): string {
   return deploymentUrl + PATHS.protectedResource + PATHS.mcp;
 }

@@ -39,7 +39,7 @@ it.each([
   expect(createCallerAddress(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-/** Behind one proxy that says whom it heard. */
+/** Behind one proxy that reports its peer. */
 async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial<HostedSettings> = {}) {
   const vendor = defineVendor({
     id: "example",
@@ -71,7 +71,7 @@ async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.0/8"] };
 const form = (fields: Record<string, string>): RequestInit => ({ method: "POST", body: new URLSearchParams(fields) });
 
-it("bar#ST-8 counts the OAuth paths per address, whatever a caller says it is", async () => {
+it("bar#ST-8 counts the OAuth paths per address, whatever address a caller claims", async () => {
   const { ask, close } = await serve({ requestsPerMinute: 2 });
   const statuses = [];
   for (const index of [1, 2, 3]) statuses.push((await ask("/authorize", `198.51.100.${index}`)).status);
@@ -80,10 +80,10 @@ it("bar#ST-8 counts the OAuth paths per address, whatever a caller says it is", 
   await close();
 });
 
-it("bar#ST-8 counts of /token and /revoke what is refused alone, also when all come at the same moment (#11)", async () => {
+it("bar#ST-8 counts only refused requests at /token and /revoke, also when all come at the same moment (#11)", async () => {
   const { ask, fixture, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
   const client = { client_id: "platform" };
-  // An unknown token is revoked already: a success.
+  // Revoking an unknown token is a success.
   for (let index = 0; index < 5; index += 1)
     expect((await ask("/revoke", "198.51.100.1", form({ ...client, token: "none" }))).status).toBe(200);
   fixture.down.add("records");

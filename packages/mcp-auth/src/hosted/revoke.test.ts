@@ -8,17 +8,17 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const told = (): number => fixture.provider.requests().filter(({ path }) => path === "/token/revocation").length;
+const revocations = (): number => fixture.provider.requests().filter(({ path }) => path === "/token/revocation").length;
 const link = () => fixture.tokens.get(linkKey("user", fixture));
 
 describe("POST /revoke", () => {
-  it("rfc7009#2.2 answers 200 for what it does not know, and nothing ends", async () => {
+  it("rfc7009#2.2 answers 200 for an unknown token, and nothing ends", async () => {
     const { body } = await fixture.connect();
     expect((await fixture.revoke("no-token-of-ours")).status).toBe(200);
     expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeDefined();
   });
 
-  it("bar#AS-21 asks who it is first", async () => {
+  it("bar#AS-21 authenticates the client first", async () => {
     const { body } = await fixture.connect();
     const init = {
       method: "POST",
@@ -33,9 +33,9 @@ describe("POST /revoke", () => {
     expect((await fixture.revoke(one["refresh_token"] ?? "")).status).toBe(200);
     expect(await fixture.gate.identify(one["access_token"] ?? "")).toBeUndefined();
     expect(await fixture.gate.identify(two["access_token"] ?? "")).toBeDefined();
-    expect([told(), (await link())?.status]).toEqual([0, "active"]);
+    expect([revocations(), (await link())?.status]).toEqual([0, "active"]);
     expect((await fixture.revoke(two["access_token"] ?? "")).status).toBe(200);
-    expect([told(), await link()]).toEqual([1, undefined]);
+    expect([revocations(), await link()]).toEqual([1, undefined]);
     expect((await fixture.refresh(two["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 
@@ -46,10 +46,10 @@ describe("POST /revoke", () => {
     fixture.down.clear();
     expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
-    expect([told(), await link()]).toEqual([1, undefined]);
+    expect([revocations(), await link()]).toEqual([1, undefined]);
   });
 
-  it("does without the vendor", async () => {
+  it("works without the vendor", async () => {
     const { body } = await fixture.connect();
     fixture.provider.faults.next("/token/revocation", { kind: "drop" });
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
@@ -58,8 +58,8 @@ describe("POST /revoke", () => {
 });
 
 describe("endLink", () => {
-  it("says what the vendor made of it", async () => {
-    expect(await endLink("nobody", fixture)).toEqual({});
+  it("returns the vendor's result", async () => {
+    expect(await endLink("unknown", fixture)).toEqual({});
     await fixture.connect();
     expect(await endLink("user", fixture)).toEqual({ vendor: "token" });
     await fixture.connect();
@@ -67,7 +67,7 @@ describe("endLink", () => {
     expect(await endLink("user", fixture)).toEqual({ vendor: "failed" });
   });
 
-  it("leaves a link that began while the vendor was told", async () => {
+  it("leaves a link that began during the revocation", async () => {
     await fixture.connect();
     const { vendorClient } = fixture;
     const meanwhile: typeof vendorClient = {

@@ -1,6 +1,6 @@
 /**
- * POST /revoke (RFC 7009): ends the session of the token that is presented. With a user's last
- * session their link to the vendor ends too, here and at the vendor as far as it goes.
+ * POST /revoke (RFC 7009): ends the session of the presented token. With a user's last session
+ * their link to the vendor ends too, here and, as far as possible, at the vendor.
  */
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";

@@ -1,6 +1,6 @@
 /**
- * The open paths of hosted mode. app.ts mounts them beside `/mcp`, behind the check of Host and
- * Origin.
+ * The routes of hosted mode without a bearer token. app.ts mounts them beside `/mcp`, behind the
+ * check of Host and Origin.
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -151,13 +151,13 @@ function tokenRoutes(deps: TokenDeps): Route[] {
 }
 
 /**
- * Where every request counts, and where only refused ones do: a platform's backend refreshes for
- * all its users.
+ * Whether every request counts, or only refused ones: a platform's backend refreshes for all its
+ * users.
  */
 const EVERY_REQUEST: ReadonlySet<string> = new Set([PATHS.authorize, PATHS.callback]);
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
 
-/** Per address; the vendor is named for the log. */
+/** Per address; the vendor is added to the log. */
 function limited(
   routes: readonly Route[],
   { settings: { limits, vendor }, now }: HostedDeps,
@@ -180,7 +180,7 @@ function limited(
         isRefused = toOAuthError(thrown).status < 500;
         throw thrown;
       } finally {
-        // Counted before, so that requests at the same moment do not all find room.
+        // Counted before the request, so that concurrent requests do not all pass.
         if (REFUSED_REQUESTS.has(route.path) && !isRefused) requests.takeBack(address);
       }
     },

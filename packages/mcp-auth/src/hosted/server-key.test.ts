@@ -51,7 +51,7 @@ describe("the server key", () => {
     expect(new Set(keys.map((bytes) => bytes.toString("hex"))).size).toBe(3);
   });
 
-  it("lies sealed where there is a wrapper, and opens nowhere else", async () => {
+  it("is sealed where there is a wrapper, and opens nowhere else", async () => {
     const records = memoryRecordStore({ now });
     const keys = wrapper();
     await createServerKey({ records, keys, context }).derive("state");
@@ -67,7 +67,7 @@ describe("the server key", () => {
     }
   });
 
-  it("bar#TS-7 that lies unsealed is refused where there is a wrapper, and stays as it is", async () => {
+  it("bar#TS-7 that is unsealed is refused where there is a wrapper, and stays unchanged", async () => {
     const records = memoryRecordStore({ now });
     const made = await createServerKey({ records, keys: undefined, context }).derive("state");
     const plain = await records.get(RECORD);
@@ -81,7 +81,7 @@ describe("the server key", () => {
     expect(await createServerKey({ records, keys: undefined, context }).derive("state")).toEqual(made);
   });
 
-  it("that lies unsealed gives way to a new one where the operator says so, to one for all processes", async () => {
+  it("that is unsealed is replaced by a new one with the operator's consent, by one for all processes", async () => {
     const records = memoryRecordStore({ now });
     const before = await createServerKey({ records, keys: undefined, context }).derive("state");
     const plain = (await records.get(RECORD))?.data["key"] as string;
@@ -126,7 +126,7 @@ describe("the server key", () => {
     ["a later format", { stage: "plain", data: { v: 2, key: "A".repeat(43) } }],
     ["another length", { stage: "plain", data: { v: 1, key: "AAAA" } }],
     ["a part missing", { stage: "sealed", data: { v: 1, wrapped: "AAAA" } }],
-  ])("of %s is refused, and never made anew", async (_what, record) => {
+  ])("of %s is refused, and never replaced", async (_what, record) => {
     const records = memoryRecordStore({ now });
     await records.create({ key: RECORD, expiresAt: 9_000_000_000, ...record });
     await expect(createServerKey({ records, keys: undefined, context }).derive("csrf")).rejects.toThrow(UNAVAILABLE);

@@ -1,12 +1,11 @@
 /**
- * The key that PKCE #2, nonces and the genuineness of our tokens are derived from, and the records
- * that lie under it: random, made once for a table or folder by whichever process comes first, and
- * read by all the others.
+ * The key from which PKCE #2, nonces, token tags and the MACs of records are derived: random,
+ * created once for a table or folder by the first process, and read by all others.
  *
- * It lies in one record, sealed under a data key of the store's KeyWrapper. Without one, which is
- * mode `bridge` without a KMS key, it lies there as it is, like the tokens do. A process that has a
- * wrapper does not take such a key: a reader of the table knows it, and a writer of the table may
- * have put it there. Where the operator says so, a new key takes its place.
+ * It is stored in one record, sealed under a data key of the store's KeyWrapper. Without one, in
+ * mode `bridge` without a KMS key, it is stored unsealed, like the tokens. A process with a wrapper
+ * does not accept such a key: a reader of the table knows it, and a writer of the table may have
+ * planted it. With the operator's consent, a new key replaces it.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -21,7 +20,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { authenticatedRecords, deriveKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
 
-/** What the key is used for. A value made under one purpose means nothing under another. */
+/** The purposes of derived keys. A value made for one purpose is invalid for another. */
 export type ServerKeyPurpose =
   | "vendor-pkce"
   | "vendor-nonce"
@@ -45,30 +44,29 @@ export interface ServerKey {
 const KEY: RecordKey = { kind: "server-key", id: "server" };
 const SERVER_KEY_BYTES = 32;
 const PLACE = ["server-key"];
-/** The key outlives every clock a process may have; 2255-03-14. */
+/** The key outlives every plausible clock; 2255-03-14. */
 const NEVER = 9_000_000_000;
 /**
- * Another process may make or seal the record at the same moment; a third change of it is not to be
- * expected.
+ * Another process may create or seal the record at the same moment; a third change is not expected.
  */
 const TRIES = 3;
 
 export interface ServerKeyOptions {
   readonly records: RecordStore;
-  /** What the key is sealed under; undefined only where the store encrypts nothing. */
+  /** What the key is sealed under; undefined only when the store encrypts nothing. */
   readonly keys: KeyWrapper | undefined;
   /** Environment and table, so that the record opens nowhere else. */
   readonly context: KeyContext;
   /**
-   * `ADOPT_UNSEALED_SERVER_KEY`: a key that lies unsealed although there are `keys` gives way to a
-   * new one, under seal.
+   * `ADOPT_UNSEALED_SERVER_KEY`: a key that is unsealed although there are `keys` is replaced by a
+   * new, sealed one.
    */
   readonly adoptUnsealed?: boolean;
 }
 
 /**
- * Reads nothing yet: the first `derive` does, and the key is kept for the life of the process. A
- * failure is not kept: the next call tries again.
+ * Reads nothing yet: the first `derive` does, and the key is cached for the life of the process. A
+ * failure is not cached: the next call tries again.
  *
  * @param replaceUnsealed a twin passes a weaker one: docs/decisions/0006
  */
@@ -96,22 +94,23 @@ export function createServerKey(options: ServerKeyOptions, replaceUnsealed = key
 
 export interface ServerRecordsOptions extends ServerKeyOptions {
   /**
-   * Told of the kind of every row that was not written under the server key, or was changed since.
+   * Called with the kind of every row that was not written under the server key, or was changed
+   * since.
    */
   readonly onRefused?: (kind: string) => void;
 }
 
 export interface ServerRecords {
   readonly serverKey: ServerKey;
-  /** Everything but the record of the server key itself. */
+  /** Every record but that of the server key itself. */
   readonly records: RecordStore;
 }
 
 /**
- * Every record but the server key's lies under a MAC of that key: write access to the table alone
- * makes no user another.
+ * Every record but the server key's carries a MAC under that key: write access to the table alone
+ * cannot turn one user into another.
  *
- * @param options.records the table or file as it is
+ * @param options.records the table or file as stored
  * @param replaceUnsealed as for createServerKey
  */
 export function createServerRecords(
@@ -138,7 +137,7 @@ async function readOrMake(options: ServerKeyOptions, replaceUnsealed: ReplaceUns
   throw keyUnavailable("the record of the server key kept changing");
 }
 
-/** @returns undefined when another process was faster: its key is the key */
+/** @returns undefined when another process was faster: its key is used */
 async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
   const key = randomBytes(SERVER_KEY_BYTES);
   const { stage, data } = await closed(key, options);
@@ -146,7 +145,7 @@ async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
   return made === "created" ? key : undefined;
 }
 
-/** @returns undefined when another process put a new key in its place meanwhile */
+/** @returns undefined when another process replaced the key meanwhile */
 async function read(
   { stage, data }: StoredRecord,
   options: ServerKeyOptions,
@@ -169,13 +168,13 @@ async function read(
 }
 
 /**
- * For a key that lies unsealed although there is one to seal it: every reader of the table knows
- * it, and a writer of the table may have put it there.
+ * For a key that is unsealed although there is one to seal it: every reader of the table knows it,
+ * and a writer of the table may have planted it.
  *
- * @param adoptUnsealed the word of the operator, `ADOPT_UNSEALED_SERVER_KEY`
- * @returns the key that takes its place: a new one, so that what was made or forged under the open
- *   one ends with it
- * @throws OAuthError temporarily_unavailable without that word
+ * @param adoptUnsealed the operator's consent, `ADOPT_UNSEALED_SERVER_KEY`
+ * @returns the key that replaces it: a new one, so that everything made or forged under the
+ *   unsealed key becomes invalid
+ * @throws OAuthError temporarily_unavailable without that consent
  */
 function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
   //= bar#TS-7
@@ -203,7 +202,7 @@ function requireLength(key: Buffer): Buffer {
   return key;
 }
 
-/** An outage keeps its own name. */
+/** An outage keeps its own error code. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const isShut = error instanceof TokenStoreError && error.code === "unreadable";

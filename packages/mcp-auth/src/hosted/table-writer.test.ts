@@ -1,6 +1,6 @@
 /**
- * What a writer of the table cannot do who lacks the server key: be another user. The twins are in
- * table-writer.twin.test.ts. That rows can be taken away, or an older copy put back, is in
+ * What an attacker who can write the table but lacks the server key cannot do: act as another user.
+ * The twins are in table-writer.twin.test.ts. Removing rows, and restoring an older copy, are in
  * docs/exceptions.md.
  */
 import { randomBytes } from "node:crypto";
@@ -14,8 +14,8 @@ import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 
 /**
- * Goes over a row as anyone may who has the table: no MAC is made, whatever was there stays unless
- * it is named.
+ * Overwrites a row as any writer of the table can: no MAC is made, every field stays unless it is
+ * named.
  */
 async function overwrite(
   table: RecordStore,
@@ -30,7 +30,7 @@ async function overwrite(
   await table.create(record);
 }
 
-/** As a release wrote it that knew no MACs. */
+/** As a release without MACs wrote it. */
 function asBefore(data: JsonObject): JsonObject {
   return { ...Object.fromEntries(Object.entries(data).filter(([name]) => name !== "mac")), v: 1 };
 }
@@ -45,7 +45,7 @@ describe("a session whose row was written by another", () => {
     ["vendor", { vendor: "example2" }],
     ["generation", { generation: 7 }],
     ["start", { startedAt: 0 }],
-  ])("bar#TS-3 with another %s is worth nothing", async (_what, change) => {
+  ])("bar#TS-3 with another %s is invalid", async (_what, change) => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     await overwrite(records, { kind: "session", id: session.id }, (data) => ({ ...data, ...change }));
@@ -55,7 +55,7 @@ describe("a session whose row was written by another", () => {
     expect(await sessions.revoke(tokens.refreshToken, WHO.clientId)).toBeUndefined();
   });
 
-  it("bar#TS-3 with a token of the writer's own among its hashes is worth nothing", async () => {
+  it("bar#TS-3 with a token of the writer's own among its hashes is invalid", async () => {
     const { sessions, records } = testSessions();
     const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
     const mine = await sessions.start(WHO);
@@ -69,7 +69,7 @@ describe("a session whose row was written by another", () => {
     for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
   });
 
-  it("bar#TS-3 moved to the place of another session, or another kind, is worth nothing", async () => {
+  it("bar#TS-3 moved to the place of another session, or another kind, is invalid", async () => {
     const { sessions, records } = testSessions();
     const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
     const mine = await sessions.start(WHO);
@@ -79,7 +79,7 @@ describe("a session whose row was written by another", () => {
     await expect(sessions.refresh(mine.tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
   });
 
-  it("bar#TS-3 brought back from its end, or kept beyond it, is worth nothing", async () => {
+  it("bar#TS-3 restored after its end, or kept beyond it, is invalid", async () => {
     const { sessions, records, clock } = testSessions();
     const [ended, kept] = [await sessions.start(WHO), await sessions.start(WHO)];
     await sessions.end(ended.session.id);
@@ -107,8 +107,8 @@ describe("a session whose row was written by another", () => {
     const place = { audience: AUDIENCE, source: SOURCE, serverKey: test.serverKey };
     const [from, at] = [await indexKey(WHO.user, place), await indexKey("T1:VICTIM", place)];
     await overwrite(records, from, (data) => data, { key: at });
-    // The victim's sessions cannot be told any more; those of the writer are not ended in their
-    // place.
+    // The victim's sessions cannot be determined any more; those of the writer are not ended in
+    // their place.
     expect(await sessions.endAll("T1:VICTIM")).toBe(0);
     for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeDefined();
   });
@@ -148,7 +148,7 @@ describe("a flow whose row was written by another", () => {
     expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
   });
 
-  it("bar#TS-3 of a client whose redirect URIs were changed is a stranger's", async () => {
+  it("bar#TS-3 of a client whose redirect URIs were changed is refused as unknown", async () => {
     const { body } = await fixture.register({ redirect_uris: [BACK], client_name: "App" });
     const id = String(body["client_id"]);
     const asked = { client_id: id, redirect_uri: BACK };
@@ -162,7 +162,7 @@ describe("a flow whose row was written by another", () => {
   });
 });
 
-describe("a server key that a writer of the table put there", () => {
+describe("a server key that a writer of the table planted", () => {
   /** Stands for KMS: its keys are in no table. */
   const keys: KeyWrapper = {
     newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
@@ -171,19 +171,22 @@ describe("a server key that a writer of the table put there", () => {
   const context = { environment: "test", table: "tokens" };
   const PLANTED = { kind: "server-key", id: "server" };
 
-  it.each([false, true])("bar#TS-7 makes no user, whether unsealed keys give way (%s)", async (adoptUnsealed) => {
-    const { clock } = testSessions();
-    const table = memoryRecordStore({ now: clock });
-    const key = randomBytes(32).toString("base64url");
-    await table.create({ key: PLANTED, stage: "plain", data: { v: 1, key }, expiresAt: 9_000_000_000 });
-    // With the key at hand the writer makes a session as the server would, for a user of the
-    // writer's choice.
-    const forged = createServerRecords({ records: table, keys: undefined, context });
-    const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
-    const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
-    const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
-    const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);
-    if (adoptUnsealed) expect(await found).toBeUndefined();
-    else await expect(found).rejects.toThrow(expect.objectContaining({ code: "temporarily_unavailable" }));
-  });
+  it.each([false, true])(
+    "bar#TS-7 makes no user, with or without the operator's consent to replace it (%s)",
+    async (adoptUnsealed) => {
+      const { clock } = testSessions();
+      const table = memoryRecordStore({ now: clock });
+      const key = randomBytes(32).toString("base64url");
+      await table.create({ key: PLANTED, stage: "plain", data: { v: 1, key }, expiresAt: 9_000_000_000 });
+      // With the key the writer makes a session as the server would, for a user of the writer's
+      // choice.
+      const forged = createServerRecords({ records: table, keys: undefined, context });
+      const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
+      const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
+      const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
+      const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);
+      if (adoptUnsealed) expect(await found).toBeUndefined();
+      else await expect(found).rejects.toThrow(expect.objectContaining({ code: "temporarily_unavailable" }));
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * The twins of table-writer.test.ts and another-vendor.test.ts: one defence taken out each, and the
- * attack works.
+ * The twins of table-writer.test.ts and another-vendor.test.ts: with one defence off, the attack
+ * succeeds.
  */
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";

@@ -1,4 +1,6 @@
-/** POST /token: a form from a known client, one of two grants, an answer of RFC 6749 §5.1. */
+/**
+ * POST /token: a form from an authenticated client, one of two grants, a response of RFC 6749 §5.1.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
@@ -9,13 +11,13 @@ import { requireOwnResource } from "./paths.ts";
 import type { IssuedTokens } from "./sessions/session.ts";
 import { linkKey } from "./vendor-links/link.ts";
 
-/** What a callback makes of a code that was posted: the vendor's own, or one of ours. */
+/** Redeems a posted code: the vendor's own, or one of ours. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
 
 export interface TokenDeps extends HostedDeps {
   readonly findClient: FindClient;
   readonly redeemCode: RedeemCode;
-  /** Told of every client that got tokens. */
+  /** Called for every client that got tokens. */
   readonly markUsed?: (client: HostedClient) => Promise<void>;
 }
 
@@ -51,11 +53,11 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
 }
 
 /**
- * New tokens of ours, as long as the user's link to the vendor lives. A dead link is told here too,
- * so that clients stop and send the user through a new authorization.
+ * New tokens of ours, as long as the user's link to the vendor is alive. A dead link is an error
+ * here too, so that clients stop and send the user through a new authorization.
  *
  * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the
- *   session lives
+ *   session stays
  */
 //= rfc6749#6
 async function redeemRefreshToken(
@@ -69,7 +71,7 @@ async function redeemRefreshToken(
   const scope = requested === undefined ? undefined : parseScope(requested);
   const session = await deps.sessions.find(refreshToken);
   if (session?.clientId === clientId) await requireLink(session.user, deps);
-  // Also for a token that was not found: a replayed one ends its session there.
+  // Also for a token that was not found: there a replayed one ends its session.
   return deps.sessions.refresh(refreshToken, { clientId, scope });
 }
 
@@ -86,7 +88,7 @@ function asResponse({ accessToken, refreshToken, expiresInSeconds, scope }: Issu
     token_type: "Bearer",
     expires_in: expiresInSeconds,
     refresh_token: refreshToken,
-    // An empty one is no scope: the grammar wants a token at least.
+    // An empty list is left out: the grammar requires at least one token.
     ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
   };
 }

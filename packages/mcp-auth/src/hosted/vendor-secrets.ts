@@ -1,7 +1,7 @@
 /**
  * PKCE #2 and the OpenID nonce of a flow, derived from the server key, the same in every process.
  * With the platform's callback the flow's name is the client's PKCE #1 challenge: no record is
- * needed, and the vendor's code is worth nothing without the client's verifier.
+ * needed, and the vendor's code is useless without the client's verifier.
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type FlowSecrets, flowSecrets } from "@oauth-broker/oauth-core/brokered-code";
@@ -9,9 +9,9 @@ import type { HostedDeps } from "./deps.ts";
 
 /**
  * @param name PKCE #1, 43 characters, or the id of the flow's record
- * @param vendor its PKCE, and whether ID tokens come: by the deployment's scopes, since `/token`
- *   does not hear the flow's
- * @throws OAuthError temporarily_unavailable when the server key cannot be had
+ * @param vendor its PKCE, and whether it issues ID tokens: by the deployment's scopes, since
+ *   `/token` does not receive the flow's
+ * @throws OAuthError temporarily_unavailable when the server key is not available
  */
 //= bar#VR-1
 export async function vendorSecrets(

@@ -1,4 +1,7 @@
-/** The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere else, becomes a caller. */
+/**
+ * The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere
+ * else, is resolved to a caller.
+ */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
@@ -7,16 +10,16 @@ import type { AddressedGate } from "./refused-tokens.ts";
 
 export interface BearerDeps {
   readonly gate: AddressedGate;
-  /** Where the resource describes itself; absent in pre-registered mode, which describes nothing. */
+  /** The URL of the resource's metadata; absent in pre-registered mode, which publishes none. */
   readonly resourceMetadata: string | undefined;
-  /** What a client should ask for, space-separated; empty: nothing to say. */
+  /** The scope a client should request, space-separated; empty: left out. */
   readonly scope: string;
 }
 
 /**
  * @param header the Authorization header as received
- * @param address whose request it is
- * @returns the caller, or the challenge to answer with
+ * @param address of the caller
+ * @returns the caller, or the challenge to respond with
  * @throws OAuthError temporarily_unavailable, slow_down
  */
 //= bar#RS-1
@@ -32,7 +35,7 @@ export async function requireCaller(
     ...(scope === "" ? {} : { scope }),
   };
   const token = bearerToken(header);
-  // rfc6750#3.1: who brought no token made no mistake that could be named.
+  // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
   const caller = await gate.identify(token, address);
   if (caller !== undefined) return { caller };

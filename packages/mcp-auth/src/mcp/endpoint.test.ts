@@ -37,9 +37,9 @@ const tools = [
   defineTool({
     name: "fail",
     description: "f",
-    input: z.object({ how: z.enum(["told", "bug"]) }),
+    input: z.object({ how: z.enum(["error", "bug"]) }),
     run: async ({ how }, { vendor }) => {
-      if (how === "told") throw new ToolError("The list is empty");
+      if (how === "error") throw new ToolError("The list is empty");
       throw new Error(`leaks ${await vendor.accessToken()}`);
     },
   }),
@@ -119,7 +119,7 @@ async function connect(token: string, mode: "auto" | "legacy") {
 }
 
 describe("without a good token", () => {
-  it("bar#RS-1 names no error where none was brought, and leads to the metadata", async () => {
+  it("bar#RS-1 names no error where no token was sent, and refers to the metadata", async () => {
     for (const headers of [
       {},
       { authorization: "Basic YTpi" },
@@ -132,7 +132,7 @@ describe("without a good token", () => {
     }
   });
 
-  it("bar#RS-2 answers invalid_token to one that is not good", async () => {
+  it("bar#RS-2 answers invalid_token to an invalid one", async () => {
     const answer = await post({ authorization: "Bearer mallory" });
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer error="invalid_token",/);
@@ -153,7 +153,7 @@ describe("methods that are not served", () => {
   const METHODS = ["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "PROPFIND"];
   const ask = (method: string, headers: Record<string, string> = {}) => fetch(url(), { method, headers });
 
-  it.each(METHODS)("bar#RS-1 %s without a good token is told what POST is told", async (method) => {
+  it.each(METHODS)("bar#RS-1 %s without a valid token is answered like POST", async (method) => {
     for (const headers of [{}, { authorization: "Bearer mallory" }] as Record<string, string>[]) {
       const [asked, posted] = [await ask(method, headers), await post(headers)];
       expect(asked.status).toBe(401);
@@ -186,7 +186,7 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
     await Promise.all([alice.close(), writer.close()]);
   });
 
-  it("hears of progress", async () => {
+  it("gets progress notifications", async () => {
     const client = await connect("alice", mode);
     const heard: unknown[] = [];
     const result = await client.callTool(
@@ -198,10 +198,10 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
     await client.close();
   });
 
-  it("is told what a tool says, and of a bug only a reference", async () => {
+  it("gets the message of a ToolError, and of a bug only a reference", async () => {
     const client = await connect("alice", mode);
-    const told = await client.callTool({ name: "fail", arguments: { how: "told" } });
-    expect(told).toMatchObject({ isError: true, content: [{ text: "The list is empty" }] });
+    const failed = await client.callTool({ name: "fail", arguments: { how: "error" } });
+    expect(failed).toMatchObject({ isError: true, content: [{ text: "The list is empty" }] });
     const bug = await client.callTool({ name: "fail", arguments: { how: "bug" } });
     expect(bug).toMatchObject({
       isError: true,
@@ -224,7 +224,7 @@ describe("what an author configures with the SDK", () => {
   it.each([
     ["ours", 200],
     ["forged", -32602],
-  ])("has the state of an earlier round judged: %s", async (requestState, outcome) => {
+  ])("has the state of an earlier round verified: %s", async (requestState, outcome) => {
     const version = "2026-07-28";
     const prefix = "io.modelcontextprotocol";
     const meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} };

@@ -1,7 +1,8 @@
 /**
- * `POST /mcp`: a bearer token becomes a caller, the SDK speaks the protocol, tools run for that caller. One server object per
- * request, so that nothing of one user can reach another; both protocol eras from the same definition; no sessions. Without a
- * good token every other method gets the same challenge.
+ * `POST /mcp`: a bearer token is resolved to a caller, the SDK handles the protocol, tools run for
+ * that caller. One server object per request, so that no data of one user can reach another; both
+ * protocol eras from the same definition; no sessions. Without a valid token every other method
+ * gets the same challenge.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import {
@@ -30,7 +31,7 @@ export interface McpDeps extends BearerDeps, RunToolDeps {
 export const MCP_PATH = "/mcp";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** A list of tools is the same for every user of a release. */
+/** The list of tools is the same for every user of a release. */
 const LIST_TTL_MS = 60_000;
 
 export interface McpEndpoint {
@@ -63,7 +64,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
         return handler.fetch(c.req.raw, { authInfo: toAuthInfo(caller, everyScope, deps) });
       },
-      // Clients read the challenge by HEAD or GET: the token counts before the method.
+      // Clients request the challenge by HEAD or GET: the token is checked before the method.
       otherMethods: async (c, trace) => {
         const found = await callerOf(c, trace);
         return "challenge" in found ? found.challenge : undefined;
@@ -73,7 +74,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
   };
 }
 
-/** The token itself stays behind: no tool and no library after this line has a use for it. */
+/** The token itself is left out: no tool and no library after this line needs it. */
 //= bar#RS-2
 function toAuthInfo(
   caller: Caller,
@@ -112,7 +113,10 @@ function createServer(definition: ServerDefinition, tools: readonly PreparedTool
   return server;
 }
 
-/** The SDK says of every list that it tells changes. Ours change with a release only, and nobody would be told. */
+/**
+ * The SDK announces for every list that it sends change notifications. Ours change only with a
+ * release, and no client would be notified.
+ */
 function announceNoChanges({ server }: McpServer): void {
   const { tools, prompts, resources } = server.getCapabilities();
   const unchanging = { listChanged: false };

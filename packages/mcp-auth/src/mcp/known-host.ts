@@ -1,22 +1,22 @@
 /**
- * Only requests meant for this server: a page in the user's browser that reaches it under a name of
- * its own (DNS rebinding), or posts from another site, is turned away before anything else is looked
- * at. Which other sites may call which path: origins.ts.
+ * Accepts only requests meant for this server: a page in the user's browser that reaches it under a
+ * foreign name (DNS rebinding), or posts from another site, is refused before any other check.
+ * origins.ts decides which other sites may call which path.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import type { Settings } from "../settings.ts";
 
-/** Loopback, however it is spelled in a URL. */
+/** Loopback, in any URL spelling. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** @returns whether a Host header is ours, and an Origin, where there is one, ours or allowed */
+/** @returns whether a Host header is ours, and an Origin, if any, is ours or allowed */
 export type KnownHost = (host: string | undefined, origin: string | undefined) => boolean;
 
 /**
- * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback, else
- * any, and an Origin of ours is then one of the host that was asked.
+ * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback,
+ * else any name, and our Origin is then that of the requested host.
  *
  * @param isAllowed origins of others
  */
@@ -43,11 +43,11 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host) || host === "::1";
 }
 
-/** By any method: one that the path does not serve is refused all the same. */
+/** For any method: one that the path does not serve is refused all the same. */
 export function onlyForUs(route: Route, isKnown: KnownHost): Route {
   const requireKnown = (c: Context): void => {
     if (isKnown(c.req.header("host"), c.req.header("origin"))) return;
-    const description = "This server does not go by that Host, or takes nothing from that Origin";
+    const description = "This server does not answer to that Host, or refuses that Origin";
     throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403 });
   };
   return {

@@ -1,4 +1,6 @@
-/** Tokens tried out on `/mcp`: what they cost, whom they keep out, and whom they must not. */
+/**
+ * Tokens tried out on `/mcp`: what they cost, which callers they keep out, and which they must not.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
@@ -11,13 +13,13 @@ const NOW = 1_700_000_000;
 const HERE = "203.0.113.9";
 const ELSEWHERE = "198.51.100.7";
 
-interface Stage {
+interface FixtureOptions {
   readonly perMinute?: number;
-  /** How the mode's gate answers; default: tokens that begin with `good` are. */
+  /** The response of the mode's gate; by default tokens that begin with `good` are valid. */
   readonly answer?: (bearer: string) => Promise<boolean>;
 }
 
-function stage({ perMinute = 3, answer = async (bearer) => bearer.startsWith("good") }: Stage = {}) {
+function fixture({ perMinute = 3, answer = async (bearer) => bearer.startsWith("good") }: FixtureOptions = {}) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
   const gate = limitRefusedTokens(
@@ -49,31 +51,31 @@ async function presentAll(present: (bearer: string) => Promise<string>, bearers:
 }
 
 describe("bar#ST-8 tokens that are refused", () => {
-  it("end at the limit, and the rest is not asked about (#11)", async () => {
-    const { present, asked, gate } = stage();
+  it("end at the limit, and the rest is not checked (#11)", async () => {
+    const { present, asked, gate } = fixture();
     expect(await presentAll(present, junk(5))).toEqual(["refused", "refused", "refused", "slow_down", "slow_down"]);
     expect(asked).toEqual(junk(3));
     await expect(gate.identify("another", HERE)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 60 });
   });
 
   it("are as few when all come at the same moment (#11)", async () => {
-    const { present, asked } = stage();
+    const { present, asked } = fixture();
     const outcomes = await Promise.all(junk(500).map((bearer) => present(bearer)));
     expect(asked).toEqual(junk(3));
     expect(outcomes.filter((outcome) => outcome === "refused")).toHaveLength(3);
     expect(outcomes.filter((outcome) => outcome === "slow_down")).toHaveLength(497);
   });
 
-  it("count once each: a client that repeats its dead token is told 401 every time", async () => {
-    const { present } = stage();
+  it("count once each: a client that repeats its dead token gets 401 every time", async () => {
+    const { present } = fixture();
     const dead = Array.from({ length: 20 }, () => "dead");
     expect(new Set(await presentAll(present, dead))).toEqual(new Set(["refused"]));
     expect(await presentAll(present, junk(3))).toEqual(["refused", "refused", "slow_down"]);
     expect(await present("dead")).toBe("refused");
   });
 
-  it("are forgiven after a minute, and another address never hears of them", async () => {
-    const { present, now } = stage();
+  it("are forgotten after a minute, and another address is not affected", async () => {
+    const { present, now } = fixture();
     await presentAll(present, junk(4));
     expect(await present("junk-9", ELSEWHERE)).toBe("refused");
     expect(await present("good", ELSEWHERE)).toBe("good");
@@ -83,8 +85,8 @@ describe("bar#ST-8 tokens that are refused", () => {
     expect(await present("junk-4")).toBe("refused");
   });
 
-  it("hold up no token that was good here, and every other one (#11)", async () => {
-    const { present } = stage();
+  it("delay no token that was valid here, and every other one (#11)", async () => {
+    const { present } = fixture();
     expect(await present("good-old")).toBe("good");
     await presentAll(present, junk(4));
     expect(await present("good-old")).toBe("good");
@@ -93,7 +95,7 @@ describe("bar#ST-8 tokens that are refused", () => {
 
   it("of one address do not end the same token of another, which waits for its own outcome", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { present } = stage({ perMinute: 1, answer: () => promise });
+    const { present } = fixture({ perMinute: 1, answer: () => promise });
     const first = present("junk");
     const [waiting, elsewhere] = [present("t"), present("t", ELSEWHERE)];
     resolve(false);
@@ -102,7 +104,7 @@ describe("bar#ST-8 tokens that are refused", () => {
 
   it("count when they had been good", async () => {
     const live = new Set(["t1", "t2", "t3", "t4"]);
-    const { present } = stage({ answer: async (bearer) => live.has(bearer) });
+    const { present } = fixture({ answer: async (bearer) => live.has(bearer) });
     await presentAll(present, [...live]);
     live.clear();
     expect(await presentAll(present, ["t1", "t2", "t3", "new"])).toEqual([
@@ -113,39 +115,39 @@ describe("bar#ST-8 tokens that are refused", () => {
     ]);
   });
 
-  it("are not those that could not be asked about", async () => {
+  it("do not include those that could not be checked", async () => {
     const down = async (): Promise<never> => {
       throw new OAuthError("temporarily_unavailable", "Down");
     };
-    const { present } = stage({ answer: down });
+    const { present } = fixture({ answer: down });
     expect(new Set(await presentAll(present, junk(5)))).toEqual(new Set(["temporarily_unavailable"]));
   });
 
-  it("are also those that the vendor answers wrongly to, each time", async () => {
+  it("include those with an invalid vendor response, each time", async () => {
     const wrong = async (): Promise<never> => {
       throw new OAuthError("vendor_response_invalid", "Wrong");
     };
-    const { present, asked } = stage({ answer: wrong });
+    const { present, asked } = fixture({ answer: wrong });
     expect((await presentAll(present, ["t", "t", "t", "t"])).at(-1)).toBe("slow_down");
     expect(asked).toHaveLength(3);
   });
 
   it("are not limited with 0", async () => {
-    const { present } = stage({ perMinute: 0 });
+    const { present } = fixture({ perMinute: 0 });
     expect(new Set(await presentAll(present, junk(300)))).toEqual(new Set(["refused"]));
   });
 });
 
 describe("tokens that are good", () => {
   it("all pass when more of them than the limit come at the same moment", async () => {
-    const { present } = stage();
+    const { present } = fixture();
     const outcomes = await Promise.all(junk(200, "good").map((bearer) => present(bearer)));
     expect(new Set(outcomes)).toEqual(new Set(["good"]));
   });
 
-  it("are asked about once for a burst of the same that is not known yet, then by the mode's own memory", async () => {
+  it("are checked once for a burst of the same unknown token, then by the mode's own cache", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { present, asked } = stage({ answer: () => promise });
+    const { present, asked } = fixture({ answer: () => promise });
     const burst = Promise.all(Array.from({ length: 2_000 }, () => present("good")));
     await Promise.resolve();
     expect(asked).toEqual(["good"]);
@@ -157,7 +159,7 @@ describe("tokens that are good", () => {
 describe("what is under way at the same time", () => {
   it("is bounded over all addresses; those beyond wait, and beyond those it is 503 (#11)", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { present, asked, gate } = stage({ perMinute: 0, answer: () => promise });
+    const { present, asked, gate } = fixture({ perMinute: 0, answer: () => promise });
     const answers = Array.from({ length: 1_256 }, (_, index) => present(`good-${index}`, `10.0.${index}`));
     await Promise.resolve();
     expect(asked).toHaveLength(256);
@@ -173,7 +175,7 @@ describe("what is under way at the same time", () => {
 });
 
 describe("the server in pre-registered mode", () => {
-  it("bar#ST-8 asks the vendor 120 times about 1,001 tokens that no one issued (#11)", async () => {
+  it("bar#ST-8 calls the vendor 120 times for 1,001 forged tokens (#11)", async () => {
     const { present, asked, close } = await openRefusingVendor(createApp);
     const statuses = await Promise.all(junk(1_001).map((bearer) => present(bearer)));
     expect(asked()).toBe(120);

@@ -1,8 +1,8 @@
 /**
- * How many bearer tokens of one address `/mcp` refuses in a minute, in both modes. A token that
- * this server does not know costs a call at the vendor or a read of the store, so a caller who
- * tries tokens out would have it ask without end. A token that was good here is never held up by
- * what else its address sends. Between bearer.ts and the mode's gate.
+ * Limits the bearer tokens of one address that `/mcp` refuses in a minute, in both modes. An
+ * unknown token costs a call at the vendor or a read of the store, so a caller who tries tokens
+ * would cause such calls without end. A token that was valid here is never delayed by other tokens
+ * from its address. Sits between bearer.ts and the mode's gate.
  */
 import {
   type Clock,
@@ -19,9 +19,9 @@ import type { Caller, Gate } from "../mode.ts";
 
 export interface AddressedGate {
   /**
-   * @param address whose request it is, caller-address.ts
-   * @throws OAuthError as Gate; slow_down for a token that is not known here, of an address that
-   *   had too many refused
+   * @param address of the caller, caller-address.ts
+   * @throws OAuthError as Gate; slow_down for an unknown token of an address that had too many
+   *   refused
    */
   identify(bearer: string, address: string): Promise<Caller | undefined>;
 }
@@ -33,14 +33,13 @@ export interface RefusedTokensDeps {
 }
 
 /**
- * Tokens that were good, and tokens that were counted: each in a map of its own, so that one cannot
- * push the other out.
+ * Tokens that were valid, and tokens that were counted: in separate maps, so that neither can evict
+ * the other.
  */
 const MOST_TOKENS = 10_000;
 const COUNTED_SECONDS = 60;
 /**
- * Unknown tokens that are asked about at the same time, over all addresses, and those that wait
- * until they may be.
+ * Unknown tokens that are checked at the same time, over all addresses, and those that wait for it.
  */
 const MOST_UNDER_WAY = 256;
 const MOST_WAITING = 1_000;
@@ -65,7 +64,8 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
   const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
     const key = `${address} ${token}`;
     const caller = await gate.identify(bearer).catch((error: unknown) => {
-      // Nothing is kept of it, so the same token counts each time. Of an outage no token is to blame.
+      // The count is undone, so the same token counts each time. No token is to blame for an
+      // outage.
       if (toOAuthError(error).code === "vendor_response_invalid") refusals.add(address);
       throw error;
     });
@@ -89,7 +89,7 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
       if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
       const first = asked.find(key);
       if (first !== undefined) {
-        // An outage is theirs too. What was found out meanwhile the gate knows now.
+        // The outage is reported to them too. A result found meanwhile is in the gate's cache.
         await first;
         return ask(bearer, token, address);
       }

@@ -1,6 +1,6 @@
 /**
- * The twins of refused-tokens.test.ts and of ../pre-registered/gate.test.ts: one defence taken out
- * each, and the attack works.
+ * The twins of refused-tokens.test.ts and of ../pre-registered/gate.test.ts: with one defence off,
+ * the attack succeeds.
  */
 import type * as Core from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
@@ -31,7 +31,7 @@ describe("with a defence off", () => {
     await close();
   });
 
-  it("tokens that are tried out push out what was said of a good one, where both lie in one map", async () => {
+  it("tokens that are tried out evict the result of a valid one, where both are in one map", async () => {
     vi.doMock("@oauth-broker/oauth-core", async (original) => {
       const actual = await original<typeof Core>();
       const one = actual.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));

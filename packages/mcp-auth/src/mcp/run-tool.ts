@@ -1,4 +1,6 @@
-/** One call of one tool: its answer as MCP content, and errors as what the model may know of them. */
+/**
+ * One call of one tool: its response as MCP content, and errors reduced to what the model may see.
+ */
 import { defined } from "@oauth-broker/oauth-core";
 import { randomUUID } from "node:crypto";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
@@ -23,7 +25,7 @@ export async function runTool(
     vendor: createVendorApi(caller, mcpReq.signal, deps),
     user: caller.user,
     signal: mcpReq.signal,
-    progress: (done, total, message) => tellProgress({ progress: done, total, message }, mcpReq),
+    progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
   };
   const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
     deps.log[level]("tool_call", {
@@ -54,7 +56,7 @@ interface Progress {
   readonly message: string | undefined;
 }
 
-async function tellProgress(
+async function notifyProgress(
   { progress, total, message }: Progress,
   { _meta, notify }: ServerContext["mcpReq"],
 ): Promise<void> {

@@ -14,7 +14,7 @@ describe("the schema of a tool", () => {
     expect(schema["~standard"].jsonSchema.input(dialect)).toBe(made);
     expect(conversion).toHaveBeenCalledTimes(1);
     expect(made).toEqual(z.toJSONSchema(input, { ...dialect, io: "input" }));
-    // What goes out has the default filled in; what comes in need not.
+    // The output schema has the default filled in; the input may omit it.
     expect(schema["~standard"].jsonSchema.output(dialect)).not.toEqual(made);
     expect(schema["~standard"].jsonSchema.input({ target: "draft-07" })).not.toBe(made);
   });

@@ -1,11 +1,12 @@
 /**
- * What a tool takes, as JSON Schema, made once. A server object lives for one request, and the SDK has it convert the schema of
- * the tool that is called, or of all that are listed; the schema belongs to the release and to no user, so it may be shared.
+ * The input of a tool as JSON Schema, converted once. A server object lives for one request, and
+ * the SDK makes it convert the schema of the called tool, or of all listed ones; the schema belongs
+ * to the release and to no user, so it can be shared.
  */
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 
-/** @returns the same schema to the SDK: it validates as `input` does */
+/** @returns the same schema for the SDK: it validates as `input` does */
 export function convertedOnce<Input extends z.ZodObject>(
   input: Input,
 ): StandardSchemaWithJSON<z.input<Input>, z.output<Input>> {
@@ -20,7 +21,7 @@ export function convertedOnce<Input extends z.ZodObject>(
 
 type Convert = StandardSchemaWithJSON["~standard"]["jsonSchema"]["input"];
 
-/** By the dialect that is asked for; with options of a library's own nothing is kept. */
+/** Cached by the requested dialect; a conversion with a library's own options is not cached. */
 function once(convert: Convert): Convert {
   const made = new Map<string, ReturnType<Convert>>();
   return (options) => {

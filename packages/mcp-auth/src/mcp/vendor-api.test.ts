@@ -8,7 +8,7 @@ import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
 const NEVER = new AbortController().signal;
 
-/** @param answer what the vendor's API does with a token */
+/** @param answer the response of the vendor's API to a token */
 async function apiOf(answer: (token: string, url: string) => Response | Error, options: Partial<VendorApiDeps> = {}) {
   const sent: { readonly url: string; readonly authorization: string | null }[] = [];
   const gate = testGate({ alice: { vendorTokens: ["first", "second"] }, bob: { vendorTokens: ["only"] } });
@@ -116,7 +116,7 @@ it.each([
   expect(sent).toEqual([]);
 });
 
-it("tells the model of outages and dead grants in words, and hides nothing else", async () => {
+it("reports outages and dead grants to the model in words, and passes on every other error", async () => {
   const { alice } = await apiOf(() => new Error("connect ECONNREFUSED 10.0.0.1"));
   const failed = await alice.fetch("https://api.example.com/").catch((error: unknown) => error);
   expect(failed).toMatchObject({ name: "ToolError", message: "Example does not answer now: try again in a moment" });

@@ -1,6 +1,6 @@
 /**
- * The vendor as the calling user, for tools: the user's token goes to the vendor's own hosts and nowhere else, is never
- * shown to the client, and is renewed once where the vendor refuses it.
+ * The vendor as the calling user, for tools: the user's token goes to the vendor's own hosts and
+ * nowhere else, is never shown to the client, and is refreshed once when the vendor refuses it.
  */
 import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -14,12 +14,12 @@ export interface VendorApiDeps {
   readonly names: { readonly id: string; readonly name: string };
   readonly apiHosts: readonly string[];
   readonly allowLoopback: boolean;
-  /** That of an egress, with room for what APIs answer. */
+  /** The fetch of an egress with limits for API responses. */
   readonly fetch: Fetch;
   readonly vendorClient: Pick<VendorClient, "account">;
 }
 
-/** @param signal of the call: a tool that hands on none is still cut off with it */
+/** @param signal of the call: it also ends the requests of a tool that passes no signal on */
 export function createVendorApi(caller: Caller, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
   const { names, fetch } = deps;
   const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
@@ -89,10 +89,10 @@ async function send(
   });
 }
 
-/** A model chooses arguments, and a tool builds URLs of them: what leads elsewhere gets no token. */
+/** A model chooses arguments, and a tool builds URLs from them: a URL elsewhere gets no token. */
 async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promise<URL> {
   const url = URL.parse(input);
-  if (url === null) throw new ToolError("The tool asked for something that is no URL");
+  if (url === null) throw new ToolError("The tool requested something that is not a URL");
   const { apiHosts, allowLoopback, names } = deps;
   if (url.protocol === "https:" && apiHosts.some((host) => isOf(url.hostname, host))) return url;
   const isOpen = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
@@ -102,11 +102,11 @@ async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promi
   );
   if (isOpen && own.includes(url.origin)) return url;
   throw new ToolError(
-    `${url.host === "" ? url.protocol : url.host} is no host of ${names.name} that this server may send a token to`,
+    `${url.host === "" ? url.protocol : url.host} is not a host of ${names.name} that this server may send a token to`,
   );
 }
 
-/** `.example.com` is every host below it, `api.example.com` that one. */
+/** `.example.com` is every host below it, `api.example.com` only that one. */
 function isOf(hostname: string, host: string): boolean {
   return host.startsWith(".") ? hostname.endsWith(host) : hostname === host;
 }
@@ -115,7 +115,10 @@ function refusal({ name }: VendorApiDeps["names"]): string {
   return `${name} does not accept the user's sign-in any more: ask the user to connect ${name} again`;
 }
 
-/** Outages and dead grants as the model should hear of them; anything else stays what it is: a bug. */
+/**
+ * Outages and dead grants as the model may see them; any other error is a bug and is thrown
+ * unchanged.
+ */
 function forTool(error: unknown, names: VendorApiDeps["names"]): unknown {
   if (!(error instanceof OAuthError)) return error;
   if (error.code === "temporarily_unavailable")

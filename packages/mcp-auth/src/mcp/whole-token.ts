@@ -1,11 +1,14 @@
 /**
- * A tool that does not name its scopes can use all that the user's vendor token is good for, and that may be more than the bearer
- * token permits: the vendor token is one for all of a user's sessions. Such a tool runs where the bearer token permits as much.
+ * A tool that does not name its scopes can use everything the user's vendor token permits, which
+ * may be more than the bearer token permits: all sessions of a user share one vendor token. Such a
+ * tool runs only when the bearer token permits as much.
  */
 import type { AuthInfo, ScopeChallengeHandler } from "@modelcontextprotocol/server";
 import type { Caller } from "../mode.ts";
 
-/** @param asked what the client is told to ask for; empty: all that the vendor token is good for */
+/**
+ * @param asked the scopes the client is asked to request; empty: all that the vendor token permits
+ */
 export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (authInfo === undefined) return undefined;
@@ -20,7 +23,7 @@ export function permitsWholeToken({ scope, vendorScope = [] }: Pick<Caller, "sco
   return scope === undefined || vendorScope.every((token) => scope.includes(token));
 }
 
-/** As `/mcp` put it there. */
+/** As `/mcp` stored it there. */
 export function callerIn(authInfo: AuthInfo | undefined): Caller {
   const caller = authInfo?.extra?.["caller"];
   if (caller === undefined) throw new TypeError("a tool was called without a caller");

@@ -8,7 +8,7 @@ import { createPreRegisteredGate, validationWarning, REFUSED_SECONDS, VALIDATION
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
 
-function stage(validate: (token: string) => object | Error) {
+function fixture(validate: (token: string) => object | Error) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
   const gate = createPreRegisteredGate({
@@ -33,7 +33,7 @@ describe("the warning of a vendor that cannot be asked", () => {
   const warn = (facts: Partial<ResolvedVendor>, ours: VendorCredentials | undefined) =>
     validationWarning({ settings: { credentials: ours }, vendor: async () => facts as ResolvedVendor });
 
-  it("is of the client that tokens cannot be held to, or of no way at all (#11)", async () => {
+  it("says that the client cannot be checked, or that there is no way at all (#11)", async () => {
     const userinfoEndpoint = "https://vendor.example/userinfo";
     expect(await warn({ userinfoEndpoint }, undefined)).toBeUndefined();
     expect(await warn({ userinfoEndpoint }, credentials)).toContain("unset VENDOR_CLIENT_ID");
@@ -49,7 +49,7 @@ describe("the warning of a vendor that cannot be asked", () => {
 
 describe("the gate of pre-registered mode", () => {
   it("asks the vendor once for a burst of calls, and again after seconds", async () => {
-    const { gate, now, asked } = stage(() => good());
+    const { gate, now, asked } = fixture(() => good());
     const callers = await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
     expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set(["u1"]));
     now.advance(VALIDATION_SECONDS - 1);
@@ -60,21 +60,21 @@ describe("the gate of pre-registered mode", () => {
     expect(asked).toEqual(["t", "t"]);
   });
 
-  it("bar#RS-2 knows no caller by a token the vendor does not vouch for", async () => {
-    const { gate } = stage(() => ({ active: false, reason: "unknown" }));
+  it("bar#RS-2 accepts no token that the vendor does not confirm", async () => {
+    const { gate } = fixture(() => ({ active: false, reason: "unknown" }));
     expect(await gate.identify("t")).toBeUndefined();
   });
 
-  it("hands the very token on, and can renew none", async () => {
-    const { gate } = stage(() => good());
+  it("passes the same token on, and cannot refresh it", async () => {
+    const { gate } = fixture(() => good());
     const caller = await gate.identify("t");
     const token = await caller?.vendorToken();
     expect(token?.accessToken.reveal()).toBe("t");
     expect(token === undefined ? "none" : await caller?.refused(token)).toBeUndefined();
   });
 
-  it("knows nobody by a token that the vendor's API refused, although its validation was good", async () => {
-    const { gate, now, asked } = stage(() => good());
+  it("accepts no token that the vendor's API refused, although its validation was good", async () => {
+    const { gate, now, asked } = fixture(() => good());
     const caller = await gate.identify("t");
     const token = await caller?.vendorToken();
     if (token !== undefined) await caller?.refused(token);
@@ -84,8 +84,8 @@ describe("the gate of pre-registered mode", () => {
     expect(await gate.identify("t")).toBeDefined();
   });
 
-  it("believes no validation longer than the token lives", async () => {
-    const { gate, now } = stage(() => ({ ...good(), expiresAt: NOW + 3 }));
+  it("caches no validation longer than the token lives", async () => {
+    const { gate, now } = fixture(() => ({ ...good(), expiresAt: NOW + 3 }));
     expect((await gate.identify("t"))?.expiresAt).toBe(NOW + 3);
     now.advance(3);
     expect(await gate.identify("t")).toBeUndefined();
@@ -93,22 +93,22 @@ describe("the gate of pre-registered mode", () => {
 
   it("keeps nothing of an outage: the next call asks again", async () => {
     let isDown = true;
-    const { gate, asked } = stage(() => (isDown ? new OAuthError("temporarily_unavailable", "Down") : good()));
+    const { gate, asked } = fixture(() => (isDown ? new OAuthError("temporarily_unavailable", "Down") : good()));
     await expect(gate.identify("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });
     isDown = false;
     expect(await gate.identify("t")).toBeDefined();
     expect(asked).toHaveLength(2);
   });
 
-  it("bar#RS-8 mixes up nobody under 2,000 parallel calls of 40 users", async () => {
-    const { gate } = stage((token) => good(`user of ${token}`));
+  it("bar#RS-8 mixes up no users under 2,000 parallel calls of 40 users", async () => {
+    const { gate } = fixture((token) => good(`user of ${token}`));
     const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);
     const users = await Promise.all(calls.map(async (token) => (await gate.identify(token))?.user));
     expect(users).toEqual(calls.map((token) => `user of ${token}`));
   });
 
-  it("asks about a refused token once in a minute", async () => {
-    const { gate, now, asked } = stage(() => ({ active: false, reason: "refused" }));
+  it("checks a refused token once in a minute", async () => {
+    const { gate, now, asked } = fixture(() => ({ active: false, reason: "refused" }));
     await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
     now.advance(REFUSED_SECONDS - 1);
     await gate.identify("t");
@@ -118,8 +118,8 @@ describe("the gate of pre-registered mode", () => {
     expect(asked).toEqual(["t", "t"]);
   });
 
-  it("forgets no good token for 20,000 refused ones (#11)", async () => {
-    const { gate, asked } = stage((token) => (token === "good" ? good() : { active: false, reason: "refused" }));
+  it("evicts no valid token for 20,000 refused ones (#11)", async () => {
+    const { gate, asked } = fixture((token) => (token === "good" ? good() : { active: false, reason: "refused" }));
     await gate.identify("good");
     for (let index = 0; index < 20_000; index += 1) await gate.identify(`junk-${index}`);
     expect(await gate.identify("good")).toBeDefined();
@@ -127,7 +127,7 @@ describe("the gate of pre-registered mode", () => {
   });
 
   it("holds a bounded number of validations", async () => {
-    const { gate, asked } = stage(() => good());
+    const { gate, asked } = fixture(() => good());
     for (let index = 0; index < 10_001; index += 1) await gate.identify(`t${index}`);
     await gate.identify("t10000");
     expect(asked).toHaveLength(10_001);

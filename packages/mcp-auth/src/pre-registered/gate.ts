@@ -1,8 +1,8 @@
 /**
  * Pre-registered mode: the bearer token is the user's vendor token, which the platform sends. The
- * vendor validates it before any tool runs. Its validation is kept by the token's hash for seconds, so
- * that a burst of calls asks once and a token that ends is not good for long. The token is stored
- * nowhere. How many unknown tokens get this far: mcp/refused-tokens.ts.
+ * vendor validates it before any tool runs. The result is cached under the token's hash for
+ * seconds, so that a burst of calls asks once and a token that ends is not accepted for long. The
+ * token is stored nowhere. mcp/refused-tokens.ts limits the unknown tokens that get this far.
  */
 import { type Clock, createExpiringMap, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { type AccessTokenValidation, canValidateAccessToken, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -18,9 +18,9 @@ export interface PreRegisteredGateDeps {
   readonly now: Clock;
 }
 
-/** How long what the vendor says of a good token is believed, and a refusal of its API. */
+/** How long a vendor's positive result is cached, and a refusal by its API. */
 export const VALIDATION_SECONDS = 10;
-/** A token the vendor refused does not become good: for this long it is not asked about again. */
+/** A refused token does not become valid: it is not checked again for this long. */
 export const REFUSED_SECONDS = 60;
 const MOST_VALIDATIONS = 10_000;
 
@@ -40,7 +40,7 @@ export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
         expiresAt,
         clientId,
         vendorToken: async () => token,
-        // Nobody here can renew it: the platform hears of it by the next 401.
+        // This server cannot refresh it: the platform notices by the next 401.
         refused: async () => {
           validations.refuse(bearer);
           return undefined;
@@ -52,10 +52,10 @@ export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
 }
 
 /**
- * What only the vendor's metadata tells: that it has no way to be asked, or none that says which
- * client a token is of. Where it shows in the settings, config/vendor.ts refuses them.
+ * What only the vendor's metadata shows: that it has no way to check a token, or none that names
+ * the token's client. Where the settings show it, config/vendor.ts refuses them.
  *
- * @returns for the log at start; undefined also while the vendor cannot be asked
+ * @returns for the log at start; undefined also while the vendor cannot be reached
  */
 export async function validationWarning({
   settings: { credentials },
@@ -69,14 +69,14 @@ export async function validationWarning({
 }
 
 interface Validations {
-  /** @throws OAuthError temporarily_unavailable, and nothing is kept */
+  /** @throws OAuthError temporarily_unavailable, and nothing is cached */
   of(token: string): Promise<AccessTokenValidation>;
-  /** The vendor's API refused it, whatever was said before. */
+  /** The vendor's API refused the token, whatever its validation said. */
   refuse(token: string): void;
 }
 
 function createValidations({ settings, vendor, vendorClient, now }: PreRegisteredGateDeps): Validations {
-  // Apart, so that tokens tried out by strangers push out no token that is in use.
+  // Separate, so that tokens tried by attackers evict no token that is in use.
   const good = createExpiringMap<AccessTokenValidation>(MOST_VALIDATIONS, now);
   const refused = createExpiringMap<AccessTokenValidation>(MOST_VALIDATIONS, now);
   const asked = new Map<string, Promise<AccessTokenValidation>>();
@@ -95,12 +95,12 @@ function createValidations({ settings, vendor, vendorClient, now }: PreRegistere
     asked.set(key, asking);
     try {
       const validation = await asking;
-      // Refused by the API meanwhile: that is the later word.
+      // Refused by the API meanwhile, which is the later result.
       if (asked.get(key) === asking)
         keep(key, validation, askedAt + (validation.active ? VALIDATION_SECONDS : REFUSED_SECONDS));
       return validation;
     } finally {
-      // What could not be said is asked again by the next call.
+      // A failed check is repeated by the next call.
       if (asked.get(key) === asking) asked.delete(key);
     }
   };

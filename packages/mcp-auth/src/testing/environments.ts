@@ -1,5 +1,6 @@
 /**
- * Environments of servers that start, for tests to change. The vendor is one of the operator's own.
+ * Environments with which a server starts, for tests to change. The vendor is one of the operator's
+ * own.
  */
 const OWN = {
   VENDOR: "my-vendor",
@@ -25,5 +26,5 @@ export const HOSTED = {
 /** With the server's own callback. */
 export const SERVER = { ...HOSTED, OAUTH_CALLBACK: "server" };
 
-/** Over the others: their vendor is then one of the registry. */
+/** Applied over the others: the vendor is then one of the registry. */
 export const NO_URLS = { VENDOR_AUTHORIZATION_URL: "", VENDOR_TOKEN_URL: "", VENDOR_USERINFO_URL: "" };

@@ -1,7 +1,7 @@
 /**
  * Hosted mode with the platform's callback: our routes, the sandbox's OpenID provider as the
- * vendor, stores in memory that can be made to fail, and the platform with its user's browser. The
- * vendor may be any other.
+ * vendor, stores in memory that can be made to fail, and the platform with its user's browser. Any
+ * other vendor can be used.
  */
 import { type Clock, type Fetch, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -43,15 +43,15 @@ export const NO_LIMITS = {
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 export interface HostedFixture extends HostedDeps {
-  /** The records as they lie in the store. */
+  /** The records as stored. */
   readonly table: RecordStore;
   readonly gate: Gate;
   /** Log lines so far. */
   readonly lines: string[];
   readonly clock: { advance(seconds: number): void };
-  /** Stores that do not answer while they are in here. */
+  /** The stores named in this set do not respond. */
   readonly down: Set<"records" | "tokens">;
-  /** As a browser or backend would send it. */
+  /** Sends a request as a browser or backend would. */
   request(path: string, init?: RequestInit): Promise<Response>;
   authorize(parameters?: Record<string, string | undefined>): Promise<Response>;
   token(parameters: Record<string, string | undefined>): Promise<TokenAnswer>;
@@ -71,9 +71,7 @@ export interface FixtureOptions {
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
-  /**
-   * Time passes by `clock.advance` alone, so that a test may stand one second before a deadline.
-   */
+  /** Time passes only by `clock.advance`, so that a test can stop one second before a deadline. */
   readonly frozen?: boolean;
   /** Given the fixture's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
@@ -81,7 +79,7 @@ export interface FixtureOptions {
   readonly serverKey?: (records: RecordStore) => ServerKey;
   /** For metadata documents of clients; default the real one, on loopback too. */
   readonly fetchDocument?: Fetch;
-  /** Replaces parts of the client towards the vendor. */
+  /** Replaces parts of the vendor client. */
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
 
@@ -201,12 +199,16 @@ function failing<Store extends object>(store: Store, name: "records" | "tokens",
 export interface OpenIdFixture extends HostedFixture {
   readonly provider: OpenIdProvider;
   /**
-   * The user goes to the vendor and says yes.
+   * The user goes to the vendor and approves.
    *
    * @returns the parameters of the platform's callback
    */
   consent(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
-  /** All of it. @returns our token answer */
+  /**
+   * The whole flow.
+   *
+   * @returns our token response
+   */
   connect(parameters?: Record<string, string | undefined>): Promise<TokenAnswer>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls of many users at once at one server, each with a canary: the vendor says whose token it was
- * sent, the tool says for whom it ran. The whole app in hosted mode on an SQLite file; only the
+ * Concurrent calls of many users at one server, each with a canary: the vendor reports the token it
+ * received, the tool reports its user. The whole app in hosted mode on an SQLite file; only the
  * socket in front of it is left out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ const SERVER = "https://server.example";
 const CALLBACK = "https://platform.example/oauth/callback";
 /** One flow's PKCE #1: rfc7636 appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/** Of the vendor's tokens, so that some are renewed among the calls. */
+/** Lifetime of the vendor's tokens, so that some are refreshed between the calls. */
 const LIFETIME_SECONDS = 4;
 
 const account = defineTool({
@@ -33,29 +33,30 @@ const account = defineTool({
 });
 
 export interface MixedCalls {
-  /**
-   * Answers of this server as they came, of `calls` calls, as many at a time as there are users.
-   */
+  /** The responses of this server to `calls` calls, as many at a time as there are users. */
   run(calls: number): Promise<readonly MixedAnswer[]>;
-  /** At the vendor so far. */
+  /** Requests at the vendor so far. */
   refreshes(): number;
   close(): Promise<void>;
 }
 
 export interface MixedAnswer {
   readonly caller: string;
-  /** For whom the tool ran, and whose token the vendor was sent; a text where the call failed. */
+  /**
+   * The user the tool ran for, and the user of the token the vendor received; a text when the call
+   * failed.
+   */
   readonly answered: { readonly user: string; readonly sub: string } | string;
 }
 
-/** @returns those answers that hold what is another's, or nothing at all */
+/** @returns the responses that contain another user's data, or none at all */
 export function crossed(answers: readonly MixedAnswer[]): readonly MixedAnswer[] {
   return answers.filter(
     ({ caller, answered }) => typeof answered === "string" || answered.user !== caller || answered.sub !== caller,
   );
 }
 
-/** Connects so many users. */
+/** Connects this many users. */
 export async function openMixedCalls(users: number): Promise<MixedCalls> {
   const folder = mkdtempSync(join(tmpdir(), "mcp-auth-mixed-"));
   const provider = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS });
@@ -87,7 +88,7 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     return ((await answer.json()) as { readonly access_token: string }).access_token;
   };
   const call = async (caller: string, token: string, number: number): Promise<MixedAnswer> => {
-    // A client of 2025 and one of 2026 in turn.
+    // Alternates between a client of 2025 and one of 2026.
     const answer = await send("/mcp", number % 2 === 0 ? modernCall(token, number) : legacyCall(token, number));
     return { caller, answered: readAnswer(await answer.text(), number) };
   };

@@ -1,7 +1,4 @@
-/**
- * Every kind of record store a server may stand on, so that what is kept in records is tested on
- * all of them.
- */
+/** Every kind of record store a server can use, so that stored data is tested on all of them. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +9,9 @@ import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 
 export interface RecordStores {
-  /** An empty one. */
+  /** An empty store. */
   fresh(now: Clock): Promise<RecordStore>;
-  /** The last fresh one as another process has it open; in memory there is only the one. */
+  /** The latest fresh store as another process has it open; in memory it is the same object. */
   again(now: Clock): RecordStore;
   close(): Promise<void>;
 }

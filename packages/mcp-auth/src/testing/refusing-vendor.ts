@@ -1,7 +1,4 @@
-/**
- * A server in pre-registered mode before a vendor that refuses every token, and counts how often it
- * is asked.
- */
+/** A server in pre-registered mode with a vendor that refuses every token, and counts its calls. */
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startLoopbackServer } from "../../../oauth-core/src/testing/loopback-server.ts";
@@ -10,14 +7,14 @@ import { loadSettings } from "../config.ts";
 import { NO_URLS } from "./environments.ts";
 
 export interface RefusingVendor {
-  /** How often the vendor was asked. */
+  /** How often the vendor was called. */
   asked(): number;
-  /** @returns the status of the answer of `/mcp` */
+  /** @returns the status of the response of `/mcp` */
   present(bearer: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** @param create the program's own, or one with a defence taken out */
+/** @param create the real one, or one with a defence removed */
 export async function openRefusingVendor(create: typeof createApp): Promise<RefusingVendor> {
   let asked = 0;
   const vendor = await startLoopbackServer((socket) => {

@@ -31,10 +31,10 @@ import {
 
 type RequestParameters = Readonly<Record<string, string | undefined>>;
 
-/** Of the client the operator knows. */
+/** Of the client in the operator's list. */
 export const DESK = { clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/back"] } as const;
 export const BACK = DESK.redirectUris[0];
-/** A second one, and a program on the user's own device. */
+/** A second client, and a program on the user's own device. */
 export const OTHER = { clientId: "other", clientName: "Other", redirectUris: ["https://other.example/back"] } as const;
 export const NATIVE = {
   clientId: "native",
@@ -47,7 +47,11 @@ export interface ServerFixture extends HostedFixture {
   readonly callback: ServerCallback;
   browser(): TestBrowser;
   redeem(code: string | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
-  /** Registers openly. @returns the answer's members */
+  /**
+   * Registers openly.
+   *
+   * @returns the members of the response
+   */
   register(metadata: object): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
 }
 
@@ -64,15 +68,27 @@ export interface TestBrowser {
   authorize(parameters?: RequestParameters): Promise<Response>;
   /** The consent page. */
   ask(parameters?: RequestParameters): Promise<ShownPage>;
-  /** @returns what the decision answers */
+  /** @returns the response to the decision */
   decide(page: ShownPage, decision?: string): Promise<Response>;
-  /** Asked and approved. @returns where the vendor is */
+  /**
+   * Asked and approved.
+   *
+   * @returns the vendor's URL
+   */
   approve(parameters?: RequestParameters): Promise<URL>;
-  /** At the vendor. @returns our callback with its answer, not requested */
+  /**
+   * At the vendor.
+   *
+   * @returns our callback URL with its response, not requested
+   */
   consent(vendor: URL, options?: Partial<DriveConsentOptions>): Promise<URL>;
-  /** Our callback. @returns where it leads */
+  /**
+   * Our callback.
+   *
+   * @returns the URL it redirects to
+   */
   finish(callback: URL): Promise<URL>;
-  /** All of it up to the client. */
+  /** The whole flow up to the client. */
   connect(parameters?: RequestParameters): Promise<URL>;
 }
 
@@ -123,7 +139,7 @@ export function location(answer: Response): URL {
   return new URL(answer.headers.get("location") ?? "none:");
 }
 
-/** A page for a person: nobody is sent anywhere. */
+/** A page for a person: no redirect. */
 export async function expectPage(answer: Response, status = 400): Promise<string> {
   expect([answer.status, answer.headers.get("location")]).toEqual([status, null]);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -199,7 +215,8 @@ export interface StubServerFixture extends ServerFixture {
 }
 
 /**
- * A vendor that asks nobody, takes every code as often as it comes, and whose one user is `user`.
+ * A vendor that shows no consent page, accepts every code any number of times, and whose only user
+ * is `user`.
  */
 export async function openStubServerFixture(
   options: Partial<Parameters<typeof openServerFixture>[0]> = {},

@@ -1,6 +1,6 @@
 /**
- * One user at a vendor that grants what a test says, the sessions of that user, and tools that hand
- * out the vendor token they got.
+ * One user at a vendor that grants what a test says, the sessions of that user, and tools that
+ * return the vendor token they got.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
@@ -15,13 +15,13 @@ import { openStubServerFixture, type StubServerFixture } from "./server-fixture.
 
 export interface SharedLink extends StubServerFixture {
   /**
-   * Signs in once more.
+   * Signs in again.
    *
-   * @param granted as the vendor says it; undefined: it says nothing.
-   * @param end of tokens that cannot be renewed
+   * @param granted as the vendor reports it; undefined: it reports nothing.
+   * @param end of tokens that cannot be refreshed
    */
   signIn(asked: string, granted?: string, end?: { readonly lifetimeSeconds?: number }): Promise<SignedIn>;
-  /** @returns the vendor token the tool had, or the answer's status and challenge */
+  /** @returns the vendor token the tool had, or the response's status and challenge */
   callTool(name: string, accessToken: string): Promise<string>;
   /** The link's vendor token. */
   linked(): Promise<{ readonly token: string | undefined; readonly scope: string | undefined }>;
@@ -32,7 +32,7 @@ export interface SharedLink extends StubServerFixture {
 export interface SignedIn {
   readonly access: string;
   readonly refresh: string;
-  /** Of this sign-in, whether the link has it or not. */
+  /** The vendor token of this sign-in, whether the link has it or not. */
   readonly vendorToken: string;
 }
 
@@ -45,7 +45,7 @@ const tool = (name: string, scopes?: readonly string[]) =>
     run: async (_, { vendor }) => vendor.accessToken(),
   });
 
-/** Named for the scopes they name. */
+/** Named after their scopes. */
 const TOOLS = [tool("unsaid"), tool("none", []), tool("read", ["read"]), tool("write", ["write"])];
 
 export async function openSharedLink(options: Partial<FixtureOptions> = {}): Promise<SharedLink> {

@@ -1,13 +1,17 @@
-/** The platform's callback, and a vendor that does not say what it granted (RFC 6749 §5.1). */
+/** The platform's callback, and a vendor that does not report the granted scope (RFC 6749 §5.1). */
 import { randomBytes } from "node:crypto";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { linkKey } from "../hosted/vendor-links/link.ts";
 import { openOpenIdFixture, type OpenIdFixture } from "./hosted-fixture.ts";
 
 export interface SilentVendorFixture extends OpenIdFixture {
-  /** The same user signs in once more. @param scope absent: the request names none */
+  /**
+   * The same user signs in again.
+   *
+   * @param scope absent: the request names none
+   */
   signIn(scope?: string): Promise<SilentSignIn>;
-  /** The link of the session's user as it is now. */
+  /** The current link of the session's user. */
   linked(access: string): Promise<Link>;
 }
 
@@ -21,7 +25,7 @@ interface SilentSignIn {
   readonly access: string;
   /** Of the session. */
   readonly scope: string | undefined;
-  /** As it was after this sign-in. */
+  /** The link after this sign-in. */
   readonly link: Link;
 }
 

@@ -1,13 +1,13 @@
 /**
- * A gate whose bearer tokens are made of words, for tests of what lies behind it: `alice` calls
- * with the token of Alice.
+ * A gate whose bearer tokens are words, for tests of the code behind it: `alice` calls with the
+ * token of Alice.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Caller, Gate } from "../mode.ts";
 
 export interface TestCaller {
   readonly scope?: readonly string[];
-  /** Default: as `scope`. */
+  /** Default: the same as `scope`. */
   readonly vendorScope?: readonly string[];
   /** In order: the first is used until it is refused. */
   readonly vendorTokens: readonly string[];

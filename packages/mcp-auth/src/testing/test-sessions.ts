@@ -1,7 +1,4 @@
-/**
- * Sessions as tests have them: over any records, with a key in memory, and what went to the store
- * counted.
- */
+/** Sessions for tests: over any records, with a key in memory, and with the store calls counted. */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords } from "@oauth-broker/token-store";
@@ -14,16 +11,16 @@ import type { Sessions } from "../hosted/sessions/session.ts";
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
 export const SOURCE: IdentitySource = { vendor: "example", issuer: "https://issuer.example" };
-/** Who asks for what, where a test does not care. */
+/** A user and client, where a test does not care. */
 export const WHO = { user: "T1:U1", clientId: "platform", scope: ["read", "write"] };
-/** The request of a client that wants what it has. */
+/** The request of a client for the scope it has. */
 export const SAME = { clientId: "platform", scope: undefined };
 
 export interface TestSessions {
   readonly sessions: Sessions;
-  /** The table as it is. */
+  /** The table as stored. */
   readonly records: RecordStore;
-  /** The same as the sessions have it: under MACs. */
+  /** The same through the sessions: with MACs. */
   readonly authenticated: RecordStore;
   readonly serverKey: ServerKey;
   readonly clock: ReturnType<typeof fixedClock>;
@@ -31,7 +28,7 @@ export interface TestSessions {
   calls(): number;
   /** Makes every call of the store fail, or none. */
   fail(error: Error | undefined): void;
-  /** Sessions on the same records and key, as another server or process would have them. */
+  /** Sessions on the same records and key, as another server or process has them. */
   again(options?: {
     /** The table as another process has it open. */
     readonly records?: RecordStore;

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `mcp-tools [--check]`: writes src/tools/index.ts, or says whether it is right. dev, test and build of a server run it first. */
+/**
+ * `mcp-tools [--check]`: writes src/tools/index.ts, or checks it. dev, test and build of a server
+ * run it first.
+ */
 import { join } from "node:path";
 import { type ListState, writeToolsList } from "./write-list.ts";
 
@@ -14,17 +17,17 @@ function run(): number {
     return 2;
   }
   try {
-    return tell(writeToolsList(folder, { check }), folder);
+    return report(writeToolsList(folder, { check }), folder);
   } catch (error) {
     say(error instanceof Error ? error.message : "The list could not be written.");
     return 1;
   }
 }
 
-function tell(state: ListState, folder: string): number {
+function report(state: ListState, folder: string): number {
   const list = join(folder, "index.ts");
-  if (state === "outdated") say(`${list} is not what the files beside it say: run mcp-tools`);
-  if (state === "written") say(`${list} is written anew`);
+  if (state === "outdated") say(`${list} does not match the files beside it: run mcp-tools`);
+  if (state === "written") say(`${list} has been updated`);
   return state === "outdated" ? 1 : 0;
 }
 

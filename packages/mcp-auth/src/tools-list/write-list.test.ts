@@ -54,7 +54,7 @@ describe("the list of tools", () => {
     expect(list()).toContain("export const tools = [\n  tool0,\n");
   });
 
-  it("names every file that is no tool, and what to write there", () => {
+  it("names every file that is not a tool, and what to write there", () => {
     add("list-pages.ts", "// export const listPages = 1;\nexport const listpages = 1;\n");
     add("List.ts", "");
     add("delete.ts", "");
@@ -80,10 +80,10 @@ describe("mcp-tools", () => {
     return { status, said: stdout + stderr };
   };
 
-  it("writes, and with --check only tells", () => {
+  it("writes, and with --check only reports", () => {
     add("whoami.ts", tool("whoami"));
     expect(run("--check")).toEqual({ status: 1, said: expect.stringContaining("run mcp-tools") });
-    expect(run()).toEqual({ status: 0, said: expect.stringContaining("written anew") });
+    expect(run()).toEqual({ status: 0, said: expect.stringContaining("has been updated") });
     expect(run("--check")).toEqual({ status: 0, said: "" });
     expect(run()).toEqual({ status: 0, said: "" });
   });
@@ -93,7 +93,7 @@ describe("mcp-tools", () => {
     expect(run("--check", "x").status).toBe(2);
   });
 
-  it("says in a line what is wrong", () => {
+  it("reports in a line what is wrong", () => {
     expect(run()).toEqual({ status: 1, said: expect.stringMatching(/^[^\n]*has no tool[^\n]*\n$/) });
   });
 });

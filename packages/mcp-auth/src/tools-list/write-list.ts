@@ -1,6 +1,6 @@
 /**
- * src/tools/index.ts from the files beside it, so that adding a tool is adding one file. Read as text: no tool runs for it.
- * Called by main.ts, which is the command `mcp-tools`.
+ * Writes src/tools/index.ts from the files beside it, so that adding a tool means adding one file.
+ * Files are read as text: no tool runs for it. Called by main.ts, which is the command `mcp-tools`.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const LIST = "index.ts";
 const HEADER =
   "// Generated from the files of this folder by `mcp-tools`, which dev, test and build run first. A tool is one file here.";
 const FILE_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-/** Words that no `const` can have as its name. */
+/** Words that cannot name a `const`. */
 const RESERVED =
   /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield|tools)$/;
 
@@ -18,8 +18,8 @@ export type ListState = "written" | "unchanged" | "outdated";
 /**
  * @param folder src/tools
  * @param options.check writes nothing: a list that differs is `outdated`
- * @returns what was done; a list that is right already is not touched
- * @throws Error, for the author: no folder, no tool, and every file that is not one, at once
+ * @returns what was done; a correct list is not touched
+ * @throws Error, for the author: no folder, no tool, or every file that is not a tool, all at once
  */
 export function writeToolsList(folder: string, { check = false } = {}): ListState {
   const path = join(folder, LIST);

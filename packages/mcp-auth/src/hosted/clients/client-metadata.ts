@@ -1,8 +1,8 @@
 /**
- * Client metadata from outside, of a registration request or of a Client ID Metadata Document: what
- * this server needs of it. Everything else is ignored: no logo is loaded, no policy linked. A
- * registration is for this server alone and refused whole; a document is for every server there is,
- * so what of it is of no use here is left out.
+ * Client metadata from outside, of a registration request or of a Client ID Metadata Document: the
+ * members this server uses. Everything else is ignored: no logo is loaded, no policy linked. A
+ * registration is for this server alone, so an unsupported member refuses it; a document is for
+ * every server, so unsupported members are left out.
  */
 import { type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
 import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -27,7 +27,7 @@ export function readJsonObject(text: string): JsonObject {
     throw notMetadata(cause);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw notMetadata();
-  // The guard leaves readonly arrays in the type.
+  // Array.isArray leaves readonly arrays in the type.
   return value as JsonObject;
 }
 
@@ -75,7 +75,7 @@ function isRegistrable(uri: string): boolean {
   }
 }
 
-/** @returns undefined where it names none */
+/** @returns undefined when the metadata has no name */
 function readName(value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string") throw invalid("client_name must be a string");

@@ -1,34 +1,34 @@
 /**
- * Who may ask at the authorization server, and where their users may be sent back to. Every client
- * of ours is public and proves a code with PKCE alone.
+ * The clients of the authorization server, and where their users may be redirected to. Every client
+ * is public and proves a code with PKCE alone.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 
 export interface HostedClient {
   readonly clientId: string;
-  /** Compared character for character; with the server's own callback the port on loopback is free. */
+  /**
+   * Compared character for character; with the server's own callback the port on loopback is free.
+   */
   readonly redirectUris: readonly string[];
 }
 
-/** @returns undefined for a client that is not known here */
+/** @returns undefined for an unknown client */
 export type FindClient = (clientId: string) => Promise<HostedClient | undefined>;
 
-/** A client as the consent page and the redirect check know it, wherever it was found. */
+/** A client as the consent page and the redirect check use it, from any source. */
 export interface ServerClient extends HostedClient {
-  /** As the client calls itself: from outside, to be shown as text and cut. */
+  /** The name the client gives itself: untrusted, to be shown as truncated text. */
   readonly clientName: string;
-  /**
-   * Who vouches for it: the operator's list, the host of its metadata document, or none of them.
-   */
+  /** Who vouches for it: the operator's list, the host of its metadata document, or neither. */
   readonly knownBy: "configuration" | "metadata_document" | "registration";
 }
 
 export type FindServerClient = (clientId: string) => Promise<ServerClient | undefined>;
 
 /**
- * The client of a token or revocation request. A secret that is presented is refused, not ignored:
- * no client has one.
+ * The client of a token or revocation request. A client secret is refused, not ignored: no client
+ * has one.
  *
  * @param authorization the header as received
  * @throws OAuthError invalid_request for credentials in two places or no `client_id`;

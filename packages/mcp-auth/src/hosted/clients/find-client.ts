@@ -1,6 +1,6 @@
 /**
- * Where clients are looked for, in the order of trust: the operator's list, their own document,
- * their registration.
+ * Finds clients in the order of trust: the operator's list, their metadata document, their
+ * registration.
  */
 import type { ServerCallback } from "../../settings.ts";
 import type { FindClient, FindServerClient } from "./client.ts";
@@ -13,14 +13,14 @@ export interface FindClientDeps extends Pick<RegistrationDeps, "records"> {
 
 export interface ServerClients {
   /**
-   * Before a user is asked or sent back: all that is known of the client, read anew where it may
-   * have changed.
+   * For `/authorize` and the callback: everything known of the client, read again when it may have
+   * changed.
    */
   readonly find: FindServerClient;
   /**
-   * At `/token` and `/revoke`, where all is bound to the id of the client it was issued to. Nothing
-   * is fetched: a client's web site that is down must not end its sessions, and no caller can make
-   * this server send requests there.
+   * For `/token` and `/revoke`, where everything is bound to the client id it was issued to.
+   * Nothing is fetched: a client's web site that is down must not end its sessions, and no caller
+   * can make this server send requests there.
    */
   readonly findHolder: FindClient;
 }

@@ -1,6 +1,6 @@
 /**
- * Documents of clients over the network of this server: where it does not go, and how much it
- * reads.
+ * Documents of clients over the real network of this server: where it does not connect, and how
+ * much it reads.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -87,7 +87,7 @@ describe("bar#AS-13 from a host on loopback, where the operator permits it", () 
     expect(web.received).toHaveLength(before + 1);
   });
 
-  it("the request says nothing of us and of the user", async () => {
+  it("the request contains nothing about us or the user", async () => {
     body = () => httpAnswer(document(), JSON_TYPE);
     await ask();
     const request = (web.received.at(-1) ?? "").toLowerCase();
@@ -95,7 +95,7 @@ describe("bar#AS-13 from a host on loopback, where the operator permits it", () 
     expect(request).not.toMatch(/cookie|authorization|referer|origin:/);
   });
 
-  it("one that is slow is given up", async () => {
+  it("a slow request is aborted", async () => {
     const silent = await startLoopbackServer(() => undefined);
     const egress = createEgress({
       ...documentEgress({ egress: local.settings.egress, deploymentUrl: undefined }),

@@ -1,6 +1,6 @@
 /**
- * Clients that describe themselves at a URL: what is fetched, what is believed, how long it is
- * kept.
+ * Clients that describe themselves at a URL: what is fetched, what is accepted, how long it is
+ * cached.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ const DOCUMENT = { client_id: ID, client_name: "Client with a document", redirec
 const ASK = { client_id: ID, redirect_uri: URI };
 
 let fixture: StubServerFixture;
-/** What the client's host answers, and how often it was asked. */
+/** The response of the client's host, and how often it was asked. */
 let host: { answer: () => Response | Promise<Response>; asked: string[] };
 const json = (body: unknown, headers: Record<string, string> = {}, status = 200): Response =>
   new Response(typeof body === "string" ? body : JSON.stringify(body), {
@@ -27,7 +27,7 @@ const json = (body: unknown, headers: Record<string, string> = {}, status = 200)
   });
 
 beforeEach(() => {
-  // Past whatever an earlier test left in the cache.
+  // Past everything an earlier test left in the cache.
   fixture.clock.advance(100_000);
   host = { answer: () => json(DOCUMENT), asked: [] };
 });
@@ -46,7 +46,7 @@ afterAll(() => fixture.close());
 const authorize = (parameters: Record<string, string> = {}) => fixture.browser().authorize({ ...ASK, ...parameters });
 
 describe("a client with a document", () => {
-  it("connects as itself, named by its host, with nobody's cookie sent there", async () => {
+  it("connects as itself, named by its host, and no cookie is sent there", async () => {
     const browser = fixture.browser();
     const page = await browser.ask(ASK);
     expect(page.html).toContain("Client with a document");
@@ -77,7 +77,7 @@ describe("a client with a document", () => {
     }
   });
 
-  it("needs no answer of its host at /token and /revoke, and strangers make us ask nobody there", async () => {
+  it("needs no answer of its host at /token and /revoke, and unauthenticated callers cause no request there", async () => {
     const code = (await fixture.browser().connect(ASK)).searchParams.get("code") ?? "";
     fixture.clock.advance(50);
     host.answer = () => json("", {}, 500);
@@ -103,7 +103,7 @@ describe("a client with a document", () => {
     ).toBe("invalid_grant");
   });
 
-  it("takes of a document for every server what is of use here", async () => {
+  it("uses the supported members of a document for every server", async () => {
     host.answer = () =>
       json({
         ...DOCUMENT,
@@ -122,7 +122,7 @@ describe("a client with a document", () => {
   });
 });
 
-describe("bar#AS-13 a page, and nobody is sent anywhere, for a client_id that", () => {
+describe("bar#AS-13 a page without a redirect, for a client_id that", () => {
   it.each([
     ["is http", "http://client.example/oauth/id.json"],
     ["has no path", "https://client.example"],
@@ -158,13 +158,13 @@ describe("bar#AS-13 a page, and nothing is kept, for a document that", () => {
     ["names none", () => json({ client_name: "x", redirect_uris: [URI] })],
     ["has no name", () => json({ client_id: ID, redirect_uris: [URI] })],
     ["has an empty name", () => json({ ...DOCUMENT, client_name: " " })],
-    ["has a name that is no text", () => json({ ...DOCUMENT, client_name: 1 })],
+    ["has a name that is not a string", () => json({ ...DOCUMENT, client_name: 1 })],
     ["has no redirect URIs", () => json({ client_id: ID, client_name: "x" })],
-    ["has none that can be used", () => json({ ...DOCUMENT, redirect_uris: ["app:/x", "https://a.example/#x"] })],
-    ["has redirect URIs that are none", () => json({ ...DOCUMENT, redirect_uris: [1] })],
+    ["has no usable redirect URI", () => json({ ...DOCUMENT, redirect_uris: ["app:/x", "https://a.example/#x"] })],
+    ["has redirect URIs that are not strings", () => json({ ...DOCUMENT, redirect_uris: [1] })],
     ["has a secret", () => json({ ...DOCUMENT, client_secret: "s" })],
-    ["wants to use one", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
-    ["wants to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
+    ["asks to use a secret", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
+    ["asks to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
     ["cannot do the code flow", () => json({ ...DOCUMENT, grant_types: ["client_credentials"] })],
     ["wants no code", () => json({ ...DOCUMENT, response_types: ["token"] })],
     ["is a list", () => json([DOCUMENT])],
@@ -173,7 +173,7 @@ describe("bar#AS-13 a page, and nothing is kept, for a document that", () => {
     ["is HTML", () => json(DOCUMENT, { "content-type": "text/html" })],
     ["is a redirect", () => json("", { location: "https://client.example/other" }, 302)],
     ["is 201", () => json(DOCUMENT, {}, 201)],
-    ["is not there", () => json(DOCUMENT, {}, 404)],
+    ["is missing", () => json(DOCUMENT, {}, 404)],
     ["is an error that may be kept for a day", () => json(DOCUMENT, { "cache-control": "max-age=86400" }, 500)],
     ["does not come", () => Promise.reject(new Error("canary: no route"))],
   ])("%s", async (_what, answer) => {
@@ -227,7 +227,7 @@ describe("bar#AS-13 how long a document is kept", () => {
 
 describe("bar#AS-9 a document that changes while the user looks at the page", () => {
   it.each([
-    ["its name", { client_name: "Somebody else" }],
+    ["its name", { client_name: "Another name" }],
     ["its redirect URIs", { redirect_uris: [URI, "https://client.example/second"] }],
   ])("%s: the answer is not taken, and the user is asked again with what is new", async (_what, changed) => {
     host.answer = () => json(DOCUMENT, { "cache-control": "no-store" });
@@ -236,7 +236,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
     host.answer = () => json({ ...DOCUMENT, ...changed }, { "cache-control": "no-store" });
     expect(await expectPage(await browser.decide(page))).toContain("has changed");
     const again = await browser.ask(ASK);
-    if ("client_name" in changed) expect(again.html).toContain("Somebody else");
+    if ("client_name" in changed) expect(again.html).toContain("Another name");
     expect((await browser.decide(again)).status).toBe(303);
   });
 
@@ -263,7 +263,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
   it("a static client of the same id wins", async () => {
     const listed = await openStubServerFixture({
       callback: { clients: [{ ...DESK, clientId: ID }], clientMetadataHosts: ["client.example"] },
-      fetchDocument: () => Promise.reject(new Error("nobody should ask")),
+      fetchDocument: () => Promise.reject(new Error("must not be called")),
     });
     try {
       expect((await listed.browser().authorize({ client_id: ID })).status).toBe(200);

@@ -1,9 +1,8 @@
 /**
  * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is
- * the https URL of its own description. Fetched from hosts of the operator's list only, over the
- * guarded egress that reaches public addresses (loopback only where it is permitted), follows no
- * redirect and reads five kilobytes.
- * What is wrong is refused and never kept.
+ * the https URL of its own description. Fetched only from hosts of the operator's list, over the
+ * guarded egress that reaches public addresses (loopback only where permitted), follows no redirect
+ * and reads five kilobytes. An invalid document is refused and never cached.
  */
 import {
   defined,
@@ -24,7 +23,7 @@ import { readDocumentMetadata } from "./client-metadata.ts";
 export interface DocumentDeps {
   /** `fetchUntrusted` of an egress with `documentEgress`. */
   readonly fetch: Fetch;
-  /** With a port where it is not 443. */
+  /** With a port when that is not 443. */
   readonly hosts: readonly string[];
   /** Permits http on loopback. */
   readonly allowLoopback: boolean;
@@ -33,14 +32,14 @@ export interface DocumentDeps {
 
 const DOCUMENT_BYTES = 5 * 1024;
 const DOCUMENT_MS = 10_000;
-/** Also where the document asks for longer. */
+/** Also when the document asks for longer. */
 const LONGEST_CACHE_SECONDS = 86_400;
 const DEFAULT_CACHE_SECONDS = 300;
 const MOST_DOCUMENTS = 1_000;
 
 /**
- * Any caller may name a document: networks that the operator opened for the vendor are closed to
- * them, and so is our own name.
+ * Any caller may name a document URL: networks that the operator opened for the vendor are closed
+ * to it, and so is our own name.
  */
 //= bar#AS-13
 export function documentEgress({
@@ -52,19 +51,19 @@ export function documentEgress({
     allowCidrs: [],
     timeoutMs: DOCUMENT_MS,
     maxBodyBytes: DOCUMENT_BYTES,
-    // On loopback, others of this machine share our name.
+    // On loopback, other services of this machine share our host name.
     refusedHosts: deploymentUrl === undefined || allowLoopback ? [] : [new URL(deploymentUrl).hostname],
   };
 }
 
 export interface ClientDocuments {
   /**
-   * Whether a document of this id would be looked at: what was issued to the id is bound to it, and
+   * Whether a document with this id is permitted. What was issued to the id is bound to it, and
    * needs no document.
    */
   has(clientId: string): boolean;
   /**
-   * @returns undefined for an id that is no URL a document may be at.
+   * @returns undefined for an id that is not a permitted document URL.
    * @throws OAuthError invalid_client
    */
   find(clientId: string): Promise<ServerClient | undefined>;
@@ -88,8 +87,8 @@ export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
 }
 
 /**
- * As it stands, so that two spellings of one URL are not two clients: https, a path, nothing
- * hidden.
+ * Checked as text, so that two spellings of one URL are not two clients: https, a path, no user
+ * information, query or fragment.
  */
 //= bar#AS-13
 function isDocumentUrl(clientId: string, { hosts, allowLoopback }: DocumentDeps): boolean {
@@ -114,7 +113,7 @@ async function fetchDocument(
     throw refused("not JSON");
   }
   const document = await readDocument(answer);
-  // Another's document, copied or pointed at, is not this client's.
+  // A copied or referenced document of another client does not describe this one.
   if (document["client_id"] !== url) throw refused("client_id is another");
   try {
     const { clientName, redirectUris } = readDocumentMetadata(document);
@@ -146,7 +145,7 @@ function cacheSeconds(cacheControl: string | null): number {
 }
 
 /**
- * One sentence for every cause, so that no caller maps a network by it.
+ * One sentence for every cause, so that no caller can map a network with it.
  *
  * @param detail for the log
  */

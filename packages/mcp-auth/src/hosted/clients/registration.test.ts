@@ -1,4 +1,4 @@
-/** Open registration: what is taken, what is kept, for how long. */
+/** Open registration: what is accepted, what is stored, and for how long. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
 import { NO_LIMITS } from "../../testing/hosted-fixture.ts";
@@ -25,7 +25,7 @@ const connect = async (client_id: string) => {
 };
 
 describe("a client that registers", () => {
-  it("rfc7591#3.2.1 is told what it got: public, the code flow, and nothing secret", async () => {
+  it("rfc7591#3.2.1 gets its registered metadata: public, the code flow, and no secret", async () => {
     const answer = await fixture.register({
       redirect_uris: [URI],
       client_name: "App",
@@ -46,14 +46,14 @@ describe("a client that registers", () => {
     });
   });
 
-  it("connects, and the page says that nobody vouches for it", async () => {
+  it("connects, and the page says that it is unverified", async () => {
     const client_id = await registered();
     const { html } = await fixture.browser().ask({ client_id, redirect_uri: URI });
-    expect(html).toContain("nobody: it registered itself");
+    expect(html).toContain("its own registration, which is unverified");
     expect((await connect(client_id)).status).toBe(200);
   });
 
-  it("two that say the same are two", async () => {
+  it("two with the same metadata are two", async () => {
     expect(await registered()).not.toBe(await registered());
   });
 });
@@ -62,8 +62,8 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
   it.each<[what: string, metadata: object, error: string]>([
     ["no redirect URIs", {}, "invalid_redirect_uri"],
     ["an empty list", { redirect_uris: [] }, "invalid_redirect_uri"],
-    ["one that is no list", { redirect_uris: URI }, "invalid_redirect_uri"],
-    ["one that is no text", { redirect_uris: [{}] }, "invalid_redirect_uri"],
+    ["one that is not a list", { redirect_uris: URI }, "invalid_redirect_uri"],
+    ["one that is not a string", { redirect_uris: [{}] }, "invalid_redirect_uri"],
     ["100 of them", { redirect_uris: Array.from({ length: 100 }, (_, i) => `${URI}/${i}`) }, "invalid_redirect_uri"],
     ["a good and a bad one", { redirect_uris: [URI, "http://app.example/back"] }, "invalid_redirect_uri"],
     [
@@ -71,7 +71,11 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
       { redirect_uris: [URI], token_endpoint_auth_method: "client_secret_basic" },
       "invalid_client_metadata",
     ],
-    ["a method that is none", { redirect_uris: [URI], token_endpoint_auth_method: 1 }, "invalid_client_metadata"],
+    [
+      "a method that is not a string",
+      { redirect_uris: [URI], token_endpoint_auth_method: 1 },
+      "invalid_client_metadata",
+    ],
     ["a secret of its own", { redirect_uris: [URI], client_secret: "s" }, "invalid_client_metadata"],
     ["another grant", { redirect_uris: [URI], grant_types: ["password"] }, "invalid_client_metadata"],
     [
@@ -80,7 +84,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
       "invalid_client_metadata",
     ],
     ["another response type", { redirect_uris: [URI], response_types: ["token"] }, "invalid_client_metadata"],
-    ["a name that is no text", { redirect_uris: [URI], client_name: {} }, "invalid_client_metadata"],
+    ["a name that is not a string", { redirect_uris: [URI], client_name: {} }, "invalid_client_metadata"],
   ])("%s", async (_what, metadata, error) => {
     expect(await fixture.register(metadata)).toMatchObject({ status: 400, body: { error } });
   });
@@ -134,7 +138,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
 });
 
 describe("bar#AS-12 what is stored stays bounded", () => {
-  it("as many in a minute as one address may, what is refused does not count, and the next is told when (#11)", async () => {
+  it("an address has its limit per minute, refused requests do not count, and the next one gets Retry-After (#11)", async () => {
     const settings = { limits: { ...NO_LIMITS, registrationsPerMinute: 10 } };
     const limited = await openStubServerFixture({ callback: { registration: { hosts: [] } }, settings });
     try {
@@ -157,7 +161,7 @@ describe("bar#AS-12 what is stored stays bounded", () => {
     }
   });
 
-  it("10,001 that nobody uses lock no newcomer out, and end no client that is used (#11)", async () => {
+  it("10,001 unused clients lock no new one out, and end no client in use (#11)", async () => {
     const used = await registered();
     await connect(used);
     const [oldest] = [await registered()];
@@ -167,7 +171,7 @@ describe("bar#AS-12 what is stored stays bounded", () => {
     expect((await connect(await registered())).status).toBe(200);
   });
 
-  it("one that nobody consents to is forgotten after a day, also where it was shown and knocked at /token", async () => {
+  it("one without a user's consent is deleted after a day, also after its page was shown and it called /token", async () => {
     const client_id = await registered();
     expect((await ask(client_id)).status).toBe(200);
     fixture.clock.advance(DAY - 1);
@@ -177,7 +181,7 @@ describe("bar#AS-12 what is stored stays bounded", () => {
     expect((await fixture.redeem("junk", { client_id, redirect_uri: URI })).body["error"]).toBe("invalid_client");
   });
 
-  it("one that is used lives on for ninety days from the last time", async () => {
+  it("one that is used lives for ninety days from its last use", async () => {
     const client_id = await registered();
     let { body } = await connect(client_id);
     for (let month = 0; month < 5; month += 1) {
@@ -218,7 +222,7 @@ describe("what the operator permits", () => {
     }
   });
 
-  it("counts today: narrowed hosts and a closed door hold for those who came before", async () => {
+  it("applies to earlier clients too: narrowed hosts, and registration that is off", async () => {
     const client_id = await registered();
     const { table } = fixture;
     const narrowed = await openStubServerFixture({

@@ -1,9 +1,9 @@
 /**
  * Dynamic client registration (RFC 7591) with this server's own callback, off unless the operator
- * opens it. What registers is a public client with redirect URIs and a name, nothing else. It is
- * forgotten after a day unless a user's consent makes tokens for it, and otherwise ninety days
- * after it last got any; of those without tokens the oldest goes sooner where there are too many
- * (unused-clients.ts).
+ * opens it. A registered client is public and has redirect URIs and a name, nothing else. It is
+ * deleted after a day unless a user's consent produces tokens for it, and otherwise ninety days
+ * after it last received any; when too many clients have no tokens, the oldest of them is deleted
+ * earlier (unused-clients.ts).
  */
 import { type Clock, type JsonObject, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -15,7 +15,11 @@ import { readJsonObject, readRegistration } from "./client-metadata.ts";
 export interface RegistrationDeps {
   readonly records: RecordStore;
   readonly now: Clock;
-  /** Makes room for the client that is about to be stored. @throws OAuthError slow_down */
+  /**
+   * Makes room for the client that is about to be stored.
+   *
+   * @throws OAuthError slow_down
+   */
   readonly makeRoom: (clientId: string) => Promise<void>;
 }
 
@@ -25,7 +29,7 @@ interface Registered {
   readonly v: 1;
   readonly clientName: string;
   readonly redirectUris: readonly string[];
-  /** Seconds since 1970, as text, of the last time that moved its end. */
+  /** Seconds since 1970, as text, of the last extension of its lifetime. */
   readonly usedAt?: string;
 }
 
@@ -73,8 +77,7 @@ function isPermitted(uri: string, { hosts }: RegistrationRules): boolean {
 }
 
 /**
- * By the rules of today: what was registered before they were narrowed may not lead anywhere any
- * more.
+ * By the current rules: a client registered before they were narrowed may no longer be accepted.
  */
 export async function findRegistered(
   clientId: string,
@@ -90,7 +93,7 @@ export async function findRegistered(
 }
 
 /**
- * It got tokens: it must not be forgotten while it is in use. Best effort, and once a day is
+ * The client got tokens, so it must not be deleted while it is in use. Best effort; once a day is
  * enough.
  */
 //= bar#AS-12
@@ -109,8 +112,8 @@ export async function markUsed(
 }
 
 /**
- * Forgets a client that never got tokens, and no other: a conditional write decides, which a first
- * use makes fail.
+ * Deletes a client that never got tokens, and no other: a conditional write decides, which fails
+ * after a first use.
  */
 //= bar#AS-12
 export async function forgetUnused(

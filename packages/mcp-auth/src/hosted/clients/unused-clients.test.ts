@@ -1,7 +1,4 @@
-/**
- * Which client is forgotten when there are too many that never got tokens, whatever process takes
- * them in.
- */
+/** Which client is deleted when too many never got tokens, whichever process accepts them. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords } from "@oauth-broker/token-store";
@@ -55,7 +52,7 @@ describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unus
     register = processOn(records);
   });
 
-  it("the oldest goes, and the newcomer is taken in (#11)", async () => {
+  it("the oldest is deleted, and the new one is stored (#11)", async () => {
     const ids = await registerAll(MOST + 2);
     expect(await known(ids)).toEqual([false, false, true, true, true, true, true]);
   });
@@ -68,15 +65,15 @@ describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unus
     expect((await known(later)).filter(Boolean)).toHaveLength(MOST);
   });
 
-  it("nothing stays stored of those that went", async () => {
+  it("nothing stays stored of the deleted ones", async () => {
     const [first = ""] = await registerAll(1 + MOST);
     expect(await records.get({ kind: "client", id: first }, { includeExpired: true })).toBeUndefined();
   });
 
-  it("processes that take clients in at the same moment keep to one bound", async () => {
+  it("processes that register clients at the same moment keep one limit", async () => {
     const processes = Array.from({ length: 4 }, () => processOn(stores.again(now)));
     const ids: string[] = [];
-    // Fewer at a time than there are slots: none is ended before it is stored.
+    // Fewer at a time than there are slots: none is deleted before it is stored.
     for (let round = 0; round < 10; round += 1)
       ids.push(...(await Promise.all(processes.map((registerThere) => registerThere()))));
     expect(new Set(ids).size).toBe(40);
@@ -114,7 +111,7 @@ describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unus
   });
 });
 
-it("another server key, under which no record of before can be read, keeps no client out (#11)", async () => {
+it("another server key, under which no earlier record can be read, keeps no client out (#11)", async () => {
   now = fixedClock(NOW);
   const table = memoryRecordStore({ now });
   for (const serverKey of [KEY, testServerKey(now)]) {

@@ -1,16 +1,16 @@
 /**
- * How many clients may be registered without ever having got tokens: open registration takes in
- * every caller, and what is stored stays bounded all the same. Clients that are used do not count.
- * Beyond the bound the oldest unused client is forgotten, and the new one is stored.
+ * Limits the registered clients that never got tokens: open registration accepts every caller, and
+ * what is stored must stay bounded. Clients in use do not count. Beyond the limit the oldest unused
+ * client is deleted, and the new one is stored.
  *
  * A ring of slots, so that nothing is searched: the n-th registration takes slot n modulo their
- * number, and the client that stood there, the oldest, goes if it is still unused. The record
- * `client-slots` `next` holds n, moved by compare-and-set, so that no two registrations of any
- * number of processes share one. Called by registration.ts before it stores the client: whatever
+ * number, and the client in that slot, the oldest, is deleted if it is still unused. The record
+ * `client-slots` `next` holds n, advanced by compare-and-set, so that no two registrations of any
+ * number of processes share one. Called by registration.ts before it stores the client: if a
  * process dies in between, no client is outside the ring.
  *
- * The places of these records are named under the server key: another server key, which makes them
- * unreadable, finds the places of its own ring free.
+ * The ids of these records are derived from the server key: with another server key, which makes
+ * them unreadable, the slots are free again.
  */
 import { createHmac } from "node:crypto";
 import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
@@ -30,7 +30,7 @@ export interface UnusedClientsDeps {
 
 interface NextNumber {
   readonly v: 1;
-  /** A whole number, as text, so that a write may depend on it. */
+  /** A whole number, as text, so that a write can be conditional on it. */
   readonly next: string;
 }
 
@@ -40,12 +40,12 @@ interface Slot {
 }
 
 const MOST_UNUSED_CLIENTS = 10_000;
-/** Of as many writers at the same moment one succeeds, and each process is one writer. */
+/** Of any number of concurrent writers one succeeds, and each process is one writer. */
 const TRIES = 200;
 
 /** @param mostUnused for tests */
 export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_UNUSED_CLIENTS): UnusedClients {
-  // One after the other in this process: they would only take the number away from each other.
+  // One at a time in this process: concurrent calls would only take the number from each other.
   let last: Promise<unknown> = Promise.resolve();
   const nextNumber = (): Promise<number> => {
     const number = last.then(() => takeNumber(deps));
@@ -65,8 +65,8 @@ async function takeNumber(deps: UnusedClientsDeps): Promise<number> {
   const { records, now } = deps;
   const key = await slotKey("next", deps);
   for (let tries = 0; tries < TRIES; tries += 1) {
-    // Without registrations for as long as a client lives unused the ring is empty, and begins
-    // anew.
+    // Without a registration for the lifetime of an unused client the ring is empty, and starts
+    // over.
     const expiresAt = now() + UNUSED_SECONDS;
     const record = await records.get(key);
     if (record === undefined) {

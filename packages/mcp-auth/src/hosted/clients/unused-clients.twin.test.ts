@@ -1,6 +1,6 @@
 /**
- * The twins of unused-clients.test.ts: one defence taken out each, and a flood of registrations
- * does its harm.
+ * The twins of unused-clients.test.ts: with one defence off, a flood of registrations does its
+ * damage.
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -20,8 +20,9 @@ afterEach(() => {
 });
 
 /**
- * The first client gets tokens, then as many come as there are slots. @returns which of them are
- * known
+ * The first client gets tokens, then as many register as there are slots.
+ *
+ * @returns which of them are still known
  */
 async function flood(forgetUnused: (clientId: string, records: RecordStore) => Promise<void>): Promise<boolean[]> {
   const now = fixedClock(1_700_000_000);
@@ -44,12 +45,12 @@ async function flood(forgetUnused: (clientId: string, records: RecordStore) => P
   return Promise.all(found);
 }
 
-it("a client that has tokens is forgotten, where it is not asked whether it is used (twin of bar#AS-12)", async () => {
+it("a client that has tokens is deleted, where its use is not checked (twin of bar#AS-12)", async () => {
   const known = await flood((id, records) => records.delete({ kind: "client", id }));
   expect(known[0]).toBe(false);
 });
 
-it("every client stays stored for a day, where none is forgotten (twin of bar#AS-12)", async () => {
+it("every client stays stored for a day, where none is deleted (twin of bar#AS-12)", async () => {
   const known = await flood(async () => {});
   expect(known).toEqual(Array.from({ length: 2 * MOST }, () => true));
 });

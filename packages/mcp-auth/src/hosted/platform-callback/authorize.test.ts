@@ -60,13 +60,16 @@ describe("bar#AS-1 an unverified client or redirect URI gets a page and no redir
 });
 
 describe("what is refused after that goes to the platform, with its state and without iss:", () => {
-  async function expectToldPlatform(parameters: Record<string, string | undefined>, error: string): Promise<void> {
+  async function expectReportedToPlatform(
+    parameters: Record<string, string | undefined>,
+    error: string,
+  ): Promise<void> {
     const answer = await fixture.authorize(parameters);
     expect(answer.status).toBe(303);
     const back = location(answer);
     expect(back.origin + back.pathname).toBe(CALLBACK);
-    const { error_description: description, ...told } = Object.fromEntries(back.searchParams);
-    expect(told).toEqual({ error, state: STATE });
+    const { error_description: description, ...rest } = Object.fromEntries(back.searchParams);
+    expect(rest).toEqual({ error, state: STATE });
     expect(description).toMatch(/^[\x20-\x7e]+$/);
   }
 
@@ -76,7 +79,7 @@ describe("what is refused after that goes to the platform, with its state and wi
     ["no method", { code_challenge_method: undefined }],
     ["an unknown method", { code_challenge_method: "S512" }],
     ["a short challenge", { code_challenge: "short" }],
-  ])("bar#AS-2 rfc6749#4.1.2.1 %s", (_what, parameters) => expectToldPlatform(parameters, "invalid_request"));
+  ])("bar#AS-2 rfc6749#4.1.2.1 %s", (_what, parameters) => expectReportedToPlatform(parameters, "invalid_request"));
 
   it.each([
     ["a request object", { request: "e30.e30." }, "request_not_supported"],
@@ -87,7 +90,7 @@ describe("what is refused after that goes to the platform, with its state and wi
     ["response_mode=fragment", { response_mode: "fragment" }, "invalid_request"],
     ["response_mode=form_post", { response_mode: "form_post" }, "invalid_request"],
     ["response_mode=web_message", { response_mode: "web_message" }, "invalid_request"],
-  ])("bar#AS-19 rfc6749#3.1.1 %s", (_what, parameters, error) => expectToldPlatform(parameters, error));
+  ])("bar#AS-19 rfc6749#3.1.1 %s", (_what, parameters, error) => expectReportedToPlatform(parameters, error));
 
   it.each([
     ["another server", "https://other.example/mcp"],
@@ -95,13 +98,13 @@ describe("what is refused after that goes to the platform, with its state and wi
     ["a path beside ours", `${SERVER}/mcp/`],
     ["the server as a whole", SERVER],
   ])("bar#AS-16 rfc8707#2 a resource that is %s", (_what, resource) =>
-    expectToldPlatform({ resource }, "invalid_target"),
+    expectReportedToPlatform({ resource }, "invalid_target"),
   );
 
   it.each([
     ["more than there is", "api:read admin"],
     ["none at all", 'api:read "'],
-  ])("rfc6749#3.3 a scope that is %s", (_what, scope) => expectToldPlatform({ scope }, "invalid_scope"));
+  ])("rfc6749#3.3 a scope that is %s", (_what, scope) => expectReportedToPlatform({ scope }, "invalid_scope"));
 
   it("an outage", async () => {
     const cold = openHostedFixture({ vendor });
@@ -111,7 +114,7 @@ describe("what is refused after that goes to the platform, with its state and wi
   });
 });
 
-describe("the way to the vendor", () => {
+describe("the redirect to the vendor", () => {
   it("has the platform's redirect URI and state as they came, our client, and a challenge of our own", async () => {
     const answer = await fixture.authorize({ resource: `${SERVER}/mcp`, scope: undefined });
     expect(answer.status).toBe(303);
@@ -145,7 +148,7 @@ describe("the way to the vendor", () => {
     expect(location(await fixture.authorize({ scope: "api:read" })).searchParams.get("scope")).toBe("api:read");
   });
 
-  it("is not gone by a link preview, nor by a form", async () => {
+  it("is not followed by a link preview, nor by a form", async () => {
     for (const method of ["HEAD", "POST"]) {
       const { status, headers } = await fixture.request("/authorize", { method });
       expect([status, headers.get("allow")]).toEqual([405, "GET"]);

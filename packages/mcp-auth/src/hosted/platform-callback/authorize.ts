@@ -1,7 +1,7 @@
 /**
- * GET /authorize with the platform's callback: the browser goes on to the vendor, with the
- * platform's redirect URI and state as they came. Nothing is stored, but of a narrower request its
- * scope. After it the vendor answers the platform, which posts the code to /token
+ * GET /authorize with the platform's callback: redirects the browser to the vendor, with the
+ * platform's redirect URI and state unchanged. Nothing is stored, except the scope of a narrower
+ * request. After it the vendor redirects to the platform, which posts the code to /token
  * (redeem-vendor-code.ts).
  */
 import { defined, errorMembers, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
@@ -28,8 +28,8 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
 }
 
 /**
- * @throws OAuthError for the 400 page while client and redirect URI are not verified: the browser
- *   is not redirected
+ * @throws OAuthError for the 400 page until client and redirect URI are verified: the browser is
+ *   not redirected
  */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
   const { redirect } = await requireClientRedirect(parameters, { ...deps, verifyRedirect: verifyRedirectUri }, trace); // 1  who asks, where to
@@ -63,8 +63,8 @@ async function redirectToVendor(
 }
 
 /**
- * Without `iss`: what comes back to this redirect URI is as a rule the vendor's, so we do not
- * advertise one (rfc9207#2.4).
+ * Without `iss`: the response at this redirect URI is normally the vendor's, so we do not advertise
+ * one (rfc9207#2.4).
  */
 //= rfc6749#4.1.2.1
 function refusal(error: OAuthError, redirect: VerifiedRedirect, parameters: Parameters, trace: Trace): Answer {

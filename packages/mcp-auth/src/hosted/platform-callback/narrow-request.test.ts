@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-describe("rfc6749#5.1 a vendor that does not say what it granted, with the platform's callback,", () => {
+describe("rfc6749#5.1 a vendor that does not report what it granted, with the platform's callback,", () => {
   it("granted what the narrower request asked for, and the link keeps the broader tokens", async () => {
     const broad = await fixture.signIn();
     const narrow = await fixture.signIn(LESS);
@@ -46,7 +46,7 @@ describe("a request for less than VENDOR_SCOPES", () => {
   });
 
   it("is refused in an outage before the browser goes to the vendor", async () => {
-    await ask("a".repeat(43)); // the server key is there from now on
+    await ask("a".repeat(43)); // the server key exists from now on
     fixture.down.add("records");
     const refused = await ask("b".repeat(43), LESS);
     expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");

@@ -1,25 +1,23 @@
 /**
- * What a narrower request asked for. With the platform's callback `/token` does not hear the
- * `scope` of `/authorize`, and a vendor that grants what it was asked for may leave `scope` out of
- * its answer (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES` leave a record; it is no
- * secret and permits nothing. Why: docs/decisions/0033.
+ * The scope of a narrower request. With the platform's callback `/token` does not receive the
+ * `scope` of `/authorize`, and a vendor that grants what was requested may leave `scope` out of its
+ * response (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES` leave a record; it is not a
+ * secret and grants nothing. Why: docs/decisions/0033.
  */
 import type { RecordKey } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { HostedDeps } from "../deps.ts";
 
-/**
- * A user may take their time at the vendor: logging in, waiting for an administrator's approval.
- */
+/** A user may take time at the vendor: to log in, or to wait for an administrator's approval. */
 const REMEMBERED_SECONDS = 3_600;
 
 type NarrowDeps = Pick<HostedDeps, "records" | "now" | "settings">;
 
 /**
- * @param codeChallenge PKCE #1, by which `/token` finds it
- * @param scope what the vendor is asked for
- * @throws OAuthError temporarily_unavailable where the records are out of reach
+ * @param codeChallenge PKCE #1, by which `/token` finds the record
+ * @param scope requested at the vendor
+ * @throws OAuthError temporarily_unavailable when the records cannot be reached
  */
 export async function recordNarrowRequest(
   codeChallenge: string,
@@ -27,7 +25,7 @@ export async function recordNarrowRequest(
   { records, now, settings }: NarrowDeps,
 ): Promise<void> {
   if (isSubset(settings.vendor.scopes, scope)) return;
-  // A request that is sent twice is the same request: the first record stands.
+  // A request that is sent twice is the same request: the first record stays.
   await records.create({
     key: keyOf(codeChallenge),
     stage: "asked",
@@ -37,8 +35,8 @@ export async function recordNarrowRequest(
 }
 
 /**
- * @returns what the flow of this challenge asked the vendor for: `VENDOR_SCOPES` unless it was
- *   noted to be less
+ * @returns the scope the flow of this challenge requested: `VENDOR_SCOPES` unless a record says
+ *   less
  */
 export async function requestedScope(
   codeChallenge: string,

@@ -1,6 +1,6 @@
 /**
- * The twins of authorize.test.ts, token.test.ts and vendor-code.test.ts: one defence taken out
- * each, and the attack works.
+ * The twins of authorize.test.ts, redeem-vendor-code.test.ts and vendor-code.test.ts: with one
+ * defence off, the attack succeeds.
  */
 import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
@@ -20,7 +20,7 @@ afterEach(() => {
 const ELSEWHERE = "https://evil.example/callback";
 
 describe("with a defence off", () => {
-  it("an unregistered redirect URI gets an error redirect, and the vendor is told to send the code there (twin of bar#AS-1)", async () => {
+  it("an unregistered redirect URI gets an error redirect, and the vendor is asked to send the code there (twin of bar#AS-1)", async () => {
     vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
       const core = await original<typeof Protocol>();
       return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
@@ -40,7 +40,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a code without its verifier is worth tokens where PKCE #2 does not hang on PKCE #1 (twin of bar#AS-3)", async () => {
+  it("a code without its verifier yields tokens where PKCE #2 does not depend on PKCE #1 (twin of bar#AS-3)", async () => {
     vi.doMock("../vendor-secrets.ts", async (original) => {
       const { vendorSecrets } = await original<typeof VendorSecrets>();
       const constant: typeof vendorSecrets = (_challenge, vendor, deps) => vendorSecrets("A".repeat(43), vendor, deps);
@@ -56,7 +56,7 @@ describe("with a defence off", () => {
     }
   });
 
-  it("a code is worth tokens as often as the vendor takes it (twin of bar#AS-4)", async () => {
+  it("a code yields tokens as often as the vendor accepts it (twin of bar#AS-4)", async () => {
     vi.doMock("./vendor-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
     const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
     const stub = await startStubVendor();

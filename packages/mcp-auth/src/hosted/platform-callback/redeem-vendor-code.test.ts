@@ -59,7 +59,7 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
   it.each([
     ["an unknown client", `${CODE.toString()}&client_id=another`, {}],
     ["Basic", `${CODE.toString()}&client_id=platform`, basic],
-    ["a secret nobody has", `${CODE.toString()}&client_id=platform&client_secret=s`, {}],
+    ["an unregistered secret", `${CODE.toString()}&client_id=platform&client_secret=s`, {}],
     ["an assertion", `${CODE.toString()}&client_id=platform&client_assertion=e30.e30.e30`, {}],
   ])("rfc6749#3.2.1 %s is invalid_client", async (_what, body, headers) => {
     const answer = await post(body, headers);
@@ -68,7 +68,7 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
   });
 });
 
-describe("what the platform can mend costs it no code", () => {
+describe("errors the platform can correct do not spend the code", () => {
   async function expectCodeKept(parameters: Record<string, string | undefined>, error: string): Promise<void> {
     const { code } = await fixture.consent();
     const before = asked();
@@ -92,7 +92,7 @@ describe("what the platform can mend costs it no code", () => {
     ["of 42 characters", VERIFIER.slice(1)],
   ])("bar#AS-3 a verifier, %s", (_what, verifier) => expectCodeKept({ code_verifier: verifier }, "invalid_request"));
 
-  it("bar#AS-3 a wrong verifier is the vendor's to refuse, and takes the code from nobody", async () => {
+  it("bar#AS-3 a wrong verifier is refused by the vendor, and does not spend the code for its owner", async () => {
     const { code } = await fixture.consent();
     const wrong = await fixture.token({ code, code_verifier: "w".repeat(43) });
     expect([wrong.status, wrong.body["error"]]).toEqual([400, "invalid_grant"]);
@@ -101,7 +101,7 @@ describe("what the platform can mend costs it no code", () => {
 });
 
 describe("the answer", () => {
-  it("rfc6749#5.1 is ours, typed, with the scope the vendor granted, and is cached by nobody", async () => {
+  it("rfc6749#5.1 is ours, typed, with the scope the vendor granted, and is not cacheable", async () => {
     const { code } = await fixture.consent({ scope: "api:read" });
     const { status, headers, body } = await fixture.token({ code });
     expect(status).toBe(200);
@@ -113,7 +113,7 @@ describe("the answer", () => {
       "scope",
       "token_type",
     ]);
-    // Who the user is comes in the ID token, so openid is asked for whatever the client asks.
+    // The ID token identifies the user, so openid is requested whatever the client requests.
     expect(body).toMatchObject({ token_type: "Bearer", scope: "openid api:read" });
   });
 });

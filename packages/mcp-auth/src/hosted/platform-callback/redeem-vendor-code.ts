@@ -1,8 +1,8 @@
 /**
  * POST /token with grant_type=authorization_code and the platform's callback: the platform posts
- * the vendor's own code with the verifier of PKCE #1; the vendor's tokens are kept for the user,
- * and the platform gets tokens of ours. Before it: authorize.ts, and the vendor's answer to the
- * platform. The client is known.
+ * the vendor's own code with the verifier of PKCE #1; the vendor's tokens are stored for the user,
+ * and the platform gets tokens of ours. Before it: authorize.ts, and the vendor's redirect to the
+ * platform. The client is authenticated.
  */
 import { defined, OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import { deriveCodeChallenge, type Parameters, parseCodeVerifier } from "@oauth-broker/oauth-core/protocol";
@@ -18,8 +18,8 @@ import { claimCode, recordSession, releaseCode, type VendorCode } from "./vendor
 import { vendorSecrets } from "../vendor-secrets.ts";
 
 /**
- * @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is
- *   translated to
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target; the translated error of the
+ *   vendor
  */
 export async function redeemVendorCode(
   parameters: Parameters,
@@ -65,8 +65,8 @@ interface Redemption {
 }
 
 /**
- * Where no tokens came of it the claim is given back: it is the vendor who says whether the code
- * still lives. A lost answer gave no session to anyone, so that a second try can do no harm.
+ * When no tokens were issued the claim is released: the vendor decides whether the code is still
+ * valid. A lost response gave no session, so a second attempt does no harm.
  */
 //= bar#VR-5
 async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorTokens> {
@@ -88,8 +88,8 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
 }
 
 /**
- * Without PKCE the nonce is all that ties the code to its verifier: an ID token of another flow is
- * a wrong verifier.
+ * Without PKCE only the nonce binds the code to its verifier: an ID token of another flow means a
+ * wrong verifier.
  */
 function asRefusal(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
   const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;

@@ -22,7 +22,7 @@ const openStubFixture = (records?: (now: Clock) => RecordStore): HostedFixture =
     ...(records === undefined ? {} : { records }),
   });
 
-/** A vendor that takes every code as often as it comes. */
+/** A vendor that accepts every code any number of times. */
 let stub: StubVendor;
 let fixture: HostedFixture;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const refusal = { status: 400, body: { error: "invalid_grant" } };
 
-describe("bar#AS-4 a code is good once", () => {
+describe("bar#AS-4 a code is valid once", () => {
   it.each([1, 31])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
     const code = `code-${seconds}`;
     const { body } = await fixture.token({ code });
@@ -79,7 +79,7 @@ describe("bar#AS-4 a code is good once", () => {
   it("but a replay without the verifier, of another client or with another redirect URI ends nothing", async () => {
     const code = "replayed";
     const { body } = await fixture.token({ code });
-    // The stub does not look at verifiers, so this one is even a code of its own; a real vendor
+    // The stub does not check verifiers, so it accepts this as a code of its own; a real vendor
     // refuses it.
     await fixture.token({ code, code_verifier: "w".repeat(43) });
     await fixture.token({ code, client_id: "another" });
@@ -137,7 +137,7 @@ describe("outages around a code", () => {
     expect(await real.token({ code })).toMatchObject(refusal);
   });
 
-  it("a vendor that does not say who the user is gets its tokens back", async () => {
+  it("tokens of a vendor that does not identify the user are revoked", async () => {
     const mute = await openOpenIdFixture({ entry: { identity: { from: "id_token", members: ["oid"] } } });
     try {
       const answer = await mute.connect();

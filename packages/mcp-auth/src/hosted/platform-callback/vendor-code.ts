@@ -1,26 +1,26 @@
 /**
- * The vendor's code is good once. Who posts it claims it first, by one conditional write that all
- * processes see; what became of it is written behind. The record's name is a hash over code and
- * PKCE challenge: who knows the code but not the verifier names another record, and can neither
- * take the claim from its owner nor end the owner's session (bar AS-4).
+ * The vendor's code is valid once. A request claims it first, by one conditional write that all
+ * processes see; the result is written afterwards. The record's id is a hash over code and PKCE
+ * challenge: an attacker who knows the code but not the verifier addresses another record, and can
+ * neither take the claim from its owner nor end the owner's session (bar AS-4).
  */
 import { OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { HostedDeps } from "../deps.ts";
 
-/** A code older than this no vendor takes any more. */
+/** No vendor accepts a code older than this. */
 const REMEMBERED_SECONDS = 600;
 
 export interface VendorCode {
   readonly code: string;
-  /** PKCE #1: of the verifier that was presented with the code. */
+  /** PKCE #1: of the verifier that was sent with the code. */
   readonly codeChallenge: string;
 }
 
 type CodeDeps = Pick<HostedDeps, "records" | "now" | "sessions" | "settings">;
 
 /**
- * @throws OAuthError invalid_grant where the code was used before: the session it gave then ends
+ * @throws OAuthError invalid_grant when the code was used before: the session it produced then ends
  */
 //= rfc6749#4.1.2
 //= bar#AS-4
@@ -35,7 +35,7 @@ export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void>
   });
   if (claimed === "created") return;
   const used = await records.get(keyOf(code));
-  // Given back in this moment: the vendor could not be asked, and the code is as good as before.
+  // The claim was released just now: the vendor could not be reached, and the code is still valid.
   if (used === undefined) throw new OAuthError("temporarily_unavailable", "The code is in use: try it again");
   const { sessionId } = used.data;
   if (typeof sessionId === "string") await sessions.end(sessionId);
@@ -45,9 +45,9 @@ export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void>
 }
 
 /**
- * No tokens came of it: who holds code and verifier may try again.
+ * No tokens were issued: the holder of code and verifier may try again.
  *
- * @returns whether the claim is gone
+ * @returns whether the claim is released
  */
 export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, "records">): Promise<boolean> {
   return records.delete(keyOf(code)).then(
@@ -57,8 +57,8 @@ export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, 
 }
 
 /**
- * So that a second use can end it. Best effort: without this the second use is refused all the
- * same.
+ * So that a second use can end the session. Best effort: without this the second use is refused all
+ * the same.
  */
 export async function recordSession(
   code: VendorCode,

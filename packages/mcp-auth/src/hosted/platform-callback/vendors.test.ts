@@ -1,4 +1,6 @@
-/** Hosted mode against the first-class vendors' simulators, each with its entry of the registry. */
+/**
+ * Hosted mode with the simulators of the first-class vendors, each with its entry of the registry.
+ */
 import { REGISTRY, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { driveConsent } from "@oauth-broker/simulators";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
@@ -40,7 +42,7 @@ async function open(vendor: VendorSimulator, scopes: readonly string[], client: 
   return { vendor, fixture };
 }
 
-/** Whose addresses are made for a tenant: here that of whoever signs in. */
+/** Endpoints are per tenant: here that of the user who signs in. */
 async function openMicrosoft(): Promise<Simulated> {
   const vendor = await startMicrosoftAgent365();
   const endpoints = { ...vendor.endpointsOf("organizations"), issuer: vendor.endpoints["issuer"] ?? "" };
@@ -77,7 +79,7 @@ describe("a first-class vendor", () => {
     ],
     ["Google, the subject", /^\w+$/, async () => open(await startGoogleWorkspace(), ["openid", "email"])],
     ["Microsoft, tenant and object", /^[\da-f-]{36}:[\da-f-]{36}$/, openMicrosoft],
-  ])("bar#XA-10 says who the user is: %s; the link renews and ends", async (_name, user, start) => {
+  ])("bar#XA-10 identifies the user: %s; the link renews and ends", async (_name, user, start) => {
     const simulated = await start();
     const { fixture, vendor } = simulated;
     const { status, body } = await connect(simulated);

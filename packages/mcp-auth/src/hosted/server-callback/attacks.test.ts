@@ -1,5 +1,5 @@
 /**
- * What strangers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts.
+ * What attackers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const vendorVisits = (): number => fixture.stub.counts()["/authorize"] ?? 0;
-const told = (answer: Response) => Object.fromEntries(location(answer).searchParams);
+const errorOf = (answer: Response) => Object.fromEntries(location(answer).searchParams);
 
 describe("bar#AS-7 the page's form is taken from the browser that saw the page", () => {
   it("not without its cookie, not with another's, not without or with another token", async () => {
@@ -50,7 +50,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     await expectPage(await browser.post("/authorize", {}));
   });
 
-  it("a No is taken from nobody else either", async () => {
+  it("a refusal is not accepted from another browser either", async () => {
     const page = await fixture.browser().ask();
     await expectPage(await fixture.browser().decide(page, "deny"));
   });
@@ -66,7 +66,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     await expectPage(await fixture.request("/authorize", { method: "POST", body, headers: { cookie } }));
   });
 
-  it("bar#AS-20 JSON is no form", async () => {
+  it("bar#AS-20 JSON is not a form", async () => {
     const answer = await fixture.request("/authorize", {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -75,7 +75,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     expect(answer.status).toBe(415);
   });
 
-  it("what a link brings of the form's own fields does not become part of it", async () => {
+  it("the form's own fields in a link do not become part of the form", async () => {
     const browser = fixture.browser();
     const page = await browser.ask({ decision: "approve", csrf: "x", constructor: "y", extra: "z" });
     expect(Object.keys(page.fields).toSorted()).toEqual([
@@ -87,7 +87,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
       "response_type",
       "state",
     ]);
-    expect(told(await browser.decide(page, "deny"))).toMatchObject({ error: "access_denied" });
+    expect(errorOf(await browser.decide(page, "deny"))).toMatchObject({ error: "access_denied" });
   });
 
   it("a request of 64 parameters has a form that can be answered", async () => {
@@ -97,7 +97,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
   });
 });
 
-describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
+describe("bar#AS-9 an approval for one client is not valid for another", () => {
   it("the token of one client's page, with the request of another", async () => {
     const browser = fixture.browser();
     const { fields } = await browser.ask();
@@ -123,7 +123,7 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
     await expectPage(await browser.post("/authorize", { ...fields, ...changed, decision: "approve" }));
   });
 
-  it("nor to the same one once the deployment asks for more", async () => {
+  it("nor for the same one once the deployment requests more", async () => {
     const more = await openStubServerFixture({ scopes: ["read", "write", "admin"] });
     try {
       const browser = fixture.browser();
@@ -136,20 +136,20 @@ describe("bar#AS-9 what was agreed to for one is of no use to another", () => {
     }
   });
 
-  it("who agreed is asked again the next time", async () => {
+  it("a user who approved is asked again the next time", async () => {
     const browser = fixture.browser();
     await browser.connect();
     expect((await browser.authorize()).status).toBe(200);
   });
 });
 
-describe("bar#AS-8 an answer of the vendor in another browser", () => {
+describe("bar#AS-8 the vendor's redirect in another browser", () => {
   it("is a page, without code and without harm to the flow", async () => {
     const attacker = fixture.browser();
     const callback = await attacker.consent(await attacker.approve());
     const path = callback.pathname + callback.search;
     const victim = fixture.browser();
-    // The victim has been here before, and is on the way somewhere as well.
+    // The victim has been here before, and has another flow under way.
     await victim.approve();
     const answer = await victim.get(path);
     expect(await expectPage(answer)).toContain("browser_mismatch");
@@ -206,7 +206,7 @@ it("bar#AS-1 a client the operator took away in the middle gets neither code nor
   }
 });
 
-it("what waits in the records opens nothing: neither state, cookie, code nor the vendor's code is in them", async () => {
+it("the pending records reveal nothing: neither state, cookie, code nor the vendor's code is in them", async () => {
   const kept: string[] = [];
   const watched = await openStubServerFixture({
     records: () => {

@@ -1,4 +1,4 @@
-/** What is asked wrongly at GET /authorize: who sees a page, and who is told by redirect. */
+/** Invalid requests at GET /authorize: which cause a page, and which a redirect. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
 import { SERVER } from "../../testing/hosted-fixture.ts";
@@ -18,15 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const told = (answer: Response) => Object.fromEntries(location(answer).searchParams);
+const errorOf = (answer: Response) => Object.fromEntries(location(answer).searchParams);
 
-describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
+describe("bar#AS-1 a page without a redirect", () => {
   it("for every redirect URI that is nearly registered", async () => {
     const browser = fixture.browser();
     const misses = redirectUriNearMisses(BACK);
     expect(misses.length).toBeGreaterThan(200);
     for (const { uri, name } of misses) {
-      // Also where something else is wrong, which would otherwise be told by redirect.
+      // Also with a further error, which would otherwise be reported by redirect.
       for (const response_type of ["code", "token"]) {
         const answer = await browser.authorize({ redirect_uri: uri, response_type });
         expect([answer.status, answer.headers.get("location")], name).toEqual([400, null]);
@@ -86,7 +86,7 @@ describe("bar#AS-1 a page, and nobody is sent anywhere", () => {
   });
 });
 
-describe("what a known client asks wrongly is told to it, with state and iss", () => {
+describe("errors of a known client are reported to it, with state and iss", () => {
   it.each([
     ["bar#AS-2 no challenge", { code_challenge: undefined }, "invalid_request"],
     ["bar#AS-2 plain", { code_challenge_method: "plain" }, "invalid_request"],
@@ -105,11 +105,11 @@ describe("what a known client asks wrongly is told to it, with state and iss", (
     ["bar#AS-19 web_message", { response_mode: "web_message" }, "invalid_request"],
     ["no response_type", { response_type: undefined }, "invalid_request"],
     ["rfc6749#3.3 more scope than there is", { scope: "read admin" }, "invalid_scope"],
-    ["rfc6749#3.3 a scope that is none", { scope: 'a"b' }, "invalid_scope"],
+    ["rfc6749#3.3 an invalid scope", { scope: 'a"b' }, "invalid_scope"],
   ])("bar#AS-18 %s", async (_what, parameters, error) => {
     const answer = await fixture.browser().authorize(parameters);
     expect([answer.status, location(answer).href.startsWith(`${BACK}?`)]).toEqual([303, true]);
-    expect(told(answer)).toMatchObject({ error, state: STATE, iss: SERVER });
+    expect(errorOf(answer)).toMatchObject({ error, state: STATE, iss: SERVER });
     expect(location(answer).searchParams.getAll("iss")).toHaveLength(1);
   });
 

@@ -1,8 +1,8 @@
 /**
  * Legs 1 and 2, GET and POST /authorize. GET checks the client's request and asks the user: nothing
- * is stored, nothing leaves for the vendor, and a second GET shows the same page. POST brings the
- * user's decision: only now a record begins, and the browser gets the cookie that ties it to the
- * flow and leaves for the vendor. After it: the vendor, and the callback.
+ * is stored, nothing is sent to the vendor, and a second GET shows the same page. POST carries the
+ * user's decision: only now a record is created, and the browser gets the cookie that binds it to
+ * the flow and is redirected to the vendor. After it: the vendor, and the callback.
  */
 import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, type VerifiedRedirect, verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -28,10 +28,10 @@ import { consentPage } from "./consent-page.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
 import { flowVendor, type LegDeps } from "./policy.ts";
 
-/** Of the browser, not of one flow: two tabs show two pages that both can be answered. */
+/** Of the browser, not of one flow: two tabs show two pages that can both be answered. */
 const CONSENT_COOKIE = "consent";
 
-/** What GET shows and POST repeats. */
+/** The request as GET shows it and POST repeats it. */
 interface ReceivedRequest {
   readonly client: ServerClient;
   readonly redirect: VerifiedRedirect;
@@ -40,8 +40,8 @@ interface ReceivedRequest {
 }
 
 /**
- * @throws OAuthError for the 400 page until client and redirect URI are known; afterwards failures
- *   are redirects
+ * @throws OAuthError for the 400 page until client and redirect URI are verified; afterwards
+ *   failures are redirects
  */
 export async function askConsent(
   parameters: Parameters,
@@ -66,8 +66,8 @@ export async function askConsent(
 }
 
 /**
- * @throws OAuthError for the 400 page until the request is known to be the one that was shown to
- *   this browser
+ * @throws OAuthError for the 400 page until the request is known to be the one shown to this
+ *   browser
  */
 export async function takeDecision(
   parameters: Parameters,
@@ -85,7 +85,7 @@ export async function takeDecision(
   }
 }
 
-/** A request that is wrong was never shown. */
+/** An invalid request was never shown. */
 //= bar#AS-7
 function requireShownHere(
   parameters: Parameters,
@@ -136,7 +136,7 @@ async function startFlow(
 }
 
 /**
- * @throws OAuthError for the 400 page until client and redirect URI are known; what else is wrong
+ * @throws OAuthError for the 400 page until client and redirect URI are verified; any later problem
  *   is in `request`
  */
 async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<ReceivedRequest> {
@@ -158,8 +158,8 @@ async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, tra
 }
 
 /**
- * All of a request that is ever read. Whatever else was sent, a `decision` too, is not part of the
- * page.
+ * The only parameters of a request that are read. Any other, including a `decision`, is not part of
+ * the page.
  */
 const FIELDS = [
   "client_id",
@@ -181,11 +181,11 @@ function fieldsOf(parameters: Parameters): (readonly [name: string, value: strin
 }
 
 /**
- * The form is about this very request and about what the page said: what was approved for one
- * client is of no use to another, nor to the same one under another name, with another way back or
- * with more permissions.
+ * The form token covers this very request and what the page showed: an approval for one client is
+ * not valid for another, nor for the same one under another name, with another redirect URI or with
+ * more permissions.
  *
- * @param scope as shown: where the client names none it is the deployment's, which may change
+ * @param scope as shown: when the client names none it is the deployment's, which may change
  */
 //= bar#AS-9
 function formOf(

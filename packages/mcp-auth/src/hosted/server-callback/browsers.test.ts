@@ -1,4 +1,4 @@
-/** People with tabs, reloads, previews and several devices. */
+/** Users with tabs, reloads, previews and several devices. */
 import { driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-describe("people and their browsers", () => {
+describe("users and their browsers", () => {
   it("survives a double GET and a reload: every page can be answered", async () => {
     const browser = fixture.browser();
     const pages = [await browser.ask(), await browser.ask(), await browser.ask()];
@@ -38,7 +38,7 @@ describe("people and their browsers", () => {
     expect([back.origin, back.searchParams.get("state")]).toEqual(["https://other.example", "two"]);
   });
 
-  it("a second GET of the callback is a page, and takes nothing from the client", async () => {
+  it("a second GET of the callback is a page, and does not disturb the client", async () => {
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve());
     const back = await browser.finish(callback);
@@ -78,7 +78,7 @@ describe("people and their browsers", () => {
   });
 });
 
-it("a user without our browser cookie, driven as a person would be, is stopped at the page", async () => {
+it("a user without our browser cookie is stopped at the page", async () => {
   const vendor = await fixture.browser().approve();
   const callback = await driveConsent(vendor, { stopAt: (url) => url.href.startsWith(SERVER) });
   expect(await expectPage(await fixture.browser().get(callback.pathname + callback.search))).toContain(

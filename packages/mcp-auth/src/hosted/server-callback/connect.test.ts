@@ -74,24 +74,24 @@ describe("a user connects", () => {
   });
 });
 
-describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
+describe("bar#AS-7 no browser reaches the vendor before the user approved", () => {
   it("the page asks no vendor, sets no cookie of a flow, and names client, way back and scopes", async () => {
-    const quiet = await openOpenIdServerFixture();
+    const untouched = await openOpenIdServerFixture();
     try {
-      const answer = await quiet.browser().authorize({ scope: "api:read" });
+      const answer = await untouched.browser().authorize({ scope: "api:read" });
       const html = await answer.text();
       for (const text of ["Desk", "desk.example", BACK, "server.example", "Sandbox", "openid api:read"])
         expect(html).toContain(text);
-      expect(quiet.provider.requests()).toEqual([]);
+      expect(untouched.provider.requests()).toEqual([]);
       expect(answer.headers.getSetCookie()).toEqual([
         expect.stringMatching(/^__Host-flow-consent=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
       ]);
     } finally {
-      await quiet.close();
+      await untouched.close();
     }
   });
 
-  it("may not be framed, runs and loads nothing, and tells the vendor no address", async () => {
+  it("may not be framed, runs and loads nothing, and sends the vendor no referrer", async () => {
     const { headers } = await fixture.browser().authorize();
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("content-security-policy")).toMatch(
@@ -119,7 +119,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
     expect(asked("/token")).toBe(before);
   });
 
-  it("No leads back at once, with access_denied", async () => {
+  it("a refusal redirects back at once, with access_denied", async () => {
     const browser = fixture.browser();
     const before = fixture.provider.requests().length;
     const answer = await browser.decide(await browser.ask(), "deny");
@@ -132,7 +132,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  it.each([undefined, "yes", "approve "])("a decision %j is none", async (decision) => {
+  it.each([undefined, "yes", "approve "])("a decision %j is refused", async (decision) => {
     const browser = fixture.browser();
     const { fields } = await browser.ask();
     const back = location(await browser.post("/authorize", { ...fields, decision }));
@@ -140,7 +140,7 @@ describe("bar#AS-7 nobody reaches the vendor before the user agreed", () => {
   });
 });
 
-describe("bar#AS-22 the vendor's no", () => {
+describe("bar#AS-22 the vendor's refusal", () => {
   it.each(["cancel", "cancel-sign-in"] as const)("on its page: %s", async (decision) => {
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve(), { decision });
@@ -152,7 +152,7 @@ describe("bar#AS-22 the vendor's no", () => {
       iss: SERVER,
     });
     expect(back.searchParams.getAll("iss")).toHaveLength(1);
-    // Once told, the flow is over.
+    // The error was reported, so the flow is over.
     await expectPage(await browser.get(callback.pathname + callback.search));
   });
 
@@ -161,12 +161,12 @@ describe("bar#AS-22 the vendor's no", () => {
     ["invalid_scope", "invalid_scope"],
     ["unauthorized_client", "vendor_credentials_rejected"],
     ["<script>", "server_error"],
-  ])("%s is %s, in our words", async (error, told) => {
+  ])("%s becomes our error %s", async (error, reported) => {
     const browser = fixture.browser();
     const state = (await browser.approve()).searchParams.get("state") ?? "";
     const query = new URLSearchParams({ error, error_description: "canary<b>", state, iss: fixture.provider.issuer });
     const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
-    expect(back.searchParams.get("error")).toBe(told);
+    expect(back.searchParams.get("error")).toBe(reported);
     expect(back.href).not.toContain("canary");
   });
 

@@ -1,4 +1,4 @@
-/** What the page says, whatever clients call themselves. */
+/** The text of the page, whatever clients call themselves. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shownText } from "./consent-page.ts";
 import { openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
@@ -36,7 +36,7 @@ describe("bar#AS-10 a client's name is text", () => {
     expect(html).not.toContain("x".repeat(81));
   });
 
-  it("without one it is called that", async () => {
+  it("without one the page says so", async () => {
     expect(await pageOf({})).toContain("An application without a name");
   });
 
@@ -82,7 +82,7 @@ describe("bar#AS-7 what the user decides by", () => {
     const web = await pageOf({ client_name: "Trusted Bank" }, "https://evil.example/oauth/callback");
     expect(web).toContain("evil.example<br>");
     expect(web).toContain("https://evil.example/oauth/callback");
-    expect(web).toContain("nobody: it registered itself");
+    expect(web).toContain("its own registration, which is unverified");
     expect(web).not.toContain("program on this computer");
     for (const uri of ["http://127.0.0.1:8123/cb", "http://[::1]/cb", "http://localhost:1/cb"])
       expect(await pageOf({}, uri)).toContain("program on this computer");

@@ -1,8 +1,8 @@
 /**
- * Asked before any browser leaves for the vendor: the vendor knows this server alone and may
- * approve by itself, so that only this page tells the user who will act for them. Everything about
- * the client is its own word, shown as text and cut; no script, nothing loaded. Shown and answered
- * in authorize.ts.
+ * Shown before the browser is redirected to the vendor: the vendor knows only this server and may
+ * approve without asking, so only this page tells the user which client will act for them.
+ * Everything about the client is unverified, shown as truncated text; no script, nothing loaded.
+ * Shown and answered in authorize.ts.
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
@@ -12,11 +12,11 @@ import type { ServerClient } from "../clients/client.ts";
 export interface ConsentPage {
   readonly client: ServerClient;
   readonly redirect: VerifiedRedirect;
-  /** Ours, as the user sees it in the address bar. */
+  /** Our host, as the user sees it in the address bar. */
   readonly serverHost: string;
   readonly vendorName: string;
   readonly scope: readonly string[];
-  /** The request, which the form posts again as it came. */
+  /** The request, which the form posts again unchanged. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly csrf: string;
 }
@@ -56,13 +56,13 @@ const LONGEST_URI = 300;
 const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) => string>> = {
   configuration: () => "the operator of this server",
   metadata_document: ({ clientId }) => `its own description at ${new URL(clientId).host}`,
-  registration: () => "nobody: it registered itself",
+  registration: () => "its own registration, which is unverified",
 };
 
 const LOOPBACK_WARNING = html`<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>`;
-const NAME_WARNING = html`<p><strong>The name of the application is its own word. What counts is where it leads back to.</strong></p>`;
+const NAME_WARNING = html`<p><strong>The application chose this name itself. Check where it leads back to.</strong></p>`;
 
-/** @param shown apart from the words around it in whatever direction it is written */
+/** @param shown isolated from the surrounding text, whatever its writing direction */
 function fact(term: string, shown: string | Markup): Markup {
   return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
 }
@@ -72,17 +72,20 @@ function hidden(name: string, value: string): Markup {
 }
 
 const LONGEST_SHOWN = 80;
-/** Controls, what asks for no glyph (direction, joiners, fillers, tags, selectors), separators, private use, and the empty braille cell. */
+/**
+ * Controls, characters without a glyph (direction, joiners, fillers, tags, selectors), separators,
+ * private use, and the empty braille cell.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]/gu;
-/** More than two marks on one letter run over the lines around it. */
+/** More than two marks on one letter overlap the lines around it. */
 const MARKS = /(\p{M}{2})\p{M}+/gu;
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
- * A name from outside, made fit for a page a user decides by: one line, cut, nothing in it that
- * hides or reorders letters.
+ * Makes an untrusted name fit for a page that users decide by: one line, truncated, without
+ * characters that hide or reorder letters.
  *
- * @param text from outside
+ * @param text untrusted
  * @returns never empty; not escaped
  */
 //= bar#AS-10
@@ -91,6 +94,6 @@ export function shownText(text: string, longest = LONGEST_SHOWN): string {
   if (plain === "") return "An application without a name";
   const letters = Array.from(plain);
   const cut = letters.length > longest ? `${letters.slice(0, longest).join("")}…` : plain;
-  // First-strong isolate: the sentence around it keeps its order.
+  // First-strong isolate: keeps the order of the surrounding sentence.
   return RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
 }

@@ -1,4 +1,4 @@
-/** What the legs of the server's own callback share. */
+/** The shared dependencies of the legs with the server's own callback. */
 import { errorRedirect, type Answer, type ClientReturn } from "@oauth-broker/oauth-core/http";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
@@ -13,7 +13,8 @@ export interface ServerCallbackDeps extends HostedDeps {
 }
 
 /**
- * An error that leaves as a redirect: told to the client, and logged like one that left as a page.
+ * An error that is returned as a redirect: reported to the client, and logged like one returned as
+ * a page.
  */
 //= bar#AS-18
 export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
@@ -21,14 +22,17 @@ export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace
   return errorRedirect(error, to);
 }
 
-/** The 400 page: no redirect, nothing asked of the vendor. */
+/** The 400 page: no redirect, no request to the vendor. */
 export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: unknown): OAuthError {
   const reason = OF_NO_FLOW.has(refusal) ? "state_unknown" : refusal;
   trace.reason = reason;
   return new OAuthError("invalid_request", SENTENCES[reason] ?? "This sign-in cannot go on", { reason, cause });
 }
 
-/** One answer for all of them: a caller learns nothing of flows that are not theirs. */
+/**
+ * One message per reason, the same for every flow: a caller learns nothing about other users'
+ * flows.
+ */
 const OF_NO_FLOW: ReadonlySet<string> = new Set<FlowRefusal>(["state_missing", "state_invalid", "flow_unknown"]);
 const SENTENCES: Readonly<Record<string, string>> = {
   state_unknown: "This answer belongs to no sign-in that is under way here",

@@ -1,6 +1,6 @@
 /**
- * What a server with its own callback decides for its flows, and the record of one. Its clients are
- * public, its vendor is one, and the vendor's tokens stay here: the client gets tokens of ours.
+ * The policy of a server with its own callback, and the record of a flow. Its clients are public,
+ * it has one vendor, and the vendor's tokens stay here: the client gets tokens of ours.
  */
 import { OAuthError, type StoredRecord } from "@oauth-broker/oauth-core";
 import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -19,26 +19,26 @@ import { PATHS } from "../paths.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import { refusePage, type ServerCallbackDeps } from "./deps.ts";
 
-/** So that a code that is used again can be known for one, and its session ended. */
+/** So that a second use of a code is recognised, and its session ended. */
 const REMEMBERED_SECONDS = 600;
 
-/** The record of one authorization: the engine's fields, and where the user is from. */
+/** The record of one authorization: the engine's fields, and the source of the user's identity. */
 export interface Authorization extends FlowRecord {
   readonly v: 3;
   readonly clientId: string;
-  /** With `vendor` the source of the user's name, as links are named by it. */
+  /** With `vendor` the source of the user's identity, which also names the link. */
   readonly issuer: string;
   readonly redirectUri: string;
   /** PKCE #1. */
   readonly codeChallenge: string;
-  /** The session that came of it. */
+  /** The session it produced. */
   readonly sessionId?: string;
-  /** Of format 2: the vendor's code alone, sealed under ours. */
+  /** In format 2: the vendor's code alone, sealed under ours. */
   readonly sealedCode?: string;
 }
 
 /**
- * Format 2 had one purpose, one path, and no word on `iss`.
+ * Format 2 had one purpose and one path, and did not store whether `iss` is expected.
  *
  * @throws OAuthError server_error for a format this release does not know
  */
@@ -64,8 +64,8 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
   const { settings, findClient, sessions } = deps;
   return {
     kind: "authorization",
-    // The operator may have changed the vendor: a flow of before is unknown here, and its codes are
-    // another's.
+    // The operator may have changed the vendor: a flow started before is unknown here, and its
+    // codes are another vendor's.
     parse: (record) => {
       const authorization = asAuthorization(record);
       return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;
@@ -83,7 +83,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
     forgotten: { whenParked: ["state"], atEnd: ["sealed", "sealedCode", "state"] },
     // The clients are public: anyone who saw a code could end it.
     burnsOnWrongVerifier: false,
-    // A lost answer gave no session to anyone, so that a second try can do no harm.
+    // A lost response gave no session, so a second attempt does no harm.
     releases: () => true,
     rememberSeconds: REMEMBERED_SECONDS,
     replayed: async ({ sessionId }) => {
@@ -93,7 +93,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
   };
 }
 
-/** The one vendor of this server, as it is now. */
+/** The one vendor of this server, with its current settings. */
 export async function flowVendor({
   vendorClient,
   settings: { vendor },
@@ -107,7 +107,10 @@ export async function flowVendor({
   };
 }
 
-/** Tokens that wait for a vendor with `redeem_at: callback` need a server key besides our code. */
+/**
+ * Tokens parked for a vendor with `redeem_at: callback` are sealed under a server key in addition
+ * to our code.
+ */
 const TOKENS = "tokens.";
 
 function parkedUnder({

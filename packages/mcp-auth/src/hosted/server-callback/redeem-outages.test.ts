@@ -1,4 +1,4 @@
-/** What happens to a code of ours when something else is down, restarts, or lacks PKCE. */
+/** A code of ours while something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";
@@ -55,7 +55,7 @@ describe("outages around a code", () => {
     },
   );
 
-  it("a vendor that says the code is dead is believed, and no session begins", async () => {
+  it("a vendor that refuses the code is believed, and no session begins", async () => {
     const code = await codeOf();
     real.provider.faults.next("/token", {
       kind: "answer",
@@ -86,21 +86,21 @@ describe("outages around a code", () => {
     expect(await real.redeem(code)).toMatchObject(REFUSED);
   });
 
-  it("without records the page is shown, the decision told as a redirect, and the callback a page to reload", async () => {
+  it("without records the page is shown, the decision's error is a redirect, and the callback a page to reload", async () => {
     const browser = real.browser();
     const callback = await browser.consent(await browser.approve());
     const path = callback.pathname + callback.search;
     real.down.add("records");
     const page = await browser.ask();
-    const told = await browser.decide(page);
-    expect(new URL(told.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
+    const refused = await browser.decide(page);
+    expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
     const answer = await browser.get(path);
     expect([answer.status, answer.headers.get("location")]).toEqual([503, null]);
     real.down.clear();
     expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
   });
 
-  it("without the key service nobody leaves for the vendor, and a code waits", async () => {
+  it("without the key service no browser is redirected to the vendor, and a code stays valid", async () => {
     let isDown = false;
     const sealed = await openOpenIdServerFixture({
       serverKey: () => ({
@@ -117,8 +117,8 @@ describe("outages around a code", () => {
       const browser = sealed.browser();
       const back = await browser.connect();
       isDown = true;
-      const told = await browser.decide(await browser.ask());
-      expect(new URL(told.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
+      const refused = await browser.decide(await browser.ask());
+      expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
       const code = back.searchParams.get("code") ?? "";
       expect((await sealed.redeem(code)).status).toBe(503);
       isDown = false;
@@ -163,7 +163,7 @@ describe("a vendor without PKCE", () => {
       const vendor = await browser.approve();
       expect([vendor.searchParams.has("nonce"), vendor.searchParams.has("code_challenge")]).toEqual([true, false]);
       const callback = await browser.consent(vendor);
-      // The code of another flow, brought into this one: its nonce is another.
+      // The code of another flow, used in this one: its nonce differs.
       const other = plain.browser();
       const stolen = await other.consent(await other.approve());
       const code = callback.searchParams.get("code") ?? "";

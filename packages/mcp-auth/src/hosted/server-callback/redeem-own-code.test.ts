@@ -23,7 +23,7 @@ const isLive = async (token: string | undefined, one: ServerFixture = fixture): 
   (await one.gate.identify(token ?? "")) !== undefined;
 const REFUSED = { status: 400, body: { error: "invalid_grant" } };
 
-describe("bar#AS-4 a code is good once", () => {
+describe("bar#AS-4 a code is valid once", () => {
   it.each([1, 31, 120])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
     const code = await codeOf();
     const { body } = await fixture.redeem(code);
@@ -108,12 +108,12 @@ describe("bar#AS-5 a code lives a minute", () => {
   });
 });
 
-describe("bar#AS-6 what the client can mend costs it no code", () => {
+describe("bar#AS-6 errors the client can correct do not spend the code", () => {
   it.each([
     ["rfc6749#4.1.3 another redirect URI", { redirect_uri: `${BACK}/x` }, "invalid_grant"],
     ["rfc6749#4.1.3 no redirect URI", { redirect_uri: undefined }, "invalid_request"],
     ["another client", { client_id: "other" }, "invalid_grant"],
-    ["an unknown client", { client_id: "nobody" }, "invalid_client"],
+    ["an unknown client", { client_id: "unknown" }, "invalid_client"],
     ["bar#AS-16 another resource", { resource: "https://other.example/mcp" }, "invalid_target"],
     ["bar#AS-16 a wider resource", { resource: SERVER }, "invalid_target"],
     ["bar#AS-3 no verifier", { code_verifier: undefined }, "invalid_request"],

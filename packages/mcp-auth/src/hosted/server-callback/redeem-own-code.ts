@@ -1,7 +1,7 @@
 /**
- * Leg 4, POST /token with grant_type=authorization_code: our own code, from the client it was given
- * to, opens the parked vendor code; the vendor's tokens are kept for the user and the client gets
- * tokens of ours. The client is known.
+ * Leg 4, POST /token with grant_type=authorization_code: our own code, from the client it was
+ * issued to, opens the parked vendor code; the vendor's tokens are stored for the user and the
+ * client gets tokens of ours. The client is authenticated.
  */
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -12,8 +12,8 @@ import type { IssuedTokens } from "../sessions/session.ts";
 import type { LegDeps } from "./policy.ts";
 
 /**
- * @throws OAuthError invalid_grant, invalid_request, invalid_target; what the vendor's answer is
- *   translated to
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target; the translated error of the
+ *   vendor
  */
 export async function redeemOwnCode(
   parameters: Parameters,

@@ -1,4 +1,4 @@
-/** The twins of this folder's attack tests: one defence taken out each, and the attack works. */
+/** The twins of this folder's attack tests: with one defence off, the attack succeeds. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import type * as Server from "@oauth-broker/oauth-core/server";
@@ -21,7 +21,7 @@ afterEach(() => {
     vi.doUnmock(path);
 });
 
-/** The engine with a policy or records that are weakened. */
+/** The engine with a weakened policy or weakened records. */
 function weaken(change: {
   readonly policy?: Partial<ReturnType<typeof flowPolicy>>;
   readonly records?: (real: RecordStore) => RecordStore;
@@ -56,7 +56,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a client on localhost has its code sent to a host of that beginning (twin of rfc8252#8.3)", async () => {
+  it("a client on localhost has its code sent to a host with that prefix (twin of rfc8252#8.3)", async () => {
     vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
       const core = await original<typeof Protocol>();
       const begins = (uri: string, list: readonly string[]) =>
@@ -73,7 +73,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a foreign page says yes in the user's place, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
+  it("a foreign page approves in place of the user, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
     vi.doMock("@oauth-broker/oauth-core/server", async (original) => ({
       ...(await original<typeof Server>()),
       isFormToken: () => true,
@@ -91,7 +91,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("what was agreed to for one client serves another (twin of bar#AS-9)", async () => {
+  it("an approval for one client is valid for another (twin of bar#AS-9)", async () => {
     vi.doMock("@oauth-broker/oauth-core/server", async (original) => {
       const core = await original<typeof Server>();
       const formToken: typeof core.formToken = (_form, cookie) => core.formToken("the form", cookie);
@@ -109,7 +109,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a victim finishes what an attacker agreed to, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
+  it("a victim finishes what an attacker approved, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
     weaken({ policy: { bindsBrowser: () => false } });
     const fixture = await open();
     const vendor = await fixture.browser().approve();
@@ -121,7 +121,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a code is worth tokens as often as it is presented (twin of bar#AS-4)", async () => {
+  it("a code yields tokens as often as it is presented (twin of bar#AS-4)", async () => {
     weaken({
       records: (real) => ({
         ...real,
@@ -151,7 +151,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a name turns the page's sentences round (twin of bar#AS-10)", async () => {
+  it("a name reverses the page's sentences (twin of bar#AS-10)", async () => {
     vi.doMock("./consent-page.ts", async (original) => {
       const { consentPage } = await original<typeof ConsentPage>();
       const unfiltered: typeof consentPage = (page, headers) => consentPage(page, headers, (text) => text);
@@ -164,7 +164,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a client_id makes this server ask inside its network (twin of bar#AS-13)", async () => {
+  it("a client_id makes this server send requests inside its network (twin of bar#AS-13)", async () => {
     vi.doMock(ADDRESSES, async (original) => ({
       ...(await original<typeof Addresses>()),
       isPublicAddress: () => true,

@@ -1,6 +1,6 @@
 /**
- * What a vendor says of itself may change while its user is away; the flow keeps to what it began
- * with.
+ * A vendor's metadata may change while the user is at the vendor; the flow keeps the values it
+ * began with.
  */
 import { type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
 import { deriveKey, seal } from "@oauth-broker/token-store";
@@ -13,9 +13,9 @@ function callbackOf(vendor: URL): string {
   return `/callback?${new URLSearchParams({ code: "c", state }).toString()}`;
 }
 
-describe("rfc9207#2.4 a vendor that said it sends iss", () => {
+describe("rfc9207#2.4 a vendor that advertised iss", () => {
   it.each([
-    ["when the flow began, and no more", true, false],
+    ["when the flow began, and no longer", true, false],
     ["only after the flow began", false, true],
   ])("%s has to send it", async (_when, then, afterwards) => {
     let issExpected = then;
@@ -34,7 +34,7 @@ describe("rfc9207#2.4 a vendor that said it sends iss", () => {
 });
 
 describe("bar#AS-5 a code of ours", () => {
-  it.each([3, 5, 6])("lives a second at least where the vendor's own lives %d s", async (seconds) => {
+  it.each([3, 5, 6])("lives at least a second where the vendor's own lives %d s", async (seconds) => {
     const fixture = await openStubServerFixture();
     Object.assign(fixture.settings.vendor.vendor, { authorizationCodeLifetimeSeconds: seconds });
     const browser = fixture.browser();
@@ -45,7 +45,7 @@ describe("bar#AS-5 a code of ours", () => {
   });
 });
 
-describe("an authorization of the release before (format 2)", () => {
+describe("an authorization of the previous release (format 2)", () => {
   /** The record as format 2 would have it. */
   async function asFormat2(fixture: Awaited<ReturnType<typeof openStubServerFixture>>, flowId: string) {
     const key = { kind: "authorization", id: flowId };

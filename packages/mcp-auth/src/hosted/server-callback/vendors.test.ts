@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { CREDENTIALS, SERVER } from "../../testing/hosted-fixture.ts";
 import { openServerFixture, STATE } from "../../testing/server-fixture.ts";
 
-it("bar#AS-22 GitHub: a user connects and is its account's number; one who cancels is told as access_denied", async () => {
+it("bar#AS-22 GitHub: a user connects and is its account's number; one who cancels is reported as access_denied", async () => {
   const github = await startGitHub();
   const entry = REGISTRY.get("github")?.vendor;
   if (entry?.account === undefined) throw new Error("no entry");

@@ -10,20 +10,20 @@ describe.each(TYPES)("a token of type %s", (type) => {
   const { token, hash } = issueToken(type, of, tagging);
   const other: TokenType = type === "access" ? "refresh" : "access";
 
-  it("tells its session and generation, and has a hash of its own", () => {
+  it("reveals its session and generation, and has a hash of its own", () => {
     expect(parseIssuedToken(type, token, tagging)).toEqual({ ...of, hash });
     expect(token).toMatch(type === "access" ? /^mcp_at_[\w-]{88}$/ : /^mcp_rt_[\w-]{88}$/);
     expect(issueToken(type, of, tagging).hash).not.toBe(hash);
   });
 
-  it("bar#RS-2 bar#RF-8 never passes for one of the other type, also with the other prefix in front", () => {
+  it("bar#RS-2 bar#RF-8 is never accepted as one of the other type, also with the other prefix in front", () => {
     expect(parseIssuedToken(other, token, tagging)).toBeUndefined();
     const disguised = token.replace(/^mcp_.t_/, type === "access" ? "mcp_rt_" : "mcp_at_");
     expect(looksIssued(other, disguised)).toBe(true);
     expect(parseIssuedToken(other, disguised, tagging)).toBeUndefined();
   });
 
-  it("bar#RS-2 is nothing to a server with another key or another audience", () => {
+  it("bar#RS-2 is invalid at a server with another key or another audience", () => {
     expect(parseIssuedToken(type, token, { ...tagging, key: Buffer.alloc(32, 2) })).toBeUndefined();
     expect(parseIssuedToken(type, token, { ...tagging, audience: "https://other.example/mcp" })).toBeUndefined();
   });
@@ -59,7 +59,7 @@ describe.each(TYPES)("a token of type %s", (type) => {
   });
 });
 
-describe("what is no token of ours", () => {
+describe("a text that is not a token of ours", () => {
   it.each([
     "",
     "mcp_at_",

@@ -1,14 +1,13 @@
 /**
- * The tokens this server issues: opaque to all others, typed by their prefix, and made so that junk
- * is told from ours without a look at the store.
+ * The tokens this server issues: opaque to all others, typed by their prefix, and recognisable
+ * without reading the store.
  *
- * `mcp_at_` (access) or `mcp_rt_` (refresh), then 88 characters, base64url of 66 bytes:
- *   session id (16) | generation (4, how often the session had been refreshed) | secret (32, random) | tag (14).
- * The tag is an HMAC under a key of the server's over prefix, audience and all before it. It proves
- * that a token was once issued by this server, for this server, as what it says it is, and no more:
- * whether it is good now is for the session's record to say, which holds the SHA-256 of those that
- * are. The secret is in the token alone, so the store and the key together still cannot make a
- * token that works.
+ * `mcp_at_` (access) or `mcp_rt_` (refresh), then 88 characters, base64url of 66 bytes: session id
+ * (16) | generation (4, how often the session had been refreshed) | secret (32, random) | tag (14).
+ * The tag is an HMAC under a key of the server over prefix, audience and everything before it. It
+ * proves that this server once issued the token, for itself, with this type, and no more: the
+ * session's record, which holds the SHA-256 of valid tokens, decides whether it is valid now. The
+ * secret is in the token alone, so the store and the key together still cannot forge a token.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { hashOf } from "@oauth-broker/oauth-core/server";
@@ -19,10 +18,7 @@ export type TokenType = keyof typeof PREFIX;
 const ID_BYTES = 16;
 const GENERATION_BYTES = 4;
 const SECRET_BYTES = 32;
-/**
- * With the 52 bytes before it 66, which are whole base64url characters: there is one spelling of
- * every token.
- */
+/** With the 52 bytes before it 66, a multiple of three: every token has one base64url spelling. */
 const TAG_BYTES = 14;
 const HEAD_BYTES = ID_BYTES + GENERATION_BYTES + SECRET_BYTES;
 const BODY = /^[A-Za-z0-9_-]{88}$/;
@@ -30,17 +26,16 @@ const BODY = /^[A-Za-z0-9_-]{88}$/;
 export interface IssuedToken {
   readonly sessionId: string;
   readonly generation: number;
-  /** BASE64URL(SHA-256(token)), what a record holds. */
+  /** BASE64URL(SHA-256(token)), as stored in a record. */
   readonly hash: string;
 }
 
-/** What a tag is made with. */
+/** The inputs of a tag. */
 export interface TokenTagging {
   /** 32 bytes, `derive("token-tag")`. */
   readonly key: Buffer;
   /**
-   * What the tokens are good for: the URL of `/mcp`. A server beside this one, on the same table,
-   * has another.
+   * The audience of the tokens: the URL of `/mcp`. Another server on the same table has another.
    */
   readonly audience: string;
 }
@@ -68,16 +63,16 @@ export function issueToken(
 }
 
 /**
- * Whether a text has the looks of such a token. It needs no key, so what is not ours is refused
- * without one, too.
+ * Whether a text has the format of such a token. It needs no key, so that a foreign token is
+ * refused even when the key is unavailable.
  */
 export function looksIssued(type: TokenType, token: string): boolean {
   return token.startsWith(PREFIX[type]) && BODY.test(token.slice(PREFIX[type].length));
 }
 
 /**
- * @param token as presented, of any shape and length
- * @returns undefined for what this server never issued as a token of this type
+ * @param token as presented, of any format and length
+ * @returns undefined for a token this server never issued as this type
  */
 export function parseIssuedToken(
   type: TokenType,
@@ -97,7 +92,10 @@ export function parseIssuedToken(
   };
 }
 
-/** @param head all of a token before its tag @returns TAG_BYTES bytes */
+/**
+ * @param head everything before the tag
+ * @returns TAG_BYTES bytes
+ */
 function tokenTag(prefix: string, head: Buffer, { key, audience }: TokenTagging): Buffer {
   return createHmac("sha256", key).update(`${prefix}\0${audience}\0`).update(head).digest().subarray(0, TAG_BYTES);
 }

@@ -1,7 +1,7 @@
 /**
- * A session as it lies in the store: one record, kind `session`, stages `live` and `ended`, changed
- * by one conditional write at a time. Its id is in the tokens and proves nothing; of the tokens
- * themselves only hashes are here.
+ * A session as stored: one record, kind `session`, stages `live` and `ended`, changed by one
+ * conditional write at a time. Its id is in the tokens and proves nothing; of the tokens only
+ * hashes are stored.
  */
 import {
   type Clock,
@@ -16,29 +16,35 @@ import { type IdentitySource, isSameSource } from "../vendor-links/identity-sour
 import type { IssuedToken } from "./issued-token.ts";
 
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 3600;
-/** Of a refresh token that is not used; each use begins it anew. */
+/** Lifetime of an unused refresh token; each use restarts it. */
 export const REFRESH_TOKEN_LIFETIME_SECONDS = 30 * 24 * 3600;
-/** How long the refresh token before the present one still gets the answer its first use got. */
+/** How long the previous refresh token still gets the response of its first use. */
 export const REFRESH_REPLAY_SECONDS = 30;
-/** Live at a time; a client that refreshes more often than this within an hour loses the oldest. */
+/**
+ * Access tokens live at a time; a client that refreshes more often than this within an hour loses
+ * the oldest.
+ */
 export const MAX_ACCESS_TOKENS = 8;
 /**
- * How long an ended session can still be told from one that never was, so that a revocation whose
- * answer was lost works again.
+ * How long an ended session is kept apart from one that never existed, so that a revocation whose
+ * response was lost succeeds again.
  */
 export const ENDED_SESSION_SECONDS = 600;
 
 export const SESSION_FORMAT = 2;
 
-/** The fields of the record. Types and not interfaces: only those count as JSON objects. */
+/**
+ * The fields of the record. Type aliases and not interfaces: only those are assignable to JSON
+ * objects.
+ */
 export type SessionData = {
   readonly v: 2;
-  /** Who says that this is the user, with `issuer`. */
+  /** With `issuer`, the source of the user's identity. */
   readonly vendor: string;
   readonly issuer: string;
   readonly user: string;
   readonly clientId: string;
-  /** As granted. Never grows. */
+  /** As granted. Never widened. */
   readonly scope: readonly string[];
   /** Newest first. */
   readonly access: readonly StoredAccessToken[];
@@ -47,23 +53,23 @@ export type SessionData = {
   readonly generation: number;
   readonly previous?: PreviousRefreshToken;
   readonly startedAt: EpochSeconds;
-  /** Until when the index of the user's sessions names it; user-sessions.ts. */
+  /** Until when the index of the user's sessions lists it; user-sessions.ts. */
   readonly indexedUntil: EpochSeconds;
 };
 
 export type StoredAccessToken = {
   readonly hash: string;
   readonly expiresAt: EpochSeconds;
-  /** Only where the refresh asked for less than the session has. */
+  /** Only when the refresh requested less than the session has. */
   readonly scope?: readonly string[];
 };
 
-/** The refresh token before the present one. */
+/** The previous refresh token. */
 export type PreviousRefreshToken = {
   readonly hash: string;
-  /** The answer it got, under a key derived from it: token-pair.ts. */
+  /** Its response, under a key derived from it: token-pair.ts. */
   readonly sealed: string;
-  /** The last second in which it gets that answer again. */
+  /** The last second in which it gets that response again. */
   readonly until: EpochSeconds;
 };
 
@@ -78,12 +84,12 @@ export function sessionKey(id: string): RecordKey {
 
 export interface SessionReading {
   readonly records: RecordStore;
-  /** Of this server as it is set up now. */
+  /** The identity source in the server's present settings. */
   readonly source: IdentitySource;
 }
 
 /**
- * @returns undefined where there is none, or none any more, or it was opened at another vendor or
+ * @returns undefined when it does not exist, has been deleted, or was opened at another vendor or
  *   issuer
  */
 export async function readSession(id: string, { records, source }: SessionReading): Promise<StoredSession | undefined> {
@@ -94,9 +100,9 @@ export async function readSession(id: string, { records, source }: SessionReadin
 }
 
 /**
- * Ends a session that is live. It stays told apart for ENDED_SESSION_SECONDS, then it is gone.
+ * Ends a live session. Its record is kept for ENDED_SESSION_SECONDS, then deleted.
  *
- * @returns whether it was this call that ended it; `absent` where there is none
+ * @returns whether this call ended it; `absent` when it does not exist
  */
 export async function endStored(
   id: string,
@@ -112,24 +118,24 @@ export async function endStored(
 }
 
 /**
- * What a refresh token is to its session.
+ * The position of a refresh token in its session.
  *
- * - `current`: to be spent.
+ * - `current`: may be spent.
  * - `previous`: spent by the last refresh.
  * - `ancestor`: spent by an earlier one.
- * - `unknown`: never handed out by a session with this history, such as after the store was put
- *   back to an older copy.
+ * - `unknown`: never issued by a session with this history, for example after the store was
+ *   restored from a backup.
  */
 export type Standing = "current" | "previous" | "ancestor" | "unknown";
 
-/** @param presented a token whose tag has proven that it is ours */
+/** @param presented a token whose tag was verified */
 export function standingOf(presented: IssuedToken, session: StoredSession): Standing {
   if (isSameText(presented.hash, session.refreshHash)) return "current";
   if (isSameText(presented.hash, session.previous?.hash)) return "previous";
   return presented.generation < session.generation ? "ancestor" : "unknown";
 }
 
-/** @returns what an access token that is good now permits, and until when */
+/** @returns scope and expiry of an access token that is valid now */
 export function liveAccessToken(
   presented: IssuedToken,
   session: StoredSession,
@@ -145,7 +151,7 @@ function toSession({ key, stage, data }: StoredRecord): StoredSession | undefine
       detail: "the record of the session is not of a format this release knows",
     });
   }
-  // What endAll leaves where a session was about to be made.
+  // The entry endAll leaves when a session was about to be created.
   if (data["user"] === undefined) return undefined;
   return { ...(data as SessionData), id: key.id, isLive: stage === "live" };
 }

@@ -1,13 +1,13 @@
 /**
- * A refresh: the refresh token is spent and another given for it, by one conditional write on the
- * token that was read. Of any number of callers with one token one writes; the others find theirs
- * to be the previous one and get the same answer.
+ * A refresh: the refresh token is spent and replaced by one conditional write on the token that was
+ * read. Of any number of callers with one token one writes; the others find theirs to be the
+ * previous one and get the same response.
  *
- * A client may lose an answer, and several processes of one client may refresh at once; a thief may
- * come later with a copy. So the previous token gets its answer again for a while, until the one it
- * was given is spent; after that, and at once for older ones, the token is in wrong hands, and the
- * session ends. What counts as spending the next one is a refresh, not a call with its access
- * token: a second process of the client, late by a moment, would end the session for both.
+ * A client may lose a response, and several processes of one client may refresh at once; a thief
+ * may come later with a copy. So the previous token gets its response again for a while, until its
+ * successor is spent; after that, and at once for older ones, the token is considered stolen, and
+ * the session ends. Only a refresh spends the successor, not a call with its access token:
+ * otherwise a second process of the client, slightly late, would end the session for both.
  */
 import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { IssuedToken } from "./issued-token.ts";
@@ -38,7 +38,7 @@ export interface RefreshDeps extends SessionReading {
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
   /**
-   * Sees to it that the index names the session as long as it may live.
+   * Makes sure that the index lists the session as long as it may live.
    *
    * @returns until when it does
    */
@@ -46,13 +46,13 @@ export interface RefreshDeps extends SessionReading {
 }
 
 /**
- * Each time round another caller has changed the record; a session is not refreshed this often
- * within one call.
+ * In each round another caller has changed the record; a session is not refreshed this often within
+ * one call.
  */
 const TRIES = 5;
 
 /**
- * @param presented what `token` was parsed to
+ * @param presented the parsed `token`
  * @throws OAuthError invalid_grant, invalid_scope, temporarily_unavailable
  */
 export async function refreshSession(
@@ -98,7 +98,7 @@ function requestedScope(requested: readonly string[] | undefined, session: Store
   return requested;
 }
 
-/** @returns undefined when the record is not what it was read as: nothing was written */
+/** @returns undefined when the record has changed since it was read: nothing was written */
 async function rotate(
   spent: string,
   session: StoredSession,
@@ -133,7 +133,7 @@ async function rotate(
   return outcome === "moved" ? toIssuedTokens(answer, now()) : undefined;
 }
 
-/** One sentence for all of it: a stranger learns nothing from which. */
+/** One sentence for all causes: the caller learns nothing about which. */
 function refused(detail: string): OAuthError {
   return new OAuthError("invalid_grant", "The refresh token is not valid", { detail });
 }

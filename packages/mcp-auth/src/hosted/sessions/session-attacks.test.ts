@@ -1,4 +1,4 @@
-/** What must not work with the tokens of a session. The twins are in sessions.twin.test.ts. */
+/** Attacks with the tokens of a session. The twins are in sessions.twin.test.ts. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { SAME, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
@@ -20,7 +20,7 @@ describe("a refresh token", () => {
     await expect(sessions.refresh(answer.refreshToken, SAME)).resolves.toBeDefined();
   });
 
-  it("rfc9700#4.14.2 bar#AS-14 used again after 31 s: refused, and the session ends for everybody", async () => {
+  it("rfc9700#4.14.2 bar#AS-14 used again after 31 s: refused, and the session ends for every holder", async () => {
     const { sessions, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const other = await sessions.start(WHO);
@@ -92,7 +92,7 @@ describe("a refresh token", () => {
     expect(await sessions.identify(less.accessToken)).toMatchObject({ scope: ["read"] });
   });
 
-  it("bar#AS-14 bar#RF-8 is not to be had for an access token, and the attempt ends nothing", async () => {
+  it("bar#AS-14 bar#RF-8 cannot be obtained for an access token, and the attempt ends nothing", async () => {
     const { sessions, calls } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const before = calls();
@@ -104,7 +104,7 @@ describe("a refresh token", () => {
     expect(await sessions.identify(tokens.accessToken)).toBeDefined();
   });
 
-  it("bar#AS-14 made up by a stranger who knows the id of the session ends nothing, and costs no read", async () => {
+  it("bar#AS-14 forged by an attacker who knows the session id ends nothing, and costs no read", async () => {
     const { sessions, calls } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     const second = await sessions.refresh(tokens.refreshToken, SAME);
@@ -130,7 +130,7 @@ describe("a refresh token", () => {
     await expect(sessions.refresh(second.refreshToken, SAME)).resolves.toBeDefined();
   });
 
-  it("that a session never handed out, as after a store was put back, is refused and ends nothing", async () => {
+  it("that a session never issued, as after a store was restored, is refused and ends nothing", async () => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     const key = { kind: "session", id: session.id };
@@ -181,11 +181,11 @@ describe("an access token", () => {
     }
     expect(await elsewhere.identify(tokens.accessToken)).toBeUndefined();
     expect(await stranger.identify(tokens.accessToken)).toBeUndefined();
-    // None of it needed the store.
+    // None of these needed the store.
     expect(calls()).toBe(before);
   });
 
-  it("bar#RS-2 of the looks of another is refused without the server key, one of ours is an outage then", async () => {
+  it("bar#RS-2 with a foreign format is refused without the server key, one of ours is an outage then", async () => {
     const { again } = testSessions();
     const { tokens } = await testSessions().sessions.start(WHO);
     const sessions = again({ serverKey: { derive: () => Promise.reject(OUTAGE) } });
@@ -194,10 +194,7 @@ describe("an access token", () => {
   });
 });
 
-/**
- * A refresh token of generation 0 for a session, as somebody would make it who lacks the server's
- * key.
- */
+/** A refresh token of generation 0 for a session, forged without the server's key. */
 function forgedFor(sessionId: string): string {
   const id = Buffer.from(sessionId, "base64url");
   return `mcp_rt_${Buffer.concat([id, Buffer.alloc(66 - id.length)]).toString("base64url")}`;

@@ -1,10 +1,10 @@
-/** Who can end a session, and what its record gives away. */
+/** Which requests can end a session, and what its record reveals. */
 import { open } from "@oauth-broker/token-store";
 import { describe, expect, it } from "vitest";
 import { SAME, testSessions, WHO } from "../../testing/test-sessions.ts";
 
 describe("a revocation", () => {
-  it("bar#AS-21 by another client, or of a token that is none, has no effect", async () => {
+  it("bar#AS-21 by another client, or of an invalid token, has no effect", async () => {
     const { sessions } = testSessions();
     const { tokens } = await sessions.start(WHO);
     for (const token of [tokens.accessToken, tokens.refreshToken]) {
@@ -16,7 +16,7 @@ describe("a revocation", () => {
     expect(await sessions.identify(tokens.accessToken)).toBeDefined();
   });
 
-  it("bar#AS-21 with an access token that has expired has no effect: those lie in logs", async () => {
+  it("bar#AS-21 with an access token that has expired has no effect: expired ones are found in logs", async () => {
     const { sessions, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     clock.advance(3600);
@@ -35,7 +35,7 @@ describe("a revocation", () => {
 });
 
 describe("the record", () => {
-  it("does not give the answer of a refresh to who has the store and the server key", async () => {
+  it("does not reveal the response of a refresh to a holder of the store and the server key", async () => {
     const { sessions, records, serverKey } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     await sessions.refresh(tokens.refreshToken, SAME);

@@ -1,10 +1,7 @@
-/**
- * What the token endpoints and `/mcp` know of a session, and what they ask of all sessions;
- * sessions.ts keeps them.
- */
+/** The interface of sessions for the token endpoints and `/mcp`; sessions.ts implements it. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 
-/** One client acting for one user. Its life is apart from that of the user's link to the vendor. */
+/** One client acting for one user. Its lifetime is independent of the user's link to the vendor. */
 export interface Session {
   readonly id: string;
   /** Stable identity at the vendor. */
@@ -22,7 +19,7 @@ export interface IssuedTokens {
 }
 
 export interface LiveSession extends Session {
-  /** Of the access token that was presented. */
+  /** Of the presented access token. */
   readonly expiresAt: EpochSeconds;
 }
 
@@ -34,11 +31,11 @@ export interface Sessions {
    *   revoked, of another type
    */
   identify(accessToken: string): Promise<LiveSession | undefined>;
-  /** @returns the session a refresh token belongs to, spending nothing; undefined as `identify` */
+  /** @returns the session of a refresh token, without spending it; undefined as `identify` */
   find(refreshToken: string): Promise<Session | undefined>;
   /**
-   * Rotates. The immediately previous token gets the identical answer for 30 s; that token later,
-   * and any before it, end the session.
+   * Rotates. The previous token gets the identical response for 30 s; later than that, and with any
+   * older token, the session ends.
    *
    * @throws OAuthError invalid_grant; invalid_scope for more than was granted;
    *   temporarily_unavailable
@@ -50,11 +47,11 @@ export interface Sessions {
   /**
    * RFC 7009: ends the session of either token.
    *
-   * @returns its user, and whether no session of that user is left; undefined where there was
-   *   nothing of this client's
+   * @returns its user, and whether that user has no session left; undefined when the token is not
+   *   of this client
    */
   revoke(token: string, clientId: string): Promise<{ readonly user: string; readonly wasLast: boolean } | undefined>;
-  /** Ends one session by id, as a proven replay demands. */
+  /** Ends one session by id, after a proven replay. */
   end(sessionId: string): Promise<void>;
   /** Ends every session of a user. @returns how many */
   endAll(user: string): Promise<number>;

@@ -1,5 +1,5 @@
 /**
- * What the sessions promise, over every kind of store, with two processes on it. Attacks are in
+ * The promises of the sessions, over every kind of store, with two processes on it. Attacks are in
  * session-attacks.test.ts.
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -43,7 +43,7 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     expect(await here.identify(tokens.accessToken)).toBeUndefined();
   });
 
-  it("refresh: another pair, the scope of the grant, and the access token of before goes on", async () => {
+  it("refresh: another pair, the scope of the grant, and the previous access token stays valid", async () => {
     const { session, tokens } = await here.start(WHO);
     clock.advance(100);
     const next = await there.refresh(tokens.refreshToken, SAME);
@@ -61,7 +61,7 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
       clock.advance(30 * DAY - 1);
       ({ refreshToken } = await here.refresh(refreshToken, SAME));
     }
-    // Through all of it the index has named the session.
+    // All the while the index has listed the session.
     expect(await there.endAll(WHO.user)).toBe(1);
     const other = await here.start(WHO);
     clock.advance(30 * DAY);
@@ -92,7 +92,7 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     expect(known).toEqual([false, false, ...Array.from({ length: 8 }, () => true)]);
   });
 
-  it("are revoked with either token, for good, and the last one of a user is told", async () => {
+  it("are revoked with either token, for good, and the last one of a user is reported", async () => {
     const [first, second] = [await here.start(WHO), await there.start(WHO)];
     const other = await here.start({ ...WHO, user: "T1:U2" });
     expect(await here.revoke(first.tokens.accessToken, "platform")).toEqual({ user: WHO.user, wasLast: false });

@@ -1,7 +1,7 @@
 /**
- * The sessions of hosted mode on a RecordStore: what session.ts promises, put together. A session
- * is one record (record.ts), found by the id in its tokens (issued-token.ts), entered in its user's
- * index (user-sessions.ts). Nothing is cached: a session that was ended anywhere has ended here.
+ * The sessions of hosted mode on a RecordStore: implements session.ts. A session is one record
+ * (record.ts), found by the id in its tokens (issued-token.ts), listed in its user's index
+ * (user-sessions.ts). Nothing is cached: a session ended by any process is ended here.
  */
 import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import type { IdentitySource } from "../vendor-links/identity-source.ts";
@@ -31,21 +31,21 @@ import type { Session, Sessions } from "./session.ts";
 import { createUserSessions } from "./user-sessions.ts";
 
 export interface SessionsDeps {
-  /** Those of server-key.ts: what a session says of its user is believed. */
+  /** Those of server-key.ts: the user named in a session is trusted. */
   readonly records: RecordStore;
   readonly serverKey: ServerKey;
   /**
-   * What the tokens are good for: `DEPLOYMENT_URL/mcp`. Another one makes every token of before
-   * worthless.
+   * The audience of the tokens: `DEPLOYMENT_URL/mcp`. Changing it invalidates every earlier token.
    */
   readonly audience: string;
-  /** Who says who a user is. Another one makes every session of before worthless. */
+  /** The source of users' identities. Changing it invalidates every earlier session. */
   readonly source: IdentitySource;
   readonly now: Clock;
 }
 
 /**
- * What decides whether a presented token is good. The twins pass weaker ones: docs/decisions/0006.
+ * The checks that decide whether a presented token is valid. The twins pass weaker ones:
+ * docs/decisions/0006.
  */
 export interface SessionChecks {
   readonly isTokenTag: typeof isTokenTag;
@@ -73,7 +73,7 @@ export function createSessions(
     start: async ({ user, clientId, scope }) => {
       const id = createSessionId();
       const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope });
-      // First: a session that the index does not name would outlive the end of all.
+      // First: a session that the index does not list would survive the end of all sessions.
       const indexedUntil = await userSessions.add(user, id);
       const data: SessionData = {
         v: 2,

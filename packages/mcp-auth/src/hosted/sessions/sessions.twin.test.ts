@@ -1,9 +1,9 @@
-/** The twins of session-attacks.test.ts: one defence taken out each, and the attack works. */
+/** The twins of session-attacks.test.ts: with one defence off, the attack succeeds. */
 import { describe, expect, it } from "vitest";
 import { SAME, testSessions, WHO } from "../../testing/test-sessions.ts";
 
 describe("with a defence off", () => {
-  it("without the tag a stranger who knows its id ends a session (twin of bar#AS-14)", async () => {
+  it("without the tag an attacker who knows its id ends a session (twin of bar#AS-14)", async () => {
     const { sessions } = testSessions({ checks: { isTokenTag: () => true } });
     const { session, tokens } = await sessions.start(WHO);
     const second = await sessions.refresh(tokens.refreshToken, SAME);

@@ -1,8 +1,8 @@
 /**
- * The pair of tokens a session gets when it starts and at each refresh: what the client is
- * answered, and what the session's record keeps of it. The answer to a refresh is kept for a client
- * that lost it, sealed under a key derived from the refresh token that was spent for it. That token
- * is stored nowhere: neither the store nor the server's keys open the answer.
+ * The pair of tokens a session gets at its start and at each refresh: the client's response, and
+ * the part the session's record keeps. The response to a refresh is kept for a client that lost it,
+ * sealed under a key derived from the spent refresh token. That token is stored nowhere: neither
+ * the store nor the server's keys can open the response.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
@@ -54,7 +54,10 @@ export function createIssuer({
   };
 }
 
-/** @param spent the refresh token @param sessionId the answer opens in no other session */
+/**
+ * @param spent the refresh token
+ * @param sessionId the response opens in no other session
+ */
 export function sealAnswer(answer: RefreshAnswer, spent: string, sessionId: string): string {
   return seal(deriveKey(spent, "session-answer"), JSON.stringify(answer), ["session", sessionId]);
 }
@@ -65,7 +68,7 @@ export function openAnswer(sealed: string, spent: string, sessionId: string): Re
   return JSON.parse(text) as RefreshAnswer;
 }
 
-/** As it goes out now: the token's life has been running since it was issued. */
+/** The response as sent now: the token's lifetime has been running since it was issued. */
 export function toIssuedTokens({ expiresAt, ...answer }: RefreshAnswer, now: EpochSeconds): IssuedTokens {
   return { ...answer, expiresInSeconds: Math.max(1, expiresAt - now) };
 }

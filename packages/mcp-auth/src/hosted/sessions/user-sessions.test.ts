@@ -36,7 +36,7 @@ describe("the index of a user's sessions", () => {
     expect(await test.sessions.identify(tokens.accessToken)).toBeUndefined();
   });
 
-  it("ends a session that is about to be made: it never comes to be", async () => {
+  it("ends a session that is about to be made: it is never created", async () => {
     let ended: number | undefined;
     const test: ReturnType<typeof testSessions> = testSessions(
       storeWith(async () => {
@@ -104,7 +104,7 @@ describe("the index of a user's sessions", () => {
     expect(await sessions.revoke(tokens.accessToken, "platform")).toMatchObject({ wasLast: true });
   });
 
-  it("names nobody", async () => {
+  it("does not reveal the user", async () => {
     const test = testSessions();
     await test.sessions.start(WHO);
     const index = await indexOf(test);

@@ -1,7 +1,7 @@
 /**
- * Which sessions a user has: one record per user, kind `user-sessions`, changed by compare-and-set.
- * A session is entered here before it is made, so that whatever process dies when, ending all of a
- * user's sessions misses none; an entry without a session is harmless, and goes with time.
+ * The sessions of a user: one record per user, kind `user-sessions`, changed by compare-and-set. A
+ * session is listed here before it is created, so that ending all of a user's sessions misses none,
+ * even after a crash; an entry without a session is harmless, and expires.
  */
 import { createHmac } from "node:crypto";
 import { type Clock, type EpochSeconds, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
@@ -17,18 +17,18 @@ import {
   type SessionReading,
 } from "./record.ts";
 
-/** Of one user at a time: one more ends the oldest. */
+/** Sessions of one user at a time; one more ends the oldest. */
 export const MAX_SESSIONS_OF_USER = 64;
 /**
- * Twice as long as a session lives unused, so that its entry is written again once a month and not
+ * Twice the lifetime of an unused session, so that its entry is written again once a month and not
  * at every refresh.
  */
 const ENTRY_SECONDS = 2 * REFRESH_TOKEN_LIFETIME_SECONDS;
-/** A session that was entered and is not there yet may be about to be made. */
+/** A listed session that does not exist may be about to be created. */
 const BEGINNING_SECONDS = 60;
 /** An index without entries. */
 const EMPTY_SECONDS = 60;
-/** One of any number of writers at the same moment succeeds, so this many of them do. */
+/** One of any number of concurrent writers succeeds, so this many of them do. */
 const TRIES = 200;
 
 interface Entry extends JsonObject {
@@ -38,18 +38,22 @@ interface Entry extends JsonObject {
 }
 
 interface Index {
-  /** Random, of the last write; undefined where there is no record. */
+  /** Random, of the last write; undefined when there is no record. */
   readonly revision: string | undefined;
   readonly entries: readonly Entry[];
 }
 
 export interface UserSessions {
-  /** Adds a session, or keeps it longer. @returns until when it is in the index */
+  /**
+   * Adds a session, or extends its entry.
+   *
+   * @returns until when it is in the index
+   */
   add(user: string, id: string): Promise<EpochSeconds>;
   /** @returns whether the user now has no session left */
   remove(user: string, id: string): Promise<boolean>;
   /**
-   * Ends all sessions of the user, those included that are about to be made.
+   * Ends all sessions of the user, including those about to be created.
    *
    * @returns how many were live
    */
@@ -61,14 +65,14 @@ interface IndexDeps extends SessionReading {
 }
 
 export interface UserSessionsDeps extends IndexDeps {
-  /** Of the sessions' tokens: a server beside this one on the same table has indexes of its own. */
+  /** The audience of the sessions' tokens: another server on the same table has its own indexes. */
   readonly audience: string;
   readonly serverKey: ServerKey;
 }
 
 /**
- * Where the index of a user's sessions lies. Under a key, so that its name tells no user, and so
- * that another server key, which makes an index unreadable, finds its place free.
+ * The key of a user's index. Derived from the server key, so that it does not reveal the user, and
+ * so that with another server key, which makes an index unreadable, its place is free.
  */
 export async function indexKey(
   user: string,
@@ -167,8 +171,8 @@ async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<bo
 }
 
 /**
- * Where there is no session yet, its place is taken: who was about to make it finds that it has
- * ended.
+ * When there is no session yet, an ended one takes its place: the process about to create it finds
+ * it ended.
  *
  * @returns whether it was live
  */

@@ -1,7 +1,6 @@
 /**
- * A user's link to the vendor: the tokens the store keeps for them, what they permit, how they are
- * renewed, and how the link ends. Apart from sessions: many clients may act for one user, over one
- * link.
+ * A user's link to the vendor: the tokens stored for them, their scope, how they are refreshed, and
+ * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
 import { type EpochSeconds, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { grantRevocation, idTokenSubject } from "@oauth-broker/oauth-core/client";
@@ -16,21 +15,21 @@ export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & {
   readonly settings: Pick<HostedSettings, "vendor">;
 };
 
-/** Names a user's tokens, bound to who says that this is the user. */
+/** The key of a user's tokens, bound to the source of the user's identity. */
 export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
   return { user, ...identitySource(settings) };
 }
 
 /**
- * What a link permits, as the vendor said or as it was asked.
+ * The scope of a link, as the vendor reported it or as it was requested.
  *
- * @returns undefined where a release of before did not keep it
+ * @returns undefined when an earlier release did not store it
  */
 export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): readonly string[] | undefined {
   return scope?.split(" ").filter((token) => token !== "");
 }
 
-/** @param at when they came */
+/** @param at when they were issued */
 export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
   const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;
   return {
@@ -40,19 +39,19 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
     ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
-    // A refresh says nothing of what came with the first answer: that then goes on as it was.
+    // A refresh response does not repeat the members of the first one: those are carried over.
     ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
   };
 }
 
 /**
- * The user's tokens, fit for use: renewed first where their end is near, by one caller over all
- * processes.
+ * The user's tokens, ready for use: refreshed first when they are near their end, by one caller
+ * over all processes.
  *
  * @param options.refused the version whose access token the vendor refused
- * @returns undefined where the user has no link
- * @throws OAuthError invalid_grant when only the user can mend it; what VendorClient.refreshTokens
- *   throws
+ * @returns undefined when the user has no link
+ * @throws OAuthError invalid_grant when the user must authorize again; what
+ *   VendorClient.refreshTokens throws
  */
 export async function freshTokens(
   user: string,
@@ -67,19 +66,19 @@ export async function freshTokens(
     const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
   };
-  // What came too late for a link that has ended meanwhile is not left alive at the vendor.
+  // Tokens that came too late for a link that has ended meanwhile are revoked at the vendor.
   const discard = async (late: TokenSet): Promise<void> => void (await revokeAtVendor(late, deps));
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
 }
 
 /**
- * Whether a link stays as it is when its user signs in once more. All sessions of a user share one
- * link, and a vendor token of fewer scopes would take from the others what they were granted.
+ * Whether a link is kept when its user signs in again. All sessions of a user share one link, and a
+ * vendor token with fewer scopes would take from the others what they were granted.
  *
- * @param present the link as it is
- * @param granted what the new tokens permit
- * @param options.vendorScopes `VENDOR_SCOPES`: what is not asked for any more is no reason to keep
- *   a link
+ * @param present the current link
+ * @param granted the scope of the new tokens
+ * @param options.vendorScopes `VENDOR_SCOPES`: a scope that is no longer requested is no reason to
+ *   keep a link
  * @returns whether the new tokens permit less, and nothing that the present ones do not
  */
 export function outlasts(
@@ -97,21 +96,19 @@ function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens,
   return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
 }
 
-/**
- * What the vendor made of it; `unsupported`: it has no way to revoke, `failed`: it could not now.
- */
+/** The vendor's result; `unsupported`: it has no way to revoke, `failed`: it could not now. */
 export type VendorRevocation = "token" | "grant" | "already" | "unsupported" | "failed";
 
 export interface EndedLink {
-  /** Absent where there was nothing it could be told about: no link, or one that cannot be read. */
+  /** Absent when there was nothing to revoke: no link, or one that cannot be read. */
   readonly vendor?: VendorRevocation;
 }
 
 /**
- * Ends a user's link: at once here, then at the vendor as far as it goes, then the record is
- * removed. Sessions are the caller's.
+ * Ends a user's link: at once here, then at the vendor as far as possible, then the record is
+ * removed. The caller ends the sessions.
  *
- * @throws OAuthError temporarily_unavailable when the store does not answer
+ * @throws OAuthError temporarily_unavailable when the store does not respond
  */
 //= bar#RV-1
 export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> {
@@ -119,14 +116,14 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
   const key = linkKey(user, deps);
   const ended = await tokens.revoke(key);
   const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
-  // The user may have authorized again while the vendor was told: that link is another.
+  // The user may have authorized again during the revocation: that is another link.
   for await (const link of tokens.links(user)) {
     if (link.vendor === key.vendor && link.status === "revoked") await tokens.delete(key);
   }
   return vendor === undefined ? {} : { vendor };
 }
 
-/** Best effort: what became of it is in the answer. */
+/** Best effort: the result says what happened. */
 export async function revokeAtVendor(
   { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
   { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,

@@ -1,7 +1,7 @@
 /**
- * A vendor's fresh tokens become a session: who the user is, the user's link, tokens of ours for
- * the client. The vendor's code is spent by now, so whatever fails here is a flow to start again,
- * and tokens that could not be kept are ended at the vendor.
+ * Turns a vendor's fresh tokens into a session: identifies the user, stores the user's link, and
+ * issues tokens of ours to the client. The vendor's code is spent by now, so any failure here means
+ * starting the flow again, and tokens that could not be stored are revoked at the vendor.
  */
 import { OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
@@ -14,7 +14,7 @@ import type { Session } from "../sessions/session.ts";
 export interface Redeemed {
   readonly tokens: VendorTokens;
   readonly vendor: ResolvedVendor;
-  /** What the vendor was asked for. */
+  /** The scope that was requested. */
   readonly requestedScope: readonly string[];
 }
 
@@ -29,10 +29,7 @@ export async function openSession(
   return startSession({ user, clientId, scope }, deps.sessions);
 }
 
-/**
- * The vendor's word where it gives one. RFC 6749 §5.1 lets it be silent where it granted what was
- * asked.
- */
+/** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */
 //= rfc6749#5.1
 function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
   return scope === undefined || scope.length === 0 ? requestedScope : scope.filter(isScopeToken);
@@ -50,12 +47,12 @@ interface NewLink {
 }
 
 /**
- * A link that permits more stays, and the new tokens are dropped. They are not revoked: at many
+ * A link that permits more is kept, and the new tokens are dropped. They are not revoked: at many
  * vendors that ends the whole grant.
  *
  * @returns the user's stable identity at the vendor
- * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid where
- *   the vendor does not say who the user is, or its tokens are larger than the store takes
+ * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid when
+ *   the vendor does not identify the user, or its tokens are larger than the store accepts
  */
 async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Promise<string> {
   const set = tokenSetOf({ ...tokens, scope }, deps.now());
@@ -74,7 +71,7 @@ async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Pro
   }
 }
 
-/** A link that cannot be read is as good as none: the new tokens go over it. */
+/** A link that cannot be read counts as absent: the new tokens replace it. */
 async function readable(key: TokenKey, { tokens }: Pick<LinkDeps, "tokens">): Promise<StoredTokens | undefined> {
   return tokens.get(key).catch((error: unknown) => {
     if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return undefined;
@@ -90,7 +87,7 @@ function asOAuthError(thrown: unknown): OAuthError {
   });
 }
 
-/** The link stands, but the code is spent: only a new flow makes a session of it. */
+/** The link is stored, but the code is spent: only a new flow can produce a session. */
 async function startSession(
   session: Omit<Session, "id">,
   sessions: HostedDeps["sessions"],

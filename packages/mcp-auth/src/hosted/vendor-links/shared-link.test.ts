@@ -1,6 +1,6 @@
 /**
- * Many sessions of a user, one link: what a session was not granted it does not get through the
- * others. Twins: shared-link.twin.test.ts.
+ * Many sessions of a user, one link: a session does not get through the others what it was not
+ * granted. Twins: shared-link.twin.test.ts.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSharedLink, type SharedLink } from "../../testing/shared-link.ts";
@@ -67,7 +67,7 @@ describe("a link", () => {
     expect(fixture.revoked).toEqual([]);
   });
 
-  it("knows what was asked for where the vendor does not say what it granted", async () => {
+  it("has the requested scope where the vendor does not report the granted one", async () => {
     const broad = await fixture.signIn("read write");
     const narrow = await fixture.signIn("read");
     expect(await fixture.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });
@@ -84,7 +84,7 @@ describe("a link", () => {
     expect(await fixture.linked()).toEqual({ token: vendorToken, scope: after });
   });
 
-  it("that lost a scope ends it for the sessions that had it: they have what both have", async () => {
+  it("that lost a scope ends it for the sessions that had it: they keep what both have", async () => {
     const first = await fixture.signIn("read write", "read write");
     await fixture.signIn("read write", "read admin");
     expect(await fixture.callTool("write", first.access)).toMatch(/^403 .*scope="write"/);
@@ -112,7 +112,7 @@ describe("a link", () => {
     expect((await fixture.linked()).token).toBe(fourth.vendorToken);
   });
 
-  it("of before, which does not say what it permits, may permit all that is asked for", async () => {
+  it("of an earlier release, without a known scope, may permit all that is requested", async () => {
     const { access } = await fixture.signIn("read", "read");
     const key = linkKey("user", fixture);
     const { accessToken, tokenType } = (await fixture.tokens.get(key))?.tokens ?? {};

@@ -1,6 +1,6 @@
 /**
- * The twins of shared-link.test.ts and narrow-request.test.ts: one defence taken out each, and the
- * attack works.
+ * The twins of shared-link.test.ts and narrow-request.test.ts: with one defence off, the attack
+ * succeeds.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { SCOPES } from "../../testing/hosted-fixture.ts";
@@ -29,7 +29,7 @@ it("a narrow session has the broad token, in a tool that does not name its scope
   await fixture.close();
 });
 
-it("a client that asks for less takes from the others what they were granted", async () => {
+it("a client that requests less takes from the others what they were granted", async () => {
   vi.doMock(LINK, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
   const { openSharedLink } = await import("../../testing/shared-link.ts");
   const fixture = await openSharedLink();
@@ -40,7 +40,7 @@ it("a client that asks for less takes from the others what they were granted", a
   await fixture.close();
 });
 
-it("a narrower request counts as one for all, where the vendor is silent and the platform has the callback (twin of rfc6749#5.1)", async () => {
+it("a narrower request counts as one for all, where the vendor reports no scope and the platform has the callback (twin of rfc6749#5.1)", async () => {
   vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
   const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
   const fixture = await openSilentVendorFixture();
