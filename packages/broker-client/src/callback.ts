@@ -1,10 +1,10 @@
-/** The address the browser came back to, read before anything in it is believed. */
+/** The URL the browser came back to, checked before its content is used. */
 import { BrokerClientError } from "./error.ts";
 
 /**
  * @param callbackUrl absolute, or path and query of the request
  * @returns the query as sent, without `?`
- * @throws BrokerClientError callback_refused where the answer came to another address than it was asked to
+ * @throws BrokerClientError callback_refused when the path is not that of the redirect URI
  */
 //= rfc9700#4.4.2.2
 export function queryOfCallback(callbackUrl: string | URL, redirectUri: string): string {
@@ -15,7 +15,7 @@ export function queryOfCallback(callbackUrl: string | URL, redirectUri: string):
   } catch {
     throw callbackRefused("malformed", "The callback is not a URL");
   }
-  // Behind a proxy that ends TLS, scheme and host are what the proxy says; the path is ours.
+  // Behind a proxy that ends TLS, scheme and host are the proxy's; the path is ours.
   if (url.pathname !== asked.pathname) {
     throw callbackRefused("wrong_path", "The callback is not at the redirect URI of this client");
   }

@@ -1,4 +1,4 @@
-/** The machine's clock: the default where a caller brings none. */
+/** The system clock: the default when a caller gives none. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 
 export function systemClock(): EpochSeconds {

@@ -1,13 +1,13 @@
 /**
- * The one error of this package. Whatever went wrong, at the broker, at the vendor, on the way or with the session, a backend
- * reads `code` and needs nothing else of this package to act on it.
+ * The one error of this package. Whatever went wrong, at the broker, at the vendor, on the network
+ * or with the session, a backend can act on `code` alone.
  */
 
 /** All optional; texts are printable ASCII. */
 export interface BrokerClientErrorDetails {
-  /** Which rule or deadline, in a word. */
+  /** Which rule or deadline, in one word. */
   readonly reason?: string;
-  /** `restart`: something was spent and its answer is lost, so only a new flow helps. */
+  /** `restart`: something was spent and its response is lost, so only a new flow helps. */
   readonly retry?: "restart";
   /** Names the flow in the broker's log and in `broker flow ID`. */
   readonly flowId?: string;
@@ -17,19 +17,21 @@ export interface BrokerClientErrorDetails {
   readonly credentialsSource?: string;
   /** What the user can do by hand. */
   readonly help?: string;
-  /** When to try again; present where trying again may help. */
+  /** When to try again; present when trying again may help. */
   readonly retryAfterSeconds?: number;
   /** Names the incident in the broker's log, with `server_error`. */
   readonly referenceId?: string;
 }
 
 /**
- * `code` is one of the broker's (docs/api.md): `access_denied`, `invalid_grant`, `vendor_credentials_rejected`,
- * `temporarily_unavailable`, … or one of ours:
- * - `session_refused`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`, `other_client`: the callback is not
- *   this user's flow. Nothing was sent; start again.
- * - `callback_refused`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not an answer to our request.
- * - `answer_refused`, reason `not_encrypted`, `not_decryptable`, `malformed`, `not_a_broker`: the broker's answer breaks its contract.
+ * `code` is one of the broker's (docs/api.md): `access_denied`, `invalid_grant`,
+ * `vendor_credentials_rejected`, `temporarily_unavailable`, … or one of ours:
+ * - `session_refused`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`,
+ *   `other_client`: the callback is not this user's flow. Nothing was sent; start again.
+ * - `callback_refused`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not
+ *   an answer to our request.
+ * - `answer_refused`, reason `not_encrypted`, `not_decryptable`, `malformed`, `not_a_broker`: the
+ *   broker's answer breaks its contract.
  */
 export class BrokerClientError extends Error {
   override readonly name = "BrokerClientError";
@@ -50,8 +52,10 @@ export function isOutage({ code, details }: BrokerClientError): boolean {
   return (code === "temporarily_unavailable" || code === "slow_down") && details.retry !== "restart";
 }
 
-/** @throws BrokerClientError invalid_request for a token that is none, so that nobody is asked about it */
+/**
+ * @throws BrokerClientError invalid_request for an empty token, so that no request is sent for it
+ */
 export function requireToken(token: string): void {
   if (typeof token === "string" && token !== "") return;
-  throw new BrokerClientError("invalid_request", "There is no token to revoke");
+  throw new BrokerClientError("invalid_request", "The token to revoke is empty");
 }

@@ -1,6 +1,7 @@
 /**
- * What an MCP backend imports to get its users' vendor tokens through the broker. Runs on Node 20 and later: nothing here may
- * reach oauth-core's code, whose types alone it uses. Without a broker: the entry `direct`.
+ * What an MCP backend imports to get its users' vendor tokens through the broker. Runs on Node 20
+ * and later: no code here may import oauth-core's code, of which it uses only types. Without a
+ * broker: the entry `direct`.
  */
 export type { ClientCredentials } from "./broker/authentication.ts";
 export { type BrokerClient, type BrokerClientOptions, createBrokerClient } from "./broker/client.ts";

@@ -1,18 +1,23 @@
-/** What a failed refresh means for the tokens a backend keeps. Callers: refresh of the broker's client and of `direct`. */
+/**
+ * What a failed refresh means for the tokens a backend stores. Callers: refresh of the broker's
+ * client and of `direct`.
+ */
 import { type BrokerClientError, isOutage } from "./error.ts";
 import type { Refreshed } from "./types.ts";
 
 const DEFAULT_RETRY_SECONDS = 5;
-/** Nobody knows when an answer that breaks its contract will be mended. */
+/** A response that breaks its contract says nothing about when it will be repaired. */
 const BROKEN_RETRY_SECONDS = 60;
 
-/** The vendor or the broker does not do what it should: the refresh token was not spent, or `retry` would say so. */
+/**
+ * The vendor or the broker misbehaves: the refresh token was not spent, or `retry` would say so.
+ */
 const BROKEN: ReadonlySet<string> = new Set(["vendor_response_invalid", "server_error"]);
 
-/** There is nothing to refresh with: the vendor gives no refresh tokens, or gave none to this app. */
+/** There is no refresh token: the vendor issues none, or issued none to this app. */
 export const NOTHING_TO_REFRESH: Refreshed = { outcome: "reauthorize", reason: "no_refresh_token" };
 
-/** @throws the error where no outcome is: the request itself was wrong */
+/** @throws the error when it has no outcome: the request itself was wrong */
 export function refreshFailure(error: BrokerClientError): Exclude<Refreshed, { readonly outcome: "ok" }> {
   const { code, details } = error;
   const { reason = code, retryAfterSeconds, credentialsSource } = details;

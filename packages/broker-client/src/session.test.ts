@@ -37,7 +37,7 @@ describe("a session", () => {
     expect(() => requireState(session, session.state)).not.toThrow();
   });
 
-  it("is of one client, one redirect URI, and one who answers", () => {
+  it("is bound to one client, one redirect URI, and one issuer", () => {
     for (const change of [{ clientId: "other" }, { redirectUri: `${owner.redirectUri}/` }]) {
       expect(() => requireSession({ ...session, ...change }, owner, now)).toThrow(refusal("other_client"));
     }
@@ -54,7 +54,7 @@ describe("a session", () => {
     ["no end", { ...session, expiresAt: undefined }],
     ["an end that is text", { ...session, expiresAt: "9999999999" }],
     ["a list", [session]],
-  ])("that holds %s is none", (_what, bad) => {
+  ])("that holds %s is refused", (_what, bad) => {
     expect(() => requireSession(bad, owner, now)).toThrow(refusal("malformed"));
   });
 });
@@ -63,7 +63,7 @@ describe("used sessions", () => {
   const fail = (code: string, details = {}) => new BrokerClientError(code, "", details);
   const asIs = (error: unknown) => error as BrokerClientError;
 
-  it("bar#XA-8 finish once, whatever came of it, except an outage that spent nothing", async () => {
+  it("bar#XA-8 finish once, whatever the outcome, except an outage that spent nothing", async () => {
     const outage = fail("temporarily_unavailable");
     const spent = createSpentSessions({ now });
     const finish = (error?: BrokerClientError) =>

@@ -1,19 +1,21 @@
 /**
- * What must wait in the user's own session while the browser is at the vendor, and the check that the callback belongs to it.
- * The verifier in it is what makes the tokens this user's: a flow that somebody else started cannot be finished here, and a
- * flow started here cannot be finished in somebody else's browser (bar XA-7).
+ * What the user's own session holds while the browser is at the vendor, and the check that the
+ * callback belongs to it. The verifier in it binds the tokens to this user: a flow that another
+ * user started cannot be finished here, and a flow started here cannot be finished in another
+ * user's browser (bar XA-7).
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "./error.ts";
 
 /**
- * A plain JSON object. It belongs into the *server-side or encrypted session of the user who started*, bound to that user's
- * browser: never into a global table found by `state`, a URL, or a cookie that scripts can read. For several tabs at once keep
- * one per `state`, and take the one out that the callback's `state` names.
+ * A plain JSON object. Store it in the *server-side or encrypted session of the user who started*,
+ * bound to that user's browser: never in a global table found by `state`, a URL, or a cookie that
+ * scripts can read. For several tabs at once keep one per `state`, and take out the one that the
+ * callback's `state` names.
  */
 export interface Session {
   readonly v: 1;
-  /** Who answers: the broker's issuer, or a hash over the vendor and our client there. */
+  /** The other side: the broker's issuer, or a hash over the vendor and our client there. */
   readonly context: string;
   readonly clientId: string;
   readonly redirectUri: string;
@@ -24,15 +26,15 @@ export interface Session {
   readonly nonce?: string;
   readonly scope?: string;
   readonly resource?: string;
-  /** The vendor's answer must name it, whatever its metadata says by then. */
+  /** The vendor's response must name it, whatever its metadata then says. */
   readonly issExpected?: boolean;
   readonly expiresAt: EpochSeconds;
 }
 
-/** 300 s to leave, 600 s at the vendor, 60 s to redeem: the broker's own lifetimes. */
+/** 300 s to redirect, 600 s at the vendor, 60 s to redeem: the broker's own lifetimes. */
 export const SESSION_SECONDS = 960;
 
-/** What a session must have been made for. */
+/** The client a session must belong to. */
 export type SessionOwner = Pick<Session, "clientId" | "redirectUri">;
 
 /** @throws BrokerClientError session_refused */
@@ -48,15 +50,18 @@ export function requireSession(session: unknown, owner: SessionOwner, now: Clock
   return session;
 }
 
-/** @throws BrokerClientError session_refused, for a flow that is started with another vendor or broker by now */
+/**
+ * @throws BrokerClientError session_refused, for a flow that was started with another vendor or
+ *   broker
+ */
 export function requireContext(session: Session, context: string): void {
   if (session.context === context) return;
   throw refused("other_client", "The session was started with another broker or vendor");
 }
 
 /**
- * @param state as it came with the callback
- * @throws BrokerClientError session_refused, for the answer to a flow of somebody else
+ * @param state as received with the callback
+ * @throws BrokerClientError session_refused, for the response to another user's flow
  */
 //= rfc9700#4.7.1
 //= bar#XA-7

@@ -1,6 +1,7 @@
 /**
- * A session finishes once. The other side refuses a code that comes twice, and vendors may even end the tokens of the first
- * time (rfc6749#4.1.2): so a reload of the callback is stopped here already, as far as this process knows.
+ * A session finishes once. The other side refuses a code that comes twice, and vendors may even
+ * revoke the tokens of its first use (rfc6749#4.1.2): so a reload of the callback is already
+ * stopped here, as far as this process knows.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { type BrokerClientError, isOutage } from "./error.ts";
@@ -8,9 +9,10 @@ import { refused, type Session } from "./session.ts";
 
 export interface SpentSessions {
   /**
-   * Runs `finish` unless the session was used. After an outage that spent nothing it may be used again.
+   * Runs `finish` unless the session was used. After an outage that spent nothing it may be used
+   * again.
    *
-   * @param translate what `finish` throws, as our error
+   * @param translate turns what `finish` throws into our error
    * @throws BrokerClientError session_refused, reason `used`
    */
   once<T>(session: Session, finish: () => Promise<T>, translate: (error: unknown) => BrokerClientError): Promise<T>;

@@ -1,20 +1,26 @@
 /**
- * What a backend calls, whoever answers: the broker (createBrokerClient) or the vendor itself (`direct`).
- * docs: README.md of this package.
+ * The interface for a backend, with either implementation: the broker (createBrokerClient) or the
+ * vendor itself (`direct`). docs: README.md of this package.
  */
 import type { EpochSeconds, JsonObject } from "@oauth-broker/oauth-core";
 import type { Session } from "./session.ts";
 
-/** The caller's own client at the vendor. It travels with each call that needs it and is kept by nobody. */
+/**
+ * The caller's own client at the vendor. It is sent with each call that needs it and stored
+ * nowhere.
+ */
 export interface ByocCredentials {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
 }
 
-/** Which vendor, and as whom. `direct` is of one vendor: there, only that `vendor` may be named, and nothing else. */
+/**
+ * The vendor, and our client there. A `direct` client has one vendor: there, only that `vendor` may
+ * be named, and nothing else.
+ */
 export interface VendorTarget {
-  /** Of the broker's `/v1/vendors`; left out where `issuer` or both `endpoints` say who it is. */
+  /** An id of the broker's `/v1/vendors`; left out when `issuer` or both `endpoints` are given. */
   readonly vendor?: string;
   readonly byoc?: ByocCredentials;
   /** Manual mode. */
@@ -36,38 +42,41 @@ export interface StartRequest extends VendorTarget {
 
 /** A flow under way: where the browser goes, and what its user's session keeps until `finish`. */
 export interface Started {
-  /** Where the user's browser goes next, as a redirect (303). */
+  /** The URL for the user's browser, as a redirect (303). */
   readonly url: string;
-  /** For the session of this very user, and for nobody else: see `Session`. */
+  /** For the session of this user only: see `Session`. */
   readonly session: Session;
 }
 
-/** Real tokens of the vendor, in plain text: what they are stored in must encrypt them. */
+/** Real tokens of the vendor, in plain text: the store must encrypt them. */
 export interface Tokens {
   readonly accessToken: string;
-  /** `Bearer`, or the vendor's own word. */
+  /** `Bearer`, or the vendor's own type. */
   readonly tokenType: string;
-  /** Absent where the vendor does not say: then it is unknown, not forever. */
+  /** Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
   readonly expiresAt?: EpochSeconds;
   readonly refreshToken?: string;
   /** Space-separated, as granted. */
   readonly scope?: string;
   /** The vendor's id; `custom` in manual mode. */
   readonly vendor: string;
-  /** Opaque. To be stored beside the tokens: it names what minted them, for refresh and revoke. */
+  /**
+   * Opaque. Store it with the tokens: refresh and revoke need it to know which client they belong
+   * to.
+   */
   readonly connection: string;
-  /** What else the vendor said: `instance_url`, `realmId`, … */
+  /** Further members of the vendor's response: `instance_url`, `realmId`, … */
   readonly vendorData: JsonObject;
   /** The vendor's ID token, as a JWT that has passed every check. */
   readonly vendorIdToken?: string;
 }
 
-/** Which tokens: by their `connection`, or by what names the vendor where only that was kept. */
+/** Which tokens: by their `connection`, or by the vendor's name where only that was stored. */
 export type GrantTarget = VendorTarget & { readonly connection?: string };
 
 /** Which tokens are to be refreshed. */
 export type RefreshRequest = GrantTarget & {
-  /** As the tokens have it: without one the outcome is `reauthorize`, reason `no_refresh_token`. */
+  /** As in the tokens: without one the outcome is `reauthorize`, reason `no_refresh_token`. */
   readonly refreshToken: string | undefined;
   /** Narrower than granted. */
   readonly scope?: string;
@@ -77,11 +86,14 @@ export type RefreshRequest = GrantTarget & {
 export type Refreshed =
   /** Store these in place of the old ones, the refresh token and the connection too. */
   | { readonly outcome: "ok"; readonly tokens: Tokens }
-  /** The old tokens are as good as before. */
+  /** The old tokens are still valid. */
   | { readonly outcome: "retry_later"; readonly retryAfterSeconds: number; readonly reason: string }
-  /** The refresh token is dead: only the user can mend it, by a new `start()`. */
+  /** The refresh token is dead: the user must authorize again, by a new `start()`. */
   | { readonly outcome: "reauthorize"; readonly reason: string }
-  /** The user's grant may well be alive: whoever owns the client credentials at the vendor has to renew them. */
+  /**
+   * The user's grant may still be valid: the owner of the client credentials at the vendor has to
+   * renew them.
+   */
   | { readonly outcome: "credentials_rejected"; readonly source: string };
 
 /** Which token is to be revoked (RFC 7009). */
@@ -92,7 +104,10 @@ export type RevokeRequest = GrantTarget & {
 
 /** What became of the token at the vendor. */
 export type Revoked =
-  /** `token`: it was live; `grant`: with all its kin; `already`: the vendor does not know it. */
+  /**
+   * `token`: it was live; `grant`: with all tokens of its grant; `already`: the vendor does not
+   * know it.
+   */
   | { readonly outcome: "revoked"; readonly revoked: "token" | "grant" | "already" }
   /** The vendor has no way to revoke it. `help`: what the user can do by hand. */
   | { readonly outcome: "unsupported"; readonly help: string };
@@ -107,15 +122,20 @@ export interface ConnectClient {
   /**
    * Take the session out of the user's session first, so that a reload of the callback finds none.
    *
-   * @param callbackUrl as the browser asked for it, with its query; a path and query alone will do
-   * @param session of the user whose browser asks, as `start` gave it; undefined where that user has none
-   * @throws BrokerClientError; `temporarily_unavailable` without `retry`: the same call may be repeated within a minute
+   * @param callbackUrl as the browser requested it, with its query; a path and query alone are
+   *   enough
+   * @param session of the requesting user, as `start` returned it; undefined when that user has
+   *   none
+   * @throws BrokerClientError; `temporarily_unavailable` without `retry`: the same call may be
+   *   repeated within a minute
    */
   finish(callbackUrl: string | URL, session: unknown): Promise<Tokens>;
   /**
-   * One call at a time per connection: of two at once with a vendor that rotates, the later loses the user's grant.
+   * One call at a time per connection: with a vendor that rotates, the later of two concurrent
+   * calls ends the user's grant.
    *
-   * @throws BrokerClientError where the caller itself is wrong (`invalid_client`, `invalid_request`, `invalid_scope`, …)
+   * @throws BrokerClientError when the caller itself is wrong (`invalid_client`, `invalid_request`,
+   *   `invalid_scope`, …)
    */
   refresh(request: RefreshRequest): Promise<Refreshed>;
   /** @throws BrokerClientError */

@@ -1,17 +1,20 @@
-/** An error of the broker, as JSON or in a redirect, and an error of oauth4webapi: as the one error of this package. */
+/**
+ * Translates an error of the broker, as JSON or in a redirect, and an error of oauth4webapi to the
+ * one error of this package.
+ */
 import { BrokerClientError, type BrokerClientErrorDetails } from "../error.ts";
 import { parseMembers } from "./members.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** @throws BrokerClientError unless the answer is a success */
+/** @throws BrokerClientError unless the response is a success */
 export async function requireSuccess(answer: Response): Promise<Response> {
   if (answer.ok) return answer;
   const members = parseMembers(await answer.text()) ?? {};
   const retryAfterSeconds = retryAfter(answer);
   if (textOf(members["error"]) !== undefined) throw errorOf(members, retryAfterSeconds);
   const reason = `status_${answer.status}`;
-  // A proxy in front of the broker, most likely.
+  // Most likely a proxy in front of the broker.
   if (answer.status >= 500 || answer.status === 429) {
     throw new BrokerClientError("temporarily_unavailable", "The broker cannot answer now", {
       reason,
@@ -21,7 +24,7 @@ export async function requireSuccess(answer: Response): Promise<Response> {
   throw new BrokerClientError("answer_refused", "The broker answered with neither a result nor an error", { reason });
 }
 
-/** @param members with the names of the wire, `error` among them */
+/** @param members with their names on the wire, including `error` */
 export function errorOf(members: Members, retryAfterSeconds?: number): BrokerClientError {
   const text = (name: string): string | undefined => textOf(members[name]);
   const details: { -readonly [K in keyof BrokerClientErrorDetails]: BrokerClientErrorDetails[K] | undefined } = {
@@ -38,7 +41,7 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
   return new BrokerClientError(text("error") ?? "answer_refused", text("error_description") ?? "", known);
 }
 
-/** Nothing that an answer held goes on as `cause`: it may be tokens. */
+/** No content of a response becomes the `cause`: it may be tokens. */
 export function translate(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";

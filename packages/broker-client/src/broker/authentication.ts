@@ -1,4 +1,4 @@
-/** How this client says who it is: a secret with Basic, or a key of its own. */
+/** Authenticates this client: a secret with Basic, or a key of its own. */
 import { type Client, type ClientAuth, ClientSecretBasic, PrivateKeyJwt } from "oauth4webapi";
 
 /**
@@ -9,11 +9,11 @@ export interface ClientCredentials {
   readonly clientId: string;
   /** Exactly one of the two. */
   readonly clientSecret?: string;
-  /** Its public half is in the broker's configuration. With `kid` where there are several. */
+  /** Its public half is in the broker's configuration. With `kid` when there are several. */
   readonly privateKey?: CryptoKey | { readonly key: CryptoKey; readonly kid: string };
 }
 
-/** @throws Error unless exactly one kind of credentials is there */
+/** @throws Error unless exactly one kind of credentials is given */
 export function clientAuthentication({ clientSecret, privateKey }: ClientCredentials): ClientAuth {
   if (clientSecret !== undefined && clientSecret !== "" && privateKey === undefined) {
     return ClientSecretBasic(clientSecret);
@@ -23,7 +23,10 @@ export function clientAuthentication({ clientSecret, privateKey }: ClientCredent
   throw new Error("createBrokerClient needs either clientSecret or privateKey");
 }
 
-/** @returns the Authorization header for a request whose body is no form: an assertion then is a Bearer token */
+/**
+ * @returns the Authorization header for a request whose body is not a form: an assertion is then a
+ *   Bearer token
+ */
 export async function authorizationHeader(
   authenticate: ClientAuth,
   server: Parameters<ClientAuth>[0],

@@ -100,7 +100,7 @@ describe("start", () => {
     });
   });
 
-  it("tells a proxy's page from the broker's answer", async () => {
+  it("distinguishes a proxy's page from the broker's answer", async () => {
     broker.answers.set("/v1/par", () => new Response("<h1>Bad Gateway</h1>", { status: 502 }));
     await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
       code: "temporarily_unavailable",
@@ -132,7 +132,7 @@ describe("finish", () => {
     });
   });
 
-  it("hands on a vendor's own word for its tokens, and an unknown lifetime as unknown", async () => {
+  it("passes on a vendor's own token type, and an unknown lifetime as unknown", async () => {
     const { expires_in: _expiresIn, ...answer } = TOKEN_ANSWER;
     broker.answers.set("/v1/token", () => Response.json({ ...answer, token_type: "Shop" }));
     const { session } = await client.start({ vendor: "github" });
@@ -193,7 +193,7 @@ describe("finish", () => {
     ["no access token", { ...TOKEN_ANSWER, access_token: undefined }],
     ["no connection", { ...TOKEN_ANSWER, connection: undefined }],
     ["no vendor", { ...TOKEN_ANSWER, vendor: undefined }],
-    ["vendor data that is none", { ...TOKEN_ANSWER, vendor_data: [] }],
+    ["vendor data that is not an object", { ...TOKEN_ANSWER, vendor_data: [] }],
     ["a list", [TOKEN_ANSWER]],
   ])("refuses an answer with %s, and shows none of it", async (_what, answer) => {
     broker.answers.set("/v1/token", () => Response.json(answer));

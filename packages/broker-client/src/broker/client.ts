@@ -1,6 +1,7 @@
 /**
- * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the code and the user's own
- * verifier, refresh, revoke, register, explain. Keeps nothing of a user: the session is the caller's, and so are the tokens.
+ * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the
+ * code and the user's own verifier, refresh, revoke, register, explain. Stores nothing of a user:
+ * the caller keeps the session and the tokens.
  */
 import {
   allowInsecureRequests,
@@ -37,24 +38,38 @@ import { readTokens } from "./token-answer.ts";
 export interface BrokerClientOptions extends ClientCredentials {
   /** The broker's `base_url`, byte for byte. */
   readonly issuer: string;
-  /** One of this client's at the broker, byte for byte. */
+  /** One of this client's redirect URIs at the broker, byte for byte. */
   readonly redirectUri: string;
-  /** Where the client has registered `token_encrypted_response_alg`: then an answer that is not encrypted is refused. */
+  /**
+   * For a client that has registered `token_encrypted_response_alg`: a response that is not
+   * encrypted is then refused.
+   */
   readonly encryption?: AnswerEncryption;
-  /** Default: the program's own. */
+  /** Default: the global fetch. */
   readonly fetch?: Fetch;
   readonly now?: Clock;
 }
 
 /** The calls of `ConnectClient`, answered by the broker, and what the broker offers besides. */
 export interface BrokerClient extends ConnectClient {
-  /** A client of its own at a vendor with dynamic registration: the vendor's answer as it came, or the broker's refusal. */
+  /**
+   * Registers a client at a vendor with dynamic registration: the vendor's response unchanged, or
+   * the broker's refusal.
+   */
   register(vendor: string, options?: RegisterOptions): Promise<RegistrationAnswer>;
-  /** What the broker would do, secrets redacted; nothing is stored. By `connection`, or as `start`. @throws BrokerClientError */
+  /**
+   * What the broker would do, secrets redacted; nothing is stored. By `connection`, or as `start`.
+   *
+   * @throws BrokerClientError
+   */
   explain(request: StartRequest & GrantTarget): Promise<Explanation>;
 }
 
-/** Asks nobody yet: the broker may start later. @throws Error when an option is malformed */
+/**
+ * Sends no request yet: the broker may start later.
+ *
+ * @throws Error when an option is malformed
+ */
 export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
   const { issuer, clientId, redirectUri, encryption, now = systemClock } = options;
   requireIssuerUrl(issuer);

@@ -96,7 +96,7 @@ describe("an encrypted answer", () => {
   it("rfc8725#3.1 with an algorithm that a public key does not have is refused", async () => {
     const secret = new Uint8Array(32).fill(7);
     answerWith(await encrypted(secret, "dir"));
-    // Whoever calls without types could hand the secret over.
+    // A caller without types could pass the secret.
     await expect(finish({ privateKey: secret } as unknown as AnswerEncryption)).rejects.toMatchObject({
       details: { reason: "not_decryptable" },
     });

@@ -1,6 +1,6 @@
 /**
- * Token answers that the broker has encrypted for this client (`token_encrypted_response_alg` in its configuration): what lies
- * between the two, a proxy that ends TLS or a log of bodies, then sees no token.
+ * Token responses that the broker has encrypted for this client (`token_encrypted_response_alg` in
+ * its configuration): a proxy that ends TLS, or a log of bodies, then sees no token.
  */
 import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
 import type { JsonObject } from "@oauth-broker/oauth-core";
@@ -13,7 +13,10 @@ export interface AnswerEncryption {
   readonly privateKey: CryptoKey | KeyObject | JWK;
 }
 
-/** What the broker offers. Public-key algorithms alone: with `dir`, or a password, whoever answers could choose the key. */
+/**
+ * The algorithms the broker offers. Public-key algorithms only: with `dir`, or a password, the
+ * sender of the response could choose the key.
+ */
 //= rfc8725#3.1
 const KEY_MANAGEMENT = ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"];
 const CONTENT_ENCRYPTION = ["A256GCM", "A256CBC-HS512"];
@@ -21,8 +24,8 @@ const CONTENT_ENCRYPTION = ["A256GCM", "A256CBC-HS512"];
 /**
  * @param answer a success of the token endpoint
  * @returns its members
- * @throws BrokerClientError answer_refused; of a client that has a key a plain answer too: whoever could make the broker's
- *   answer plain would read it
+ * @throws BrokerClientError answer_refused; for a client with a key also for a plain response: an
+ *   attacker who could make the broker send it plain could read it
  */
 export async function readTokenMembers(
   answer: Response,

@@ -1,4 +1,7 @@
-/** What the broker offers besides OAuth: a vendor's own registration passed through, and a look at what a flow would do. */
+/**
+ * What the broker offers beyond OAuth: a vendor's own registration passed through, and a
+ * description of what a flow would do.
+ */
 import type { Client, ClientAuth } from "oauth4webapi";
 import type { Fetch, JsonObject } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
@@ -19,18 +22,21 @@ export interface ExtrasDeps {
 
 /** What a vendor's dynamic client registration (RFC 7591) may need besides the metadata. */
 export interface RegisterOptions {
-  /** Where the vendor registers only those who have one. */
+  /** For vendors that only register clients with an initial access token. */
   readonly initialAccessToken?: string;
 }
 
-/** As the vendor said it, byte for byte; secrets included. A broker that refuses answers in the same shape. */
+/**
+ * The vendor's response, byte for byte; secrets included. A refusal by the broker has the same
+ * shape.
+ */
 export interface RegistrationAnswer {
   readonly status: number;
   readonly contentType?: string;
   readonly body: Uint8Array;
 }
 
-/** As /v1/explain says it: docs/api.md. */
+/** The response of /v1/explain: docs/api.md. */
 export type Explanation = JsonObject;
 
 /** @throws BrokerClientError when the broker cannot be reached */

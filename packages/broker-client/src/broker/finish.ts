@@ -1,4 +1,7 @@
-/** The browser is back: the callback is this user's, the broker's, and a success, before its code is used. */
+/**
+ * Checks the callback before its code is used: it belongs to this user, comes from the broker, and
+ * is a success.
+ */
 import { AuthorizationResponseError, type Client, validateAuthResponse } from "oauth4webapi";
 import { callbackRefused, queryOfCallback } from "../callback.ts";
 import type { BrokerClientError } from "../error.ts";
@@ -7,8 +10,9 @@ import { errorOf } from "./answer-error.ts";
 import type { BrokerMetadata } from "./metadata.ts";
 
 /**
- * @returns the parameters, the code among them
- * @throws BrokerClientError session_refused, callback_refused; the broker's error when the callback carries one
+ * @returns the parameters, including the code
+ * @throws BrokerClientError session_refused, callback_refused; the broker's error when the callback
+ *   carries one
  */
 export function readBrokerCallback(
   callbackUrl: string | URL,
@@ -28,14 +32,14 @@ export function readBrokerCallback(
   }
 }
 
-/** oauth4webapi takes an empty `iss` for none. */
+/** oauth4webapi treats an empty `iss` as absent. */
 //= rfc9207#2.4
 function requireBrokerIssuer(iss: string | undefined, issuer: string): void {
   if (iss === undefined) throw callbackRefused("missing_issuer", "The callback does not say who it is from");
   if (iss !== issuer) throw callbackRefused("issuer_mismatch", "The callback is not from this broker");
 }
 
-/** @throws BrokerClientError for a repeated parameter: which of the two was meant is not for us to choose */
+/** @throws BrokerClientError for a repeated parameter: which of the two was meant is ambiguous */
 //= rfc6749#3.1
 function requireOnce(parameters: URLSearchParams): Readonly<Record<string, string | undefined>> {
   const sent = new Map(parameters);

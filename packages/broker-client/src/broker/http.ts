@@ -1,6 +1,7 @@
 /**
- * The way out to the broker: one Fetch, no redirect followed, one deadline, and a failure that says that nobody answered.
- * A program's own `fetch` where the caller brings none: its connections are the program's affair.
+ * Requests to the broker: one Fetch, no redirect followed, one deadline, and an error that says
+ * that no response came. Uses the global `fetch` when the caller gives none: its connections are
+ * the program's responsibility.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
@@ -8,7 +9,7 @@ import { BrokerClientError } from "../error.ts";
 const TIMEOUT_MS = 15_000;
 const RETRY_SECONDS = 5;
 
-/** @returns a Fetch whose answers are whole: a connection lost within the body is a failure of the call */
+/** @returns a Fetch with complete responses: a connection lost within the body fails the call */
 export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOUT_MS): Fetch {
   const send = given ?? fetch;
   return async (input, init) => {

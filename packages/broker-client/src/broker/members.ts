@@ -1,7 +1,7 @@
-/** A JSON object of the broker's, or nothing. */
+/** Parses a JSON object of the broker. */
 import type { JsonObject } from "@oauth-broker/oauth-core";
 
-/** @returns undefined for what is no JSON object */
+/** @returns undefined for a text that is not a JSON object */
 export function parseMembers(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

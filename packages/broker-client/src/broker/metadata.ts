@@ -1,4 +1,7 @@
-/** The broker's metadata: read at the first call, so that backend and broker may start in any order, and kept for an hour. */
+/**
+ * The broker's metadata: read at the first call, so that backend and broker may start in any order,
+ * and cached for an hour.
+ */
 import {
   allowInsecureRequests,
   type AuthorizationServer,
@@ -21,7 +24,10 @@ export interface MetadataDeps {
   readonly now: Clock;
 }
 
-/** @returns a function that answers the metadata; of callers at the same time one asks, and a failure is not kept */
+/**
+ * @returns a function that returns the metadata; concurrent callers share one request, and a
+ *   failure is not cached
+ */
 export function createMetadata(issuer: string, { fetch, now }: MetadataDeps): () => Promise<BrokerMetadata> {
   let known: { readonly metadata: Promise<BrokerMetadata>; readonly until: EpochSeconds } | undefined;
   return async () => {
@@ -70,7 +76,10 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** @throws Error for an issuer that is neither https nor http on loopback, or has more than an origin */
+/**
+ * @throws Error for an issuer that is neither https nor http on loopback, or has more than an
+ *   origin
+ */
 export function requireIssuerUrl(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
@@ -81,7 +90,10 @@ export function requireIssuerUrl(issuer: string): void {
   }
 }
 
-/** oauth4webapi speaks to https only, unless told. `requireIssuerUrl` has seen to it that this is loopback. */
+/**
+ * By default oauth4webapi uses https only. `requireIssuerUrl` has checked that an http issuer is on
+ * loopback.
+ */
 export function isInsecure(issuer: string): boolean {
   return issuer.startsWith("http:");
 }

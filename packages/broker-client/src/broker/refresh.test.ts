@@ -56,7 +56,7 @@ describe("refresh", () => {
       () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }),
       { outcome: "retry_later", retryAfterSeconds: 5, reason: "status_504" },
     ],
-    ["nobody", networkFailure, { outcome: "retry_later", retryAfterSeconds: 5, reason: "broker_unreachable" }],
+    ["no response", networkFailure, { outcome: "retry_later", retryAfterSeconds: 5, reason: "broker_unreachable" }],
     [
       "a lost answer",
       refusal(503, { error: "temporarily_unavailable", retry: "restart" }),
@@ -84,7 +84,7 @@ describe("refresh", () => {
   });
 
   it.each(["invalid_client", "invalid_request", "unauthorized_client", "invalid_scope"])(
-    "throws %s: the caller is wrong, the tokens are not",
+    "throws %s: the caller is wrong, the tokens are still valid",
     async (error) => {
       broker.answers.set("/v1/token", refusal(error === "invalid_client" ? 401 : 400, { error }));
       await expect(client.refresh(request)).rejects.toMatchObject({ code: error });

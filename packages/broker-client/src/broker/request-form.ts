@@ -1,4 +1,4 @@
-/** What a caller wants, in the parameters of the broker's contract. */
+/** Translates a request to the parameters of the broker's contract. */
 import type { GrantTarget, StartRequest, VendorTarget } from "../types.ts";
 
 export type Form = Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export function startForm(request: StartRequest): Form {
   };
 }
 
-/** `vendor` beside a connection is left to the broker, which refuses what the connection does not say. */
+/** `vendor` is sent beside a connection: the broker refuses it when the two differ. */
 export function grantForm(target: GrantTarget): Form {
   return { ...targetForm(target), ...present({ connection: target.connection }) };
 }

@@ -1,4 +1,4 @@
-/** The broker's answer to a revocation. */
+/** The broker's response to a revocation. */
 import { processRevocationResponse } from "oauth4webapi";
 import { BrokerClientError } from "../error.ts";
 import type { Revoked } from "../types.ts";

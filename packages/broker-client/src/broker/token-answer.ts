@@ -1,4 +1,4 @@
-/** The broker's token answer as this package's Tokens, after oauth4webapi has checked it. */
+/** The broker's token response as this package's Tokens, after oauth4webapi has checked it. */
 import {
   type AuthorizationServer,
   type Client,
@@ -30,7 +30,7 @@ export async function readTokens(
   const at = now();
   const members = await readTokenMembers(await requireSuccess(answer), encryption);
   const tokenType = typeof members["token_type"] === "string" ? members["token_type"] : "";
-  // A vendor may have a word of its own for its tokens; the backend is told, and decides.
+  // A vendor may use its own token type; it is passed on, and the backend decides.
   const recognizedTokenTypes = { [tokenType.toLowerCase()]: () => undefined };
   //= rfc6749#5.1
   const checked = await PROCESS[grant](server, client, Response.json(members), { recognizedTokenTypes });

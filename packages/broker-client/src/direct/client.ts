@@ -1,6 +1,7 @@
 /**
- * The same interface without a broker: a deployment that is a client of the vendor itself, with a redirect URI of its own.
- * Mechanics, dialects and checks are oauth-core's, the ones that the broker uses; the session discipline is that of the broker's client.
+ * The same interface without a broker: a deployment that is a client of the vendor itself, with a
+ * redirect URI of its own. Protocol, dialects and checks are oauth-core's, the same that the broker
+ * uses; sessions follow the rules of the broker's client.
  */
 import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { connectionContext, createVendorClient, requireTokenHost } from "@oauth-broker/oauth-core/client";
@@ -23,13 +24,13 @@ import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 /** The vendor, this deployment's client there, and which addresses may be reached. */
 export interface DirectOptions extends DirectVendorOptions {
   /**
-   * Registered at the vendor, byte for byte. A path for each vendor: where a vendor sends no `iss`, the path is what tells its
-   * answers from another's.
+   * Registered at the vendor, byte for byte. A path for each vendor: when a vendor sends no `iss`,
+   * only the path distinguishes its redirects from another's.
    */
   readonly redirectUri: string;
   /** What may be reached. Default: public addresses over https, and nothing else. */
   readonly egress?: Partial<Pick<EgressOptions, "allowLoopback" | "allowCidrs" | "caPem" | "timeoutMs">>;
-  /** In place of the guarded way out that `egress` describes. */
+  /** Replaces the guarded egress that `egress` describes. */
   readonly fetch?: Fetch;
   readonly now?: Clock;
 }
@@ -43,7 +44,7 @@ export interface DirectClient extends ConnectClient {
 const TIMEOUT_MS = 10_000;
 
 /**
- * A client of one vendor. Asks nobody yet: discovery runs when a user starts.
+ * A client of one vendor. Sends no request yet: discovery runs when a user starts.
  *
  * @throws Error when an option is malformed, OAuthError when a placeholder is
  */

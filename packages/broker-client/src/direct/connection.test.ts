@@ -11,7 +11,7 @@ const vendor: ResolvedVendor = {
 const idToken = { raw: "", issuer: "https://vendor.example", subject: "user" };
 
 describe("the connection of a direct client", () => {
-  it("says who the tokens are of", () => {
+  it("names the vendor, client and user of the tokens", () => {
     const connection = connectionOf(vendor, "deployment", idToken);
     expect(requireConnection(connection, vendor, "deployment")).toEqual({
       v: 2,
@@ -33,7 +33,7 @@ describe("the connection of a direct client", () => {
     }
   });
 
-  it("names the person of the first ID token, if any", () => {
+  it("names the user of the first ID token, if any", () => {
     expect(firstSubject({ iss: "https://vendor.example", sub: "user" })).toEqual({
       issuer: "https://vendor.example",
       subject: "user",

@@ -1,24 +1,25 @@
 /**
- * `connection` of a direct client: which vendor, client and person the tokens are of, and which hosts knew them. It holds no
- * secret and is not sealed: it comes back from the deployment's own store, as the tokens do.
+ * `connection` of a direct client: the vendor, client and user of the tokens, and the hosts they
+ * may be sent to. It holds no secret and is not sealed: it comes back from the deployment's own
+ * store, as the tokens do.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { tokenHosts } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {
-  /** 1: `hosts` says nothing of the revocation endpoint. A refresh answers with version 2. */
+  /** 1: `hosts` does not include the revocation endpoint. A refresh returns version 2. */
   readonly v: 1 | 2;
   readonly vendor: string;
   readonly clientId: string;
-  /** Of the endpoints for tokens, refresh and revocation. */
+  /** Of the token, refresh and revocation endpoints. */
   readonly hosts: readonly string[];
   /** Of the first ID token. */
   readonly iss?: string;
   readonly sub?: string;
 }
 
-/** @param first issuer and subject of the first ID token; undefined where there was none */
+/** @param first issuer and subject of the first ID token; undefined when there was none */
 export function connectionOf(
   vendor: ResolvedVendor,
   clientId: string,
@@ -34,7 +35,7 @@ export function connectionOf(
   return Buffer.from(JSON.stringify(connection)).toString("base64url");
 }
 
-/** @throws OAuthError invalid_request for one that is not of this vendor and client */
+/** @throws OAuthError invalid_request for a connection of another vendor or client */
 export function requireConnection(connection: string, vendor: ResolvedVendor, clientId: string): DirectConnection {
   const found = parse(connection);
   if (found?.vendor !== vendor.id || found.clientId !== clientId) {
@@ -43,7 +44,7 @@ export function requireConnection(connection: string, vendor: ResolvedVendor, cl
   return found;
 }
 
-/** @returns whom a refreshed ID token must name, too */
+/** @returns the subject that a refreshed ID token must name too */
 export function firstSubject({ iss, sub }: Partial<DirectConnection>) {
   return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };
 }

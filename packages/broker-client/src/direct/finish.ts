@@ -1,4 +1,7 @@
-/** The browser is back from the vendor: the callback is this user's, this vendor's, and a success, before its code is used. */
+/**
+ * Checks the vendor's callback before its code is used: it belongs to this user, comes from this
+ * vendor, and is a success.
+ */
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import { relayedError } from "@oauth-broker/oauth-core/client";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
@@ -9,7 +12,10 @@ import { BrokerClientError } from "../error.ts";
 import { requireState, type Session } from "../session.ts";
 import { problem } from "./problem.ts";
 
-/** @throws BrokerClientError session_refused, callback_refused; the vendor's error, in our words, when the callback carries one */
+/**
+ * @throws BrokerClientError session_refused, callback_refused; the vendor's error, translated, when
+ *   the callback carries one
+ */
 export function readVendorCallback(callbackUrl: string | URL, session: Session, vendor: ResolvedVendor): VendorAnswer {
   const parameters = readParameters(queryOfCallback(callbackUrl, session.redirectUri));
   requireState(session, parameters.get("state"));

@@ -1,4 +1,4 @@
-/** A vendor whose endpoints are other ones than when its tokens were issued: no token goes there. */
+/** A vendor whose endpoints have changed since its tokens were issued: no token is sent there. */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -47,7 +47,7 @@ async function connectionOf(client: DirectClient): Promise<string> {
   return connection;
 }
 
-/** As the release before wrote it: without the host of the revocation endpoint. */
+/** As the previous release wrote it: without the host of the revocation endpoint. */
 const olderConnection = Buffer.from(
   JSON.stringify({ v: 1, vendor: "own", clientId: "deployment", hosts: ["vendor.example"] }),
 ).toString("base64url");

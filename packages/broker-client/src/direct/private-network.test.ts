@@ -1,6 +1,7 @@
 /**
- * A deployment inside a private network: no broker can reach it, the user's browser can, and the vendor's token endpoint answers
- * https inside that network. The network here is inside the loopback range; nothing but it is permitted, and no plain http.
+ * A deployment inside a private network: no broker can reach it, the user's browser can, and the
+ * vendor's token endpoint serves https inside that network. The network here is inside the loopback
+ * range; nothing else is permitted, and no plain http.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { once } from "node:events";
@@ -35,7 +36,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** What ends TLS in front of a server: its own name and certificate, the request passed on. */
+/** The TLS proxy in front of a server: its own name and certificate, the request passed on. */
 async function startTls(to: number): Promise<{ readonly port: number; close(): Promise<void> }> {
   const { key, cert } = authority.issue(["127.0.0.1"]);
   const server = createServer({ key, cert }, (incoming, answer) => {

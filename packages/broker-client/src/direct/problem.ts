@@ -1,8 +1,11 @@
-/** An error of oauth-core as the one error of this package, in the words the broker has for it. */
+/**
+ * Translates an error of oauth-core to the one error of this package, with the broker's code for
+ * it.
+ */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { BrokerClientError } from "../error.ts";
 
-/** Anything that is neither is a bug, and comes back as it is. */
+/** Any other error is a bug, and is returned unchanged. */
 export function problem(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;
   if (!(error instanceof OAuthError)) throw error;

@@ -1,4 +1,4 @@
-/** A user starts: what waits in their session, and the URL at the vendor that goes with it. */
+/** A user starts: the content of their session, and the matching URL at the vendor. */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, formatScope, parseScope, randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -46,8 +46,12 @@ export function authorizationRequest(
   };
 }
 
-/** Who the vendor is, and as whom, was said when the client was made: a request that says something else is a mistake. */
-/** @throws OAuthError invalid_request */
+/**
+ * Vendor and credentials were set when the client was created: a request that names others is a
+ * mistake.
+ *
+ * @throws OAuthError invalid_request
+ */
 export function requireTarget({ vendor, byoc, issuer, endpoints, placeholders }: VendorTarget, id: string): void {
   if (vendor !== undefined && vendor !== id) {
     throw new OAuthError("invalid_request", "This client is of another vendor");

@@ -1,7 +1,8 @@
 /**
- * Who attacks: somebody who wants a user of the platform to work with his account at a vendor (login CSRF). He starts, keeps the
- * callback's URL, and has the victim's browser ask for it. What stops him is `requireState`; the vendor here has neither PKCE nor
- * ID tokens, so that nothing else does.
+ * The attacker wants a user of the platform to work with the attacker's account at a vendor (login
+ * CSRF): the attacker starts a flow, keeps the callback's URL, and makes the victim's browser
+ * request it. `requireState` stops this; the vendor here has neither PKCE nor ID tokens, so that no
+ * other check does.
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -7,7 +7,7 @@ import type { Tokens } from "../types.ts";
 export interface Origin {
   readonly vendor: ResolvedVendor;
   readonly connection: string;
-  /** When the answer was asked for. */
+  /** When the request was sent. */
   readonly at: number;
 }
 

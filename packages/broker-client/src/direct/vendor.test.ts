@@ -14,7 +14,7 @@ function make(vendor: DirectOptions["vendor"], more: Partial<DirectOptions> = {}
   return direct({ vendor, credentials, redirectUri, now, fetch: unreachable, ...more });
 }
 
-/** With its endpoints, so that nobody has to be asked for them. */
+/** With its endpoints, so that no discovery is needed. */
 const own = defineVendor({
   id: "own",
   name: "Own",
@@ -39,11 +39,11 @@ describe("the vendor of a direct client", () => {
     expect(searchParams.get("state")).toBe(session.state);
   });
 
-  it("is none that the registry does not know, has turned off, or that wants secrets signed for each request", () => {
+  it("is refused when the registry does not know it, has it off, or it requires secrets signed for each request", () => {
     expect(() => make("no-such-vendor")).toThrow("is not a vendor of the registry");
     expect(() => make("zendesk")).toThrow("zendesk is off in the registry: wants more in token requests");
     const signed = { form: { alg: "ES256" } };
-    expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed anew");
+    expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed for each request");
   });
 
   it("gets the values that its endpoints want, and none that do not fit", async () => {
@@ -55,7 +55,7 @@ describe("the vendor of a direct client", () => {
     }
   });
 
-  it("gets what the caller wishes, and PKCE and nonce of its own", async () => {
+  it("gets the caller's request parameters, and PKCE and nonce of its own", async () => {
     const sent = await parametersOf({
       scope: "openid read",
       loginHint: "someone",

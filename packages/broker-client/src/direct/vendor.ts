@@ -1,4 +1,7 @@
-/** The one vendor a direct client is of: an entry of the registry, an issuer, or an entry of the caller's own; with us as its client. */
+/**
+ * The one vendor of a direct client: an entry of the registry, an issuer, or an entry of the
+ * caller's own, with this deployment as its client.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
 import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
@@ -6,7 +9,10 @@ import { defineVendor, REGISTRY, type Vendor, type VendorCredentials } from "@oa
 
 /** The vendor, by registry id, by issuer or as an entry, and this deployment's client there. */
 export interface DirectVendorOptions {
-  /** An id of the registry; or the issuer of an OpenID provider, or any server with RFC 8414 metadata; or what `defineVendor` made. */
+  /**
+   * An id of the registry; or the issuer of an OpenID provider, or of any server with RFC 8414
+   * metadata; or the result of `defineVendor`.
+   */
   readonly vendor: string | { readonly issuer: string } | Vendor;
   /** Values for the {placeholders} of a registry vendor's endpoints. */
   readonly placeholders?: Readonly<Record<string, string>>;
@@ -19,12 +25,15 @@ export interface DirectVendor {
   readonly credentials: VendorCredentials;
 }
 
-/** @throws Error for a vendor that is unknown, off, or wants what a direct client cannot do; OAuthError for placeholders that do not fit */
+/**
+ * @throws Error for a vendor that is unknown, off, or requires what a direct client cannot do;
+ *   OAuthError for placeholders that do not fit
+ */
 export function directVendor({ vendor: named, placeholders = {}, credentials }: DirectVendorOptions): DirectVendor {
   const { clientId, clientSecret } = credentials;
   const { entry, specs } = entryOf(named);
   if (entry.clientSecret !== undefined) {
-    throw new Error(`${entry.id} wants a client secret that is signed anew for each request: use the broker`);
+    throw new Error(`${entry.id} requires a client secret that is signed for each request: use the broker`);
   }
   const templates = templatesOf(entry, specs);
   requireKnownPlaceholders(placeholders, templates, specs);
@@ -32,7 +41,7 @@ export function directVendor({ vendor: named, placeholders = {}, credentials }: 
   requireFit(values, templates, specs);
   const vendor = withClientId(expandVendor(entry, values, specs), clientId, specs);
   return {
-    // A secret that is given is used, also where the vendor's clients need none.
+    // A given secret is used, even if the vendor's clients need none.
     vendor:
       clientSecret !== undefined && vendor.tokenEndpointAuthMethod === "none"
         ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }

@@ -1,9 +1,12 @@
-/** A broker made of answers: what a real one says only on a bad day. Records what it was asked. */
+/**
+ * A broker with scripted responses, including those a real one sends only when it fails. Records
+ * its requests.
+ */
 import type { Fetch } from "@oauth-broker/oauth-core";
 
 export const ISSUER = "https://broker.example";
 export const REDIRECT_URI = "https://platform.example/oauth/callback";
-/** How the platform of these tests is known to the broker. */
+/** The platform of these tests, as registered at the broker. */
 export const PLATFORM = {
   issuer: ISSUER,
   clientId: "platform",
@@ -21,7 +24,7 @@ export interface Asked {
 export interface FakeBroker {
   readonly fetch: Fetch;
   readonly asked: Asked[];
-  /** By path: what is answered; a function may throw as a network does. */
+  /** By path: the response; a function may throw as a network does. */
   readonly answers: Map<string, () => Response | Promise<Response>>;
   /** Replaces members of the metadata; undefined leaves one out. */
   readonly metadata: Record<string, unknown>;
@@ -69,7 +72,7 @@ export function createFakeBroker(): FakeBroker {
   return { fetch, asked, answers, metadata };
 }
 
-/** As the broker redirects the browser. */
+/** The URL the broker redirects the browser to. */
 export function callbackOf(state: string, more: Readonly<Record<string, string>> = { code: "one-time-code" }): URL {
   const url = new URL(REDIRECT_URI);
   url.search = new URLSearchParams({ state, iss: ISSUER, flow_id: "flow", ...more }).toString();
@@ -81,7 +84,7 @@ export function refusal(status: number, members: object, headers: Record<string,
   return () => Response.json({ error_description: "In a sentence", ...members }, { status, headers });
 }
 
-/** As `fetch` fails where nobody answers. */
+/** Fails as `fetch` does when no server listens. */
 export function networkFailure(): never {
   throw new TypeError("fetch failed");
 }
