@@ -1,8 +1,10 @@
-// dist/main.js, the published command: nothing to install beside it, and on any Node.js that people still have.
+// dist/main.js, the published command: it needs no installed packages, and starts on every Node.js
+// in use.
 import { bundle } from "@oauth-broker/oauth-core/bundle";
 
 export default {
   ...bundle({ name: "create-server", input: "src/bin.ts", oldestNode: [20, 12] }),
-  // Only what is called: of the core that is the registry and checks of values, none of what connects or serves.
+  // Only the code that is called: of the core that is the registry and checks of values, none of
+  // what connects or serves.
   treeshake: { moduleSideEffects: false },
 };

@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-// The materials below dist/ hold the template's tests, which want the project around them.
+// The materials below dist/ include the template's tests, which only run inside a project.
 export default defineConfig({ test: { include: ["src/**/*.test.ts"] } });

@@ -1,7 +1,4 @@
-/**
- * The command line of create-server, read and nothing more; choices.ts says whether the values are
- * good.
- */
+/** Parses the command line of create-server; choices.ts decides whether the values are valid. */
 import { parseArgs } from "node:util";
 
 export interface Given {
@@ -29,8 +26,8 @@ Options
   --mode MODE          hosted: the server runs the vendor's OAuth flow and keeps its users' tokens
                        pre-registered: the platform does, and sends each user's vendor token
   --vendor ID          whose accounts: github, slack, notion, …
-  --scopes "A B"       what is asked of users there                           (default: the vendor's own)
-  --callback WHOSE     hosted mode: platform or server, to whom the vendor sends users back (default: platform)
+  --scopes "A B"       the scopes requested there                             (default: the vendor's own)
+  --callback WHOSE     hosted mode: platform or server, where the vendor redirects users (default: platform)
   -h, --help           this text
   --version            the version
 
@@ -64,8 +61,8 @@ export function parseCommand(args: readonly string[]): Command {
     const { name, mode, callback, vendor, scopes } = values;
     return { command: "create", folder: positionals[0], name, mode, callback, vendor, scopes };
   } catch (error) {
-    // node:util explains at length how a positional may begin with a dash: the first sentence is
-    // what went wrong.
+    // node:util explains at length how a positional may begin with a dash: its first sentence is
+    // the problem.
     return invalid(error instanceof Error ? (error.message.split(". ", 1)[0] ?? "") : "Not understood");
   }
 }

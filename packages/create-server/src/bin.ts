@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The published command: what projects are made of lies beside it. */
+/** The published command: the materials of projects are beside it. */
 import { join } from "node:path";
 import { create, terminal } from "./create.ts";
 import { readMaterials } from "./materials/materials.ts";

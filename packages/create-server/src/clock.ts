@@ -1,4 +1,4 @@
-/** How long each step took. */
+/** Measures how long each step took. */
 
 /** @returns seconds since the call before, with one decimal: `0.4 s` */
 export function stopwatch(): () => string {

@@ -1,7 +1,7 @@
-/** The one reader of process.env here. */
+/** The only reader of process.env here. */
 import { startFolder } from "@oauth-broker/oauth-core/configuration";
 
-/** The folder the command was called in. */
+/** The folder the command was started in. */
 export function calledIn(): string {
   return startFolder(process.env);
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
   materials = { folder: join(desk, ".materials"), version: "9.9.9", versions: VERSIONS };
   mkdirSync(join(materials.folder, "packed"), { recursive: true });
   for (const name of PACKAGES) writeFileSync(join(materials.folder, "packed", `${name}.tgz`), name);
-  // As far as it has the template's name in it.
+  // The files that contain the template's name.
   mkdirSync(join(materials.folder, "template/src"), { recursive: true });
   for (const file of ["README.md", "Dockerfile", "src/main.ts"]) {
     writeFileSync(join(materials.folder, "template", file), readFileSync(join(ROOT, "apps/mcp-template", file)));
@@ -51,7 +51,7 @@ async function run(args: readonly string[], changes: Partial<CreateDeps> = {}): 
 const written = (path: string): string => readFileSync(join(desk, path), "utf8");
 
 describe("a project", () => {
-  it("has the template's files under its own name, and what to do next is told", async () => {
+  it("has the template's files under its own name, and the next steps are printed", async () => {
     const { code, printed, said } = await run(["my-server", ...GOOD]);
     expect({ code, said }).toEqual({ code: 0, said: "" });
     expect(printed).toMatch(
@@ -121,7 +121,7 @@ describe("what cannot be", () => {
     ["a name npm and images refuse", ["x", ...GOOD, "--name", "My Server"], /Did you mean my-server\?/],
     ["a name without a letter", ["x", ...GOOD, "--name", "123"], /begins with a letter/],
     ["a name that climbs out", ["x", ...GOOD, "--name", "../../x"], /a name has lower case letters/],
-    ["scopes that are none", ["x", ...GOOD, "--scopes", 'a"b'], /--scopes/],
+    ["invalid scopes", ["x", ...GOOD, "--scopes", 'a"b'], /--scopes/],
     ["an unknown callback", ["x", ...GOOD, "--callback", "browser"], /it is platform or server/],
     [
       "a callback in pre-registered mode",
@@ -159,7 +159,7 @@ describe("what cannot be", () => {
     expect(await refused(["My Server", ...GOOD])).toMatch(/--name is missing/);
   });
 
-  it("a disk that does not take it: told in a line, exit 1", async () => {
+  it("a disk that cannot be written: reported in a line, exit 1", async () => {
     const failing = async (): Promise<Materials> => {
       throw new Error("tsc failed: no");
     };
@@ -189,14 +189,14 @@ describe("on a terminal", () => {
     expect(asked).toEqual(["name"]);
   });
 
-  it("writes nothing when the person gives up", async () => {
+  it("writes nothing when the user cancels", async () => {
     const { code, said } = await run(["x"], { prompts: async () => ({ ...prompts, mode: async () => undefined }) });
     expect({ code, said }).toEqual({ code: 1, said: "Nothing was written.\n" });
     expect(existsSync(join(desk, "x"))).toBe(false);
   });
 
   it("refuses what is wrong before it asks", async () => {
-    const { code } = await run(["x", "--vendor", "nobody-knows-it"], { prompts: async () => prompts });
+    const { code } = await run(["x", "--vendor", "no-such-vendor"], { prompts: async () => prompts });
     expect({ code, asked }).toEqual({ code: 2, asked: [] });
   });
 });

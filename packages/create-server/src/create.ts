@@ -1,4 +1,6 @@
-/** The command: arguments in, a project written, an exit code out. main.ts and bin.ts call it. */
+/**
+ * The command: takes arguments, writes a project, returns an exit code. main.ts and bin.ts call it.
+ */
 import { resolve } from "node:path";
 import { type Given, HELP, parseCommand } from "./arguments.ts";
 import { choose, type Prompts } from "./choices/choose.ts";
@@ -15,15 +17,19 @@ export interface CreateDeps {
   /** Of this repository, when it runs there. */
   readonly repository: string | undefined;
   readonly version: string;
-  /** Called once everything is known to be good. @throws Error whose message the command shows */
+  /**
+   * Called once all choices are valid.
+   *
+   * @throws Error whose message the command shows
+   */
   readonly materials: () => Promise<Materials>;
-  /** @param checkFolder a sentence's end about a folder. Undefined where there is no terminal. */
+  /** @param checkFolder the end of a sentence about a folder. Undefined without a terminal. */
   readonly prompts: ((checkFolder: (folder: string) => string | undefined) => Promise<Prompts>) | undefined;
   readonly print: (text: string) => void;
   readonly say: (text: string) => void;
 }
 
-/** What both entries of the command do alike: the terminal, if there is one. */
+/** Shared by both entries of the command: the terminal, if there is one. */
 export const terminal: Pick<CreateDeps, "prompts" | "print" | "say"> = {
   prompts:
     process.stdin.isTTY && process.stdout.isTTY
@@ -37,7 +43,7 @@ const WRITTEN = 0;
 const FAILED = 1;
 const USAGE = 2;
 
-/** @returns the exit code. Problems are told, not thrown. */
+/** @returns the exit code. Problems are printed, not thrown. */
 export async function create(args: readonly string[], deps: CreateDeps): Promise<number> {
   const { print, say } = deps;
   const command = parseCommand(args);
@@ -92,7 +98,7 @@ interface Ending {
   readonly took: string;
 }
 
-/** What there is now, and what to do next. */
+/** What was written, and what to do next. */
 function ending({ folder, choices, files, took }: Ending): string {
   const { name, mode, vendor } = choices;
   const quoted = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);

@@ -1,6 +1,6 @@
 /**
- * `npm run create-server`, in the repository: what projects are made of is made first, from the
- * sources as they are.
+ * `npm run create-server`, in the repository: builds the materials of projects first, from the
+ * current sources.
  */
 import { join } from "node:path";
 import { calledIn } from "./config.ts";

@@ -1,6 +1,4 @@
-/**
- * Whether each thing a project is made of is a good one. A check answers a sentence, or nothing.
- */
+/** Checks each choice of a project. A check returns a sentence, or undefined. */
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
 import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
@@ -11,17 +9,17 @@ export const CALLBACKS = ["platform", "server"] as const;
 export type Mode = (typeof MODES)[number];
 export type Callback = (typeof CALLBACKS)[number];
 
-/** All that a project is made of. */
+/** All choices of a project. */
 export interface Choices {
   readonly name: string;
   readonly mode: Mode;
-  /** Without a meaning in pre-registered mode. */
+  /** Without effect in pre-registered mode. */
   readonly callback: Callback;
   readonly vendor: string;
   readonly scopes: readonly string[];
 }
 
-/** Good for npm, for images and for host names alike. */
+/** Valid for npm, for images and for host names alike. */
 const NAME = /^[a-z](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 /** npm refuses them. */
 const NOT_NAMES = ["node-modules", "favicon-ico"];
@@ -33,7 +31,7 @@ export function checkName(name: string): string | undefined {
   return `a name has lower case letters, digits and -, begins with a letter and has at most 50 characters${hint}`;
 }
 
-/** @returns a good name as near to it as can be */
+/** @returns a valid name as similar to it as possible */
 export function suggestName(text: string): string | undefined {
   const name = text
     .toLowerCase()
@@ -78,9 +76,9 @@ export interface VendorChoice {
 }
 
 /**
- * What can be chosen: vendors with a file of their own first, then by name.
+ * The vendors to choose from: those with a file of their own first, then by name.
  *
- * @param search part of an id or a name; what begins with it comes first
+ * @param search part of an id or a name; matches at the beginning come first
  */
 export function vendorChoices(search = ""): readonly VendorChoice[] {
   const wanted = search.trim().toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * From the command line to choices that are all good: what is wrong is told at once, what is
- * missing is asked for on a terminal, and told where there is none.
+ * Turns the command line into valid choices: wrong values are reported at once, missing ones are
+ * asked for on a terminal, and reported where there is none.
  */
 import { basename, resolve } from "node:path";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
@@ -40,7 +40,7 @@ interface Filled {
 }
 
 /**
- * @param deps.prompts undefined where there is no terminal
+ * @param deps.prompts undefined without a terminal
  * @param deps.checkFolder the end of a sentence about a folder that cannot be used
  */
 export async function choose(
@@ -98,7 +98,7 @@ function missing({ folder, name, mode, vendor }: Given): string[] {
   ];
 }
 
-/** One after the other, as a person is asked. */
+/** One question after the other. */
 async function fill(given: Given, prompts: Prompts | undefined): Promise<Filled | undefined> {
   const folder = given.folder ?? (await prompts?.folder());
   if (folder === undefined) return undefined;
@@ -115,5 +115,5 @@ async function fill(given: Given, prompts: Prompts | undefined): Promise<Filled 
   return scopes === undefined ? undefined : { folder, name, mode, vendor, scopes };
 }
 
-/** `.` has one too. */
+/** `.` has a name too. */
 const nameOf = (folder: string): string => basename(resolve(folder));

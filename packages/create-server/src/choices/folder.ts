@@ -1,6 +1,6 @@
 /**
- * Whether a project may go into a folder: new or empty, and not inside this repository, whose
- * workspace would claim it.
+ * Whether a project may be written to a folder: new or empty, and not inside this repository, whose
+ * workspace would include it.
  */
 import { readdirSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { isAbsolute, relative, resolve } from "node:path";
  * @param folder as given
  * @param place.from what it is relative to
  * @param place.repository absent in the published command
- * @returns a sentence's end, or nothing
+ * @returns the end of a sentence, or undefined
  */
 export function checkFolder(
   folder: string,

@@ -8,7 +8,7 @@ const ENTER = "\r";
 const DOWN = "\u001B[B";
 const CANCEL = "\u0003";
 
-/** Asks one question, presses keys one after the other, and says what came of it. */
+/** Asks one question, presses keys one after the other, and returns the result. */
 async function type(
   question: (prompts: Prompts) => Promise<string | undefined>,
   ...keys: readonly string[]
@@ -54,7 +54,7 @@ describe("the questions", () => {
     expect((await type((prompts) => prompts.scopes(""), ENTER)).answer).toBe("");
   });
 
-  it("any of them can be left", async () => {
+  it("any of them can be cancelled", async () => {
     for (const question of ["folder", "mode", "vendor"] as const) {
       expect((await type((prompts) => prompts[question](), CANCEL)).answer).toBeUndefined();
     }

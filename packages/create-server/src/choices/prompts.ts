@@ -12,7 +12,10 @@ export interface Streams {
   readonly output?: Writable;
 }
 
-/** @param checkFolder a problem with the folder, so that it is told before the other questions */
+/**
+ * @param checkFolder returns a problem with the folder, so that it is reported before the other
+ *   questions
+ */
 export function createPrompts(checkFolder: (folder: string) => string | undefined, streams: Streams = {}): Prompts {
   return {
     folder: async () =>

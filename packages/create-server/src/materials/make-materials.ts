@@ -1,5 +1,5 @@
 /**
- * Makes what projects are made of from this repository: the core, compiled and packed as it would
+ * Builds the materials of projects from this repository: the core, compiled and packed as it would
  * be published, and the template. Called by main.ts, and by the build of the published command.
  */
 import { spawnSync } from "node:child_process";
@@ -13,13 +13,13 @@ export const ROOT: string = join(import.meta.dirname, "../../../..");
 export const MATERIALS: string = join(import.meta.dirname, "../../dist/materials");
 
 const PROJECTS = ["packages/mcp-auth", "packages/simulators"];
-/** The rest of a project is made: project-files.ts, service-yaml.ts. */
+/** The other files of a project are generated: project-files.ts, service-yaml.ts. */
 const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "src"];
 const PUBLIC = { dependencies: ["zod"], devDependencies: ["@types/node", "rolldown", "typescript", "vitest"] } as const;
 
 /**
- * @param say hears each step and how long it took
- * @throws Error with the compiler's or the packer's words
+ * @param say receives each step and how long it took
+ * @throws Error with the output of the compiler or the packer
  */
 export function makeMaterials(say: (text: string) => void): void {
   const elapsed = stopwatch();
@@ -43,8 +43,8 @@ export function versionOfThis(): string {
 }
 
 /**
- * By references, all of the core. Outputs that were deleted are not missed by the compiler's own
- * bookkeeping.
+ * Compiles by project references, so all of the core. The compiler's own bookkeeping does not
+ * notice deleted outputs.
  */
 function compile(): void {
   const isComplete = PACKAGES.every((name) => existsSync(join(ROOT, "packages", name, "dist/index.js")));
@@ -53,8 +53,8 @@ function compile(): void {
 }
 
 /**
- * Names without a version, so that a project's package.json stays as it is when the files are
- * replaced by newer ones.
+ * Names without a version, so that a project's package.json stays unchanged when newer files
+ * replace these.
  */
 function pack(name: (typeof PACKAGES)[number]): void {
   const folder = join(ROOT, "packages", name);
@@ -64,7 +64,7 @@ function pack(name: (typeof PACKAGES)[number]): void {
   renameSync(join(packed, `oauth-broker-${name}-${version}.tgz`), join(packed, `${name}.tgz`));
 }
 
-/** The very versions that are tested here. */
+/** The exact versions that are tested here. */
 function versions(): Versions {
   const root = readJson("package.json") as Partial<Versions>;
   const { catalog } = parse(readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8")) as {

@@ -1,19 +1,18 @@
 /**
- * What projects are made of, beside this command: the template's files, and the packed packages
- * they depend on. Made from the repository by make-materials.ts; in the published package they are
- * part of it.
+ * The materials of projects, beside this command: the template's files, and the packed packages
+ * they depend on. Built from the repository by make-materials.ts; part of the published package.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Materials {
   readonly folder: string;
-  /** Of the core that is packed, and of this command. */
+  /** Of the packed core, and of this command. */
   readonly version: string;
   readonly versions: Versions;
 }
 
-/** Of public packages, exact, by where package.json has them. */
+/** Of public packages, exact, by their place in package.json. */
 export interface Versions {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;

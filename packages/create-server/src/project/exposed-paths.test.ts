@@ -1,6 +1,6 @@
 /**
- * The paths a project's service.yaml exposes, against those of a server that is set to what that
- * file says.
+ * Compares the paths a project's service.yaml exposes with those of a server configured by that
+ * file.
  */
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
@@ -24,7 +24,7 @@ async function pathsOf(choices: Choices): Promise<string[]> {
   const { app, close } = createApp(
     { name: "a", version: "1.0.0", tools: [] },
     settings,
-    // Nothing is asked of it: no request comes.
+    // No request is sent to it.
     { now: systemClock, log: createLog({ write: () => undefined }), storage: {} as Storage },
   );
   await close();

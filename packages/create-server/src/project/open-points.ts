@@ -1,33 +1,34 @@
 /**
- * What a fresh project still lacks before it can be deployed, as the server itself will say at its
- * start.
+ * What a new project still lacks before it can be deployed, found by the checks the server itself
+ * runs at its start.
  */
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { isConfigError } from "@oauth-broker/oauth-core/configuration";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf } from "./service-yaml.ts";
 
-/** What the platform or the operator gives a deployment. */
+/** Variables that the platform or the operator sets. */
 const GIVEN = {
   DEPLOYMENT_URL: "https://server.example.com",
   PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
   TRUSTED_PROXIES: "10.0.0.0/8",
 };
 const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
-/** Said by the platform's own words already. */
+/** Already covered by the platform's own messages. */
 const KNOWN = /^OAUTH_DYNAMIC_REGISTRATION is open/;
 
 export interface OpenPoints {
-  /** Without these it does not start; the author adds them to service.yaml. */
+  /** The server does not start without these; the author adds them to service.yaml. */
   readonly missing: readonly string[];
-  /** Worth knowing before the first user comes. */
+  /** Worth knowing before the first user connects. */
   readonly notes: readonly string[];
 }
 
 export function openPoints(choices: Choices): OpenPoints {
   const own = { ...GIVEN, ...environmentOf(choices) };
   const asClient = pointsOf({ ...CLIENT, ...own });
-  // In pre-registered mode the client is optional, and not every vendor can be held to it.
+  // In pre-registered mode the client is optional, and not every vendor can report the client of a
+  // token.
   return choices.mode === "pre-registered" && asClient.missing.length > 0 ? pointsOf(own) : asClient;
 }
 

@@ -1,8 +1,10 @@
-/** Files of a project that are made, not copied: package.json, tsconfig.json, the ignore file. */
+/**
+ * Files of a project that are generated, not copied: package.json, tsconfig.json, the ignore file.
+ */
 import type { Choices } from "../choices/choices.ts";
 import type { Materials } from "../materials/materials.ts";
 
-/** What the project needs of ours to run. */
+/** Our packages that the project needs at run time. */
 const CORE = ["mcp-auth", "oauth-core", "token-store"];
 const CORE_FOR_DEVELOPMENT = ["simulators"];
 
@@ -10,8 +12,8 @@ const packed = (name: string): [string, string] => [`@oauth-broker/${name}`, `fi
 
 /**
  * The core comes from `packed/`: npm finds all of it there and asks no registry for it, since the
- * overrides make the packages' own references to each other the same files. `npm update` takes
- * other files of the same names.
+ * overrides redirect the packages' references to each other to the same files. `npm update` takes
+ * newer files of the same names.
  */
 export function packageJson({ name, mode }: Choices, { versions }: Pick<Materials, "versions">): string {
   const manifest = {
@@ -29,7 +31,8 @@ export function packageJson({ name, mode }: Choices, { versions }: Pick<Material
     },
     dependencies: { ...Object.fromEntries(CORE.map(packed)), ...versions.dependencies },
     devDependencies: { ...Object.fromEntries(CORE_FOR_DEVELOPMENT.map(packed)), ...versions.devDependencies },
-    // Node.js itself, for this machine: what npm runs here has it, whichever Node.js came with npm.
+    // Node.js itself, for this machine: commands that npm runs here use it, whichever Node.js npm
+    // itself runs on.
     optionalDependencies: versions.optionalDependencies,
     overrides: Object.fromEntries(
       [...CORE, ...CORE_FOR_DEVELOPMENT].map((one) => [`@oauth-broker/${one}`, `$@oauth-broker/${one}`]),

@@ -1,5 +1,5 @@
 /**
- * service.yaml of a project: what the platform is told. The paths are those the server has in its
+ * service.yaml of a project: what the platform reads. The paths are those the server has in its
  * mode, and no others.
  */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
@@ -12,7 +12,7 @@ const METADATA = [
 ];
 
 /**
- * The OAuth paths of a server as scaffolded; none in pre-registered mode. A test holds them against
+ * The OAuth paths of a scaffolded server; none in pre-registered mode. A test compares them with
  * the running server.
  */
 export function exposedPaths(mode: Mode, callback: Callback): readonly string[] {
@@ -36,8 +36,8 @@ export function environmentOf({ mode, callback, vendor, scopes }: Choices): Reco
 }
 
 /**
- * Those of the vendor's OAuth endpoints that have no value of their own: empty, for the author to
- * fill in.
+ * The placeholders of the vendor's OAuth endpoints without a default value: empty, for the author
+ * to fill in.
  */
 function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const entry = REGISTRY.get(vendor);
@@ -85,7 +85,7 @@ const PRE_REGISTERED_PART = [
 ];
 
 /**
- * Plain where YAML reads the very text back, else in quotation marks, which YAML reads as JSON
+ * Plain where YAML reads the same text back, otherwise in quotation marks, which YAML reads as JSON
  * does.
  */
 function scalar(value: string): string {

@@ -1,4 +1,7 @@
-/** Writes a project: the template's files with its name in them, the made ones, the packed core. */
+/**
+ * Writes a project: the template's files with its name in them, the generated files, the packed
+ * core.
+ */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Choices } from "../choices/choices.ts";
@@ -6,13 +9,13 @@ import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
 import { GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
 import { serviceYaml } from "./service-yaml.ts";
 
-/** What the template is called in its own files. */
+/** The template's name in its own files. */
 const TEMPLATE_NAME = "mcp-template";
 const TEMPLATE_TITLE = "MCP template";
 
 /**
  * @param folder new, or empty
- * @returns the paths written, from the folder, sorted
+ * @returns the paths written, relative to the folder, sorted
  * @throws Error of node:fs
  */
 export function writeProject(folder: string, choices: Choices, materials: Materials): string[] {
