@@ -18,7 +18,7 @@ const accountOf = async (accessToken = ""): Promise<unknown> => {
 };
 
 describe("the canary vendor", () => {
-  it("tells by an access token whose it is, and takes a code once", async () => {
+  it("names the user of an access token, and accepts a code once", async () => {
     const code = canaryCode("alice");
     const { body } = await token({ code });
     expect(body["access_token"]).toMatch(/^canary\.alice\./);

@@ -1,8 +1,10 @@
 /**
- * A vendor whose tokens name their user, for races and mix-ups: codes need no browser, refresh tokens rotate, one that is used
- * twice ends the grant, and the account endpoint says whose token came. Not a model of any real server.
+ * A vendor whose tokens name their user, for races and mix-ups: codes need no browser, refresh
+ * tokens rotate, one that is used twice ends the grant, and the account endpoint names the user of
+ * the token. Not a model of any real server.
  *
- * Also a program: `node src/canary-vendor.ts` prints one JSON line with `url` and serves until it is ended.
+ * Also a program: `node src/canary-vendor.ts` prints one JSON line with `url` and serves until it
+ * is ended.
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,16 +15,16 @@ import { listen } from "./listen.ts";
 export interface CanaryVendor {
   readonly url: string;
   counts(): CanaryCounts;
-  /** Makes every answer an outage (503 with Retry-After), or none. */
+  /** Makes every response an outage (503 with Retry-After), or none. */
   outage(isDown: boolean): void;
   close(): Promise<void>;
 }
 
 export interface CanaryCounts {
-  /** Requests with a code, whatever became of them. */
+  /** Requests with a code, whatever the outcome. */
   readonly codes: number;
   readonly refreshes: number;
-  /** Refresh tokens that came a second time: each ended its grant. */
+  /** Refresh tokens presented a second time: each ended its grant. */
   readonly replays: number;
   readonly accounts: number;
 }
@@ -30,7 +32,7 @@ export interface CanaryCounts {
 export interface CanaryVendorOptions {
   /** Of access tokens; default an hour. */
   readonly lifetimeSeconds?: number;
-  /** How long a refresh takes, so that callers meet there; default 0. */
+  /** How long a refresh takes, so that concurrent callers overlap; default 0. */
   readonly refreshMs?: number;
 }
 
@@ -43,7 +45,10 @@ interface Grant {
 const HOUR_SECONDS = 3600;
 const KEEP_ALIVE_MS = 60_000;
 
-/** A code is `code.USER.ANYTHING`, good once; an access token `canary.USER.RANDOM`. Clients are not authenticated. */
+/**
+ * A code is `code.USER.ANYTHING`, good once; an access token `canary.USER.RANDOM`. Clients are not
+ * authenticated.
+ */
 export async function startCanaryVendor(options: CanaryVendorOptions = {}): Promise<CanaryVendor> {
   const { lifetimeSeconds = HOUR_SECONDS, refreshMs = 0 } = options;
   const { server, url, close } = await listen(0);
@@ -115,12 +120,12 @@ export async function startCanaryVendor(options: CanaryVendorOptions = {}): Prom
   };
 }
 
-/** A new code of this user, as if they had just consented. */
+/** A new code of this user, as if they had just approved. */
 export function canaryCode(user: string): string {
   return `code.${user}.${random()}`;
 }
 
-/** What a deployed server has to be told to have it as its vendor. */
+/** The environment of a deployed server with this vendor. */
 export function canaryEnvironment(url: string): Readonly<Record<string, string>> {
   return {
     VENDOR: "canary",
@@ -147,7 +152,7 @@ function random(): string {
   return randomBytes(24).toString("base64url");
 }
 
-// The name as well: in a bundle of one file every module is the main one.
+// The name is checked too: in a bundle of one file every module is the main one.
 if (import.meta.main && import.meta.filename.endsWith("canary-vendor.ts")) {
   const { url } = await startCanaryVendor();
   process.stdout.write(`${JSON.stringify({ url })}\n`);

@@ -1,7 +1,8 @@
 /**
- * A browser's cookies, as far as the sandbox's flows need them: by host and path, across all ports of a host
- * (RFC 6265 section 8.5: "Cookies do not provide isolation by port"), which is what session-fixation tests rest on.
- * Left out: SameSite (every hop here is same-site) and public suffixes.
+ * A browser's cookies, as far as the sandbox's flows need them: by host and path, across all ports
+ * of a host (RFC 6265 section 8.5: "Cookies do not provide isolation by port"), which
+ * session-fixation tests depend on. Left out: SameSite (every hop here is same-site) and public
+ * suffixes.
  */
 import { machineClock, type Clock } from "./clock.ts";
 
@@ -17,7 +18,7 @@ interface Cookie {
 }
 
 export interface CookieJar {
-  /** Takes what an answer of `url` sets, replaces and deletes. */
+  /** Applies the Set-Cookie headers of a response of `url`. */
   store(url: URL, setCookies: readonly string[]): void;
   /** @returns the `Cookie` header for a request to `url`; undefined when none matches */
   header(url: URL): string | undefined;
@@ -27,7 +28,7 @@ export interface CookieJar {
   copy(): CookieJar;
 }
 
-/** @param options.now the machine's clock by default */
+/** @param options.now the system clock by default */
 export function createCookieJar(options: { readonly now?: Clock } = {}): CookieJar {
   return jarOf([], options.now ?? machineClock);
 }

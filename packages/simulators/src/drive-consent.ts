@@ -1,23 +1,28 @@
 /**
- * A person with a browser, for tests without one: follows redirects, keeps cookies, signs in at the sandbox's vendor,
- * allows or cancels, and stops in front of the address the test is interested in.
- * It reads forms as a browser does, so it also passes the broker's own page where several owners share a vendor client.
+ * A user with a browser, for tests without one: follows redirects, keeps cookies, signs in at the
+ * sandbox's vendor, approves or cancels, and stops before it requests the URL the test is
+ * interested in. It reads forms as a browser does, so it also passes the broker's own page where
+ * several owners share a vendor client.
  */
 import { createCookieJar, type CookieJar } from "./cookie-jar.ts";
 import { parseForms, type Form, type Member } from "./html-forms.ts";
 import type { AccountId } from "./vendor-pages.ts";
 
 export interface DriveConsentOptions {
-  /** Whom to sign in as; default `user`. */
+  /** The account to sign in with; default `user`. */
   readonly account?: AccountId;
   /**
-   * Default `approve`. `cancel` signs in and cancels on the vendor's consent page, `cancel-sign-in` already on the sign-in page,
-   * `deny` answers no on the broker's own page. A page that has no such button is approved.
+   * Default `approve`. `cancel` signs in and cancels on the vendor's consent page, `cancel-sign-in`
+   * already on the sign-in page, `deny` declines on the broker's own page. A page without such a
+   * button is approved.
    */
   readonly decision?: "approve" | "cancel" | "cancel-sign-in" | "deny";
-  /** The browser; a fresh one by default. */
+  /** The browser's cookies; a fresh jar by default. */
   readonly cookieJar?: CookieJar;
-  /** Looked at before each request, the first included; the address for which it is true is answered and not requested. */
+  /**
+   * Called before each request, the first included; the URL for which it is true is returned and
+   * not requested.
+   */
   readonly stopAt: (url: URL) => boolean;
 }
 
@@ -29,16 +34,17 @@ interface Request {
 const MAX_STEPS = 30;
 
 /**
- * @param startUrl where the person starts, e.g. the broker's `/v1/authorize?…`
- * @returns the first address for which `stopAt` is true
- * @throws Error when a page answers 4xx or 5xx (its `cause` has `status`, `url` and `body`), has no form, or after 30 steps
+ * @param startUrl where the user starts, e.g. the broker's `/v1/authorize?…`
+ * @returns the first URL for which `stopAt` is true
+ * @throws Error when a page answers 4xx or 5xx (its `cause` has `status`, `url` and `body`), has no
+ *   form, or after 30 steps
  */
 export async function driveConsent(startUrl: string | URL, options: DriveConsentOptions): Promise<URL> {
   const jar = options.cookieJar ?? createCookieJar();
   let request: Request = { url: new URL(startUrl) };
   for (let step = 0; step < MAX_STEPS; step += 1) {
     if (options.stopAt(request.url)) return request.url;
-    // One page after the other: each request depends on the answer before it.
+    // One page after the other: each request depends on the previous response.
     // oxlint-disable-next-line no-await-in-loop
     const answer = await send(request, jar);
     // oxlint-disable-next-line no-await-in-loop
@@ -95,7 +101,7 @@ function pressedButton({ buttons }: Form, options: DriveConsentOptions): readonl
   return pressed === undefined ? [] : [pressed];
 }
 
-/** An address without its query, which may hold codes. */
+/** A URL without its query, which may hold codes. */
 function place(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }

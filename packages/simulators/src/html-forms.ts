@@ -1,5 +1,6 @@
 /**
- * Reads the forms of our own, known pages and of oidc-provider's form_post page: enough HTML for drive-consent.ts, no more.
+ * Parses the forms of our own, known pages and of oidc-provider's form_post page: enough HTML for
+ * drive-consent.ts, no more.
  */
 
 export type Member = readonly [name: string, value: string];

@@ -1,12 +1,13 @@
 /**
- * One page frame for everything the sandbox shows to a browser: the vendor's sign-in and consent, and the sample platform.
- * Server-rendered, no scripts, one inline stylesheet that the Content-Security-Policy allows by its hash.
+ * The page frame for everything the sandbox shows to a browser: the vendor's sign-in and consent,
+ * and the sample platform. Server-rendered, no scripts, one inline stylesheet that the
+ * Content-Security-Policy allows by its hash.
  */
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import { STYLESHEET } from "./stylesheet.ts";
 
-/** What `html` of hono/html answers: text that is already escaped. */
+/** The result of hono/html's `html`: text that is already escaped. */
 export type Markup = ReturnType<typeof html>;
 
 export interface Page {
@@ -20,13 +21,13 @@ export interface Page {
   readonly main: Markup;
 }
 
-/** Whole, so that nothing (a formatter) comes between the tags: the hash is over every character. */
+/** Unformatted, because the hash covers every character between the tags. */
 const STYLE_ELEMENT = raw(`<style>${STYLESHEET}</style>`);
 const STYLE_HASH = createHash("sha256").update(STYLESHEET).digest("base64");
 
 /**
- * `form-action` also judges where a form's answer redirects to, and that chain leaves for other loopback ports
- * (platform, broker, vendor and back). Anything off this machine is refused.
+ * `form-action` also applies to the redirects after a form, and that chain leads to other loopback
+ * ports (platform, broker, vendor and back). Anything off this machine is refused.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",

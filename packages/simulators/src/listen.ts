@@ -1,6 +1,6 @@
 /**
- * A node:http server on loopback, listening before its handler exists: with a free port the address must be known
- * before the provider, whose issuer it is, can be made.
+ * A node:http server on loopback that listens before its handler exists: with a free port the
+ * address must be known before the provider, whose issuer it is, can be created.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";

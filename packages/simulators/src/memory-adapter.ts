@@ -1,10 +1,10 @@
 /**
- * Where the sandbox's OpenID provider keeps its codes, tokens and sessions: a map that dies with the process.
- * oidc-provider has one of its own, but warns on stderr when it is used, and drops entries after the thousandth.
- * Expiry is not looked at here: the provider checks `exp` of whatever it is given.
+ * The storage of the sandbox's OpenID provider for codes, tokens and sessions: a map that is lost
+ * with the process. oidc-provider has one of its own, but it warns on stderr, and drops entries
+ * after the thousandth. Expiry is not checked here: the provider checks `exp` of every record.
  */
 
-/** Old entries go first once this many are kept; a bench of some thousand flows fits. */
+/** The oldest entries are dropped beyond this many; a benchmark of some thousand flows fits. */
 const CAPACITY = 50_000;
 
 interface Payload {
@@ -22,7 +22,10 @@ export interface Adapter {
   revokeByGrantId(grantId: string): Promise<void>;
 }
 
-/** @returns oidc-provider's adapter factory: one separate table for each kind of record ("Session", "AccessToken", …) */
+/**
+ * @returns oidc-provider's adapter factory: one separate table for each kind of record ("Session",
+ *   "AccessToken", …)
+ */
 export function createMemoryAdapter(): (kind: string) => Adapter {
   return () => createTable();
 }

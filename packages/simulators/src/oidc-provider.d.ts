@@ -1,4 +1,5 @@
-// oidc-provider ships no types. Only what openid-provider.ts and vendor-requests.ts touch is declared here.
+// oidc-provider ships no types. Only what openid-provider.ts and vendor-requests.ts touch is
+// declared here.
 declare module "oidc-provider/lib/provider.js" {
   import type { EventEmitter } from "node:events";
   import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";

@@ -161,7 +161,7 @@ describe("what tests can see and break", () => {
 });
 
 describe("options", () => {
-  it("registers clients dynamically, keeps refresh tokens and does without PKCE when told to", async () => {
+  it("registers clients dynamically, keeps refresh tokens and works without PKCE when configured so", async () => {
     const other = await startOpenIdProvider({
       clients: [],
       registration: { initialAccessToken: "iat" },

@@ -1,14 +1,17 @@
 /**
- * The sandbox's vendor: a certified OpenID provider (oidc-provider) on loopback, with pages of its own.
- * Flows meet a server this repository did not write: PKCE is required, `iss` comes back with the code,
- * refresh tokens rotate, tokens can be revoked. Everything lives in memory. For the sandbox and for tests.
+ * The sandbox's vendor: a certified OpenID provider (oidc-provider) on loopback, with pages of its
+ * own. Flows meet a server this repository did not write: PKCE is required, `iss` comes back with
+ * the code, refresh tokens rotate, tokens can be revoked. Everything is kept in memory. For the
+ * sandbox and for tests.
  */
-// The declarations travel with the import, so that another workspace that imports this package sees them too.
+// The declarations travel with the import, so that another workspace that imports this package sees
+// them too.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./oidc-provider.d.ts" />
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { getRequestListener } from "@hono/node-server";
-// The package's entry does nothing more than this file, except that it warns on stderr on a Node release without LTS name.
+// The package's entry does nothing more than this file, except that it warns on stderr on a Node
+// release without LTS name.
 import { Provider, type ProviderClient, type ProviderContext } from "oidc-provider/lib/provider.js";
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
@@ -35,17 +38,23 @@ export interface OpenIdProviderOptions {
   readonly clients: readonly OpenIdProviderClient[];
   /** Default true. */
   readonly pkceRequired?: boolean;
-  /** Default true: each refresh answers a new refresh token and the old one used again ends the grant. */
+  /**
+   * Default true: each refresh returns a new refresh token, and the old one used again ends the
+   * grant.
+   */
   readonly rotateRefreshTokens?: boolean;
   /** Default 3600. */
   readonly accessTokenLifetimeSeconds?: number;
   /** Default 60. */
   readonly authorizationCodeLifetimeSeconds?: number;
-  /** Opens dynamic client registration at `/reg`; with a token only to those who present it. Default: closed. */
+  /**
+   * Opens dynamic client registration at `/reg`; with a token only to callers that present it.
+   * Default: closed.
+   */
   readonly registration?: { readonly initialAccessToken?: string };
-  /** Where people start, for the way back from error pages. */
+  /** Where users start, for the way back from error pages. */
   readonly homeUrl?: string;
-  /** Hears what would otherwise go unseen: failures inside the provider. */
+  /** Receives failures inside the provider, which would otherwise go unnoticed. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -53,7 +62,9 @@ export interface OpenIdProvider {
   /** `http://127.0.0.1:PORT`; metadata below it at both well-known paths. */
   readonly issuer: string;
   readonly port: number;
-  /** Every request to the OAuth endpoints so far, oldest first, secrets included: for tests only. */
+  /**
+   * Every request to the OAuth endpoints so far, oldest first, secrets included: for tests only.
+   */
   requests(): readonly RecordedRequest[];
   readonly faults: VendorFaults;
   /** Ends open connections too. */
@@ -64,9 +75,10 @@ const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /**
- * Starts the provider. Endpoints: `/auth`, `/token`, `/token/revocation`, `/me` (userinfo), `/jwks`, `/reg`.
- * Scopes: openid profile email offline_access api:read api:write. Accounts: see `ACCOUNTS`. A refresh token always comes.
- * Revoking any token of a grant ends all of them; revoking a refresh token also forgets the consent.
+ * Starts the provider. Endpoints: `/auth`, `/token`, `/token/revocation`, `/me` (userinfo),
+ * `/jwks`, `/reg`. Scopes: openid profile email offline_access api:read api:write. Accounts: see
+ * `ACCOUNTS`. A refresh token always comes. Revoking any token of a grant ends all of them;
+ * revoking a refresh token also forgets the consent.
  *
  * @throws Error when the port is taken or a client is malformed
  */

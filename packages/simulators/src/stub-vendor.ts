@@ -1,8 +1,9 @@
 /**
- * The cheapest vendor that a bench can drive: no OpenID, no pages, no memory of anything. What a flow costs at the
- * broker is then not hidden behind what it costs at the vendor. Not a model of any real server.
+ * The cheapest vendor for a benchmark: no OpenID, no pages, no state. The cost of a flow at the
+ * broker is then not hidden behind its cost at the vendor. Not a model of any real server.
  *
- * Also a program: `node src/stub-vendor.ts PORT` prints one JSON line with `url` and serves until it is ended.
+ * Also a program: `node src/stub-vendor.ts PORT` prints one JSON line with `url` and serves until
+ * it is ended.
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -21,8 +22,9 @@ export interface StubVendor {
 const KEEP_ALIVE_SECONDS = 60;
 
 /**
- * `/authorize` sends the browser back at once with `code` and `state`; `/token` answers random tokens to any form that has
- * `code` and `code_verifier`, or `refresh_token`; `/revoke` answers 200. Client credentials are not looked at.
+ * `/authorize` redirects the browser back at once with `code` and `state`; `/token` returns random
+ * tokens for any form with `code` and `code_verifier`, or `refresh_token`; `/revoke` answers 200.
+ * Client credentials are not checked.
  *
  * @param options.port default 0: a free one
  */
@@ -90,7 +92,7 @@ function random(): string {
   return randomBytes(24).toString("base64url");
 }
 
-// The name as well: in a bundle of one file every module is the main one.
+// The name is checked too: in a bundle of one file every module is the main one.
 if (import.meta.main && import.meta.filename.endsWith("stub-vendor.ts")) {
   const { url } = await startStubVendor({ port: Number(process.argv[2] ?? 0) });
   process.stdout.write(`${JSON.stringify({ url })}\n`);

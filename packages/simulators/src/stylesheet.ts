@@ -1,4 +1,7 @@
-/** The look of the sandbox's pages. Colours are variables, light and dark; each side has its own accent. No fonts, no images. */
+/**
+ * The styles of the sandbox's pages. Colours are variables, light and dark; each side has its own
+ * accent. No fonts, no images.
+ */
 export const STYLESHEET = `
 :root{color-scheme:light dark;--ink:#17202a;--soft:#4d5b69;--line:#cfd7df;--paper:#fff;--ground:#f2f5f8;--good:#0b6b3a;--goodbg:#e4f5ea;--bad:#a32015;--badbg:#fdebe8}
 .vendor{--accent:#6b2fa8;--onaccent:#fff;--tint:#f4ecfb}

@@ -1,6 +1,7 @@
 /**
- * The sandbox vendor's own pages: sign in, consent, cancel. A Hono app that oidc-provider sends the browser to and that
- * answers with the provider's resume URL. Nobody has a password here: one clicks a sample account.
+ * The sandbox vendor's own pages: sign in, consent, cancel. A Hono app that oidc-provider sends the
+ * browser to and that responds with the provider's resume URL. There are no passwords: the user
+ * clicks a sample account.
  */
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -39,7 +40,9 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 
 type Env = { Bindings: HttpBindings };
 
-/** Serves `/interaction/:uid` (GET shows, POST decides) and a page at `/` that says what this is. */
+/**
+ * Serves `/interaction/:uid` (GET shows, POST decides) and a page at `/` that says what this is.
+ */
 export function createVendorPages(provider: Provider, homeUrl?: string): Hono<Env> {
   const app = new Hono<Env>();
   const expired = (c: Context<Env>) => expiredPage(c, homeUrl);
@@ -73,7 +76,7 @@ export function createVendorPages(provider: Provider, homeUrl?: string): Hono<En
  * The page of a request that cannot be answered with a redirect.
  *
  * @param code oidc-provider's error code
- * @param homeUrl where the person came from, for a way back
+ * @param homeUrl where the user came from, for a way back
  */
 export async function renderVendorError(code: string, description: string, homeUrl?: string): Promise<string> {
   return renderPage({
@@ -94,7 +97,7 @@ const FRAME = {
   note: "A practice vendor on this machine. Not a real company, no real account.",
 } as const;
 
-/** The interaction of this browser, when it is also the one the address names. */
+/** The interaction of this browser, when the URL names the same one. */
 async function currentInteraction(provider: Provider, c: Context<Env>): Promise<Interaction | undefined> {
   const found = await provider.interactionDetails(c.env.incoming, c.env.outgoing).catch(() => undefined);
   return found?.jti === c.req.param("uid") ? found : undefined;

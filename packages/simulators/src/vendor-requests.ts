@@ -1,7 +1,8 @@
 /**
- * What tests see of the sandbox's vendor, and how they make it misbehave: every request to its OAuth endpoints is
- * recorded with its secrets, and the next request to a path can be answered wrongly, late or not at all.
- * Sits in front of oidc-provider as one middleware; without a fault the provider's answer is untouched.
+ * What tests see of the sandbox's vendor, and how they make it fail: every request to its OAuth
+ * endpoints is recorded with its secrets, and the next request to a path can be answered wrongly,
+ * late or not at all. Sits in front of oidc-provider as one middleware; without a fault the
+ * provider's response is unchanged.
  */
 import { text } from "node:stream/consumers";
 import type { Provider, ProviderContext } from "oidc-provider/lib/provider.js";
@@ -13,16 +14,17 @@ export interface RecordedRequest {
   /** Form members as received, secrets included. */
   readonly body: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The status it was answered with; 0 when the connection was cut. */
+  /** The status of the response; 0 when the connection was cut. */
   readonly status: number;
 }
 
 /**
- * - `answer`: this, and the provider never sees the request.
+ * - `answer`: this response, and the provider never sees the request.
  * - `drop`: the connection is cut before the provider sees the request.
- * - `hang`: no answer until the other side gives up.
- * - `lose`: the provider does its work (a code is spent, a token rotated), then the connection is cut.
- * - `rewrite`: the provider's JSON answer, changed.
+ * - `hang`: no response until the other side disconnects.
+ * - `lose`: the provider does its work (a code is spent, a token rotated), then the connection is
+ *   cut.
+ * - `rewrite`: the provider's JSON response, changed.
  */
 export type Fault =
   | {
@@ -35,9 +37,12 @@ export type Fault =
   | { readonly kind: "rewrite"; readonly rewrite: (answer: Record<string, unknown>) => Record<string, unknown> };
 
 export interface VendorFaults {
-  /** Queues one fault for the next request to `path`, e.g. `/token`. Faults of one path happen in the order they were queued. */
+  /**
+   * Queues one fault for the next request to `path`, e.g. `/token`. Faults of one path happen in
+   * the order they were queued.
+   */
   next(path: string, fault: Fault): void;
-  /** Forgets the faults that have not happened. */
+  /** Removes the faults that have not happened. */
   clear(): void;
 }
 

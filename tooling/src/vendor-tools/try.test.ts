@@ -8,7 +8,11 @@ import { startOpenIdProvider } from "@oauth-broker/simulators";
 import type { Fixture } from "@oauth-broker/simulators/fixtures";
 import { startLinear } from "@oauth-broker/simulators/vendors";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { replayFixture, type Stage, STAGES } from "../../../packages/simulators/src/testing/replay-fixture.ts";
+import {
+  replayFixture,
+  type SimulatorSetup,
+  SIMULATORS,
+} from "../../../packages/simulators/src/testing/replay-fixture.ts";
 import { systemClock } from "./clock.ts";
 import { createAsk } from "./terminal.ts";
 import { atSimulator } from "./testing/at-simulator.ts";
@@ -21,13 +25,13 @@ const own = (id: string): Record<string, string> => {
   return { [`${prefix}_CLIENT_ID`]: CLIENT_ID, [`${prefix}_CLIENT_SECRET`]: CLIENT_SECRET };
 };
 
-async function started(id: string): Promise<Stage> {
-  const stage = await STAGES[id]!();
+async function started(id: string): Promise<SimulatorSetup> {
+  const stage = await SIMULATORS[id]!();
   onTestFinished(() => stage.simulator.close());
   return stage;
 }
 
-function argsFor({ simulator, resource }: Stage, out: string): string[] {
+function argsFor({ simulator, resource }: SimulatorSetup, out: string): string[] {
   const wanted = resource === undefined ? [] : ["--resource", resource];
   return ["try", ...atSimulator(simulator), "--port", "0", "--out", out, ...wanted];
 }
@@ -38,7 +42,7 @@ function fixtureIn(folder: string): Fixture {
 }
 
 describe("vendor try", () => {
-  it.each(Object.keys(STAGES))("records %s, and its simulator replays it", async (id) => {
+  it.each(Object.keys(SIMULATORS))("records %s, and its simulator replays it", async (id) => {
     const stage = await started(id);
     const out = temporaryFolder();
     const person = personAt(stage.simulator, stage.app);

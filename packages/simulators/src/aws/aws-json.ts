@@ -1,6 +1,7 @@
 /**
- * One call of an AWS JSON protocol by plain fetch. The engines want to see a signature and do not check it, so a
- * well-formed dummy serves: the simulators need no AWS SDK, and a fault of the SDK's cannot hide in their own tests.
+ * One call of an AWS JSON protocol by plain fetch. The engines require a signature and do not
+ * verify it, so a well-formed dummy is enough: the simulators need no AWS SDK, and a fault of the
+ * SDK cannot hide in their own tests.
  */
 
 export interface AwsJsonCall {
@@ -21,7 +22,10 @@ const PROTOCOLS: Readonly<Record<AwsJsonCall["service"], Protocol>> = {
   kms: { targetPrefix: "TrentService", contentType: "application/x-amz-json-1.1" },
 };
 
-/** The access key of every test. DynamoDB Local keeps apart what different access keys and regions write. */
+/**
+ * The access key of every test. DynamoDB Local separates the data of different access keys and
+ * regions.
+ */
 const ACCESS_KEY_ID = "test";
 const DATE = "20260101";
 
@@ -41,8 +45,9 @@ export function dummySignedHeaders({
 }
 
 /**
- * @returns the parsed answer
- * @throws Error whose `name` is the AWS error (`ResourceNotFoundException`) when the answer is not 200
+ * @returns the parsed response
+ * @throws Error whose `name` is the AWS error (`ResourceNotFoundException`) when the response is
+ *   not 200
  */
 export async function callAwsJson(call: AwsJsonCall): Promise<Record<string, unknown>> {
   const answer = await fetch(call.endpoint, {

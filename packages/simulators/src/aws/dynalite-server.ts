@@ -1,15 +1,19 @@
 /**
- * dynalite behind a server of ours. Its own ends the process with what a closed connection or a closed store throws in
- * the middle of a request, and tests do both on purpose.
+ * dynalite behind a server of ours. dynalite's own server crashes the process when a connection or
+ * the store is closed in the middle of a request, and tests do both on purpose.
  */
-// The declarations travel with the import, so that another workspace that imports this package sees them too.
+// The declarations travel with the import, so that another workspace that imports this package sees
+// them too.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./dynalite.d.ts" />
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import dynalite from "dynalite";
 import { listen, type Listening } from "../listen.ts";
 
-/** Longer than any test leaves a connection idle: a server that closes it just then looks like an outage. */
+/**
+ * Longer than any test leaves a connection idle: a server that closes it just then looks like an
+ * outage.
+ */
 const KEEP_ALIVE_MS = 600_000;
 
 /** In this process, in memory, on a free port of loopback. */
@@ -21,7 +25,7 @@ export async function startDynalite(): Promise<Listening> {
   listening.server.keepAliveTimeout = KEEP_ALIVE_MS;
   listening.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response);
-    // dynalite throws what it hears here, outside any promise.
+    // dynalite throws errors of the connection here, outside any promise.
     request.removeAllListeners("error");
     request.on("error", () => undefined);
   });

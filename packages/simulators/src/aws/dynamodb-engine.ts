@@ -1,7 +1,7 @@
 /**
- * DynamoDB for tests: dynalite in this process, or the DynamoDB Local that scripts/dynamodb-local.mjs has started for
- * the whole run. Tests see no difference but the name. Tables have names of their own, so that test files, which run
- * in several processes, may share one engine.
+ * DynamoDB for tests: dynalite in this process, or the DynamoDB Local that
+ * scripts/dynamodb-local.mjs has started for the whole run. Tests see no difference. Tables have
+ * unique names, so that test files, which run in several processes, can share one engine.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,14 +28,18 @@ export interface DynamoDbEngine {
   createTable(name?: string, definition?: object): Promise<string>;
   /** Returns when the table is gone. @throws Error named ResourceNotFoundException */
   deleteTable(name: string): Promise<void>;
-  /** Every item as it lies in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must find no plaintext. */
+  /**
+   * Every item as stored in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must
+   * find no plaintext.
+   */
   items(table: string): Promise<readonly Record<string, unknown>[]>;
   /** Ends dynalite; in a shared engine removes the tables made here. */
   close(): Promise<void>;
 }
 
 /**
- * @param options.sharedEndpoint an engine that runs already; default: DYNAMODB_LOCAL_ENDPOINT, and dynalite without it
+ * @param options.sharedEndpoint an engine that is already running; default:
+ *   DYNAMODB_LOCAL_ENDPOINT, and dynalite without it
  */
 export async function startDynamoDb(options: { readonly sharedEndpoint?: string } = {}): Promise<DynamoDbEngine> {
   const shared = options.sharedEndpoint ?? dynamoDbLocalEndpoint();

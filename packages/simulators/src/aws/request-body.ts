@@ -1,4 +1,4 @@
-/** A request's body, whole or not at all. */
+/** Reads a request's body, complete or not at all. */
 import type { IncomingMessage } from "node:http";
 
 /** @returns undefined when it is longer than `maxBytes`, or the client left before its end */

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in every run. */
+/** Pseudo-random numbers that are the same in every run. */
 
 /** @returns the next number in [0, 1); mulberry32 */
 export function seededNumbers(seed: number): () => number {

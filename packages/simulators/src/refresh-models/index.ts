@@ -1,4 +1,4 @@
-/** Vendors by how they refresh: what a test of refreshing starts, and asks afterwards. */
+/** Vendors by how they refresh: started by a test of refreshing, and inspected afterwards. */
 export { createModel, REFRESH_MODELS } from "./models.ts";
 export type { IssuedTokens, LiveTokens, ModelOptions, ModelState, RefreshCounts, RefreshModel } from "./models.ts";
 export { startRefreshVendor } from "./server.ts";

@@ -1,13 +1,13 @@
 /**
- * What a vendor does with refresh tokens, in five models, without HTTP: which token it takes, what it answers, which
- * tokens are live afterwards. server.ts puts it on a port.
+ * How a vendor treats refresh tokens, in five models, without HTTP: which token it accepts, what it
+ * returns, which tokens are live afterwards. server.ts puts it on a port.
  *
- * - `none`: no rotation; the answer has no refresh token, the old one goes on.
- * - `same`: no rotation; the answer repeats the refresh token.
+ * - `none`: no rotation; the response has no refresh token, the old one stays valid.
+ * - `same`: no rotation; the response repeats the refresh token.
  * - `strict`: rotation; an old one means theft, so the whole grant ends.
- * - `grace`: rotation; the old one is taken for some seconds more, later it means theft.
- * - `retry-until-used`: rotation as FAPI 2.0 wants it where there must be one: the old one works until the new one,
- *   or an access token that came with it, was used. A retry replaces the successor that was never used.
+ * - `grace`: rotation; the old one is accepted for some seconds more, later it means theft.
+ * - `retry-until-used`: rotation as FAPI 2.0 requires it: the old one works until the new one, or
+ *   an access token issued with it, was used. A retry replaces the successor that was never used.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
@@ -18,22 +18,22 @@ export type RefreshModel = (typeof REFRESH_MODELS)[number];
 export interface ModelOptions {
   readonly model: RefreshModel;
   readonly now: Clock;
-  /** Life of an access token; default 3600. */
+  /** Lifetime of an access token; default 3600. */
   readonly accessTokenSeconds?: number;
-  /** `grace`: how long an old refresh token is still taken; default 30. */
+  /** `grace`: how long an old refresh token is still accepted; default 30. */
   readonly graceSeconds?: number;
-  /** `grace`: what an old one is answered with, a `new` pair (default) or its `successor` once more. */
+  /** `grace`: the response to an old one, a `new` pair (default) or its `successor` once more. */
   readonly graceAnswer?: "new" | "successor";
 }
 
 export interface IssuedTokens {
   readonly accessToken: string;
-  /** Absent where the model answers none. */
+  /** Absent when the model returns none. */
   readonly refreshToken?: string;
   readonly expiresInSeconds: number;
 }
 
-/** The vendor's idea of a user: what it would take at this moment. */
+/** The vendor's state of a user: the tokens it would accept now. */
 export interface LiveTokens {
   readonly accessTokens: readonly string[];
   readonly refreshTokens: readonly string[];
@@ -47,15 +47,15 @@ export interface RefreshCounts {
 }
 
 export interface ModelState {
-  /** A new grant by the user; one of before ends. The refresh token is there in every model. */
+  /** A new grant by the user; an earlier one ends. Every model issues a refresh token here. */
   authorize(user: string): IssuedTokens & { readonly refreshToken: string };
   /** @returns `refused` is invalid_grant */
   refresh(refreshToken: string): IssuedTokens | "refused";
   /** @returns the user, undefined when the access token is not live */
   use(accessToken: string): string | undefined;
-  /** A refresh token ends the grant, an access token itself. Unknown ones are nothing to do. */
+  /** A refresh token ends the grant, an access token only itself. Unknown tokens are ignored. */
   revoke(token: string): void;
-  /** Whose it is or ever was. */
+  /** The user of a token, live or not. */
   ownerOf(token: string): string | undefined;
   live(user: string): LiveTokens;
   counts(user: string): RefreshCounts;
@@ -69,11 +69,11 @@ interface Grant {
 interface Refresh {
   readonly token: string;
   readonly grant: Grant;
-  /** Since when another one stands in its place. */
+  /** When its successor was issued. */
   retiredAt?: number;
   successor?: Refresh;
   used: boolean;
-  /** Never to be taken again, without meaning theft. */
+  /** Never accepted again, and no sign of theft. */
   dropped: boolean;
 }
 
@@ -107,8 +107,8 @@ export function createModel(options: ModelOptions): ModelState {
     return made.token;
   };
 
-  /** `theft`: the grant ends with the refusal. */
-  const judge = (refresh: Refresh): "taken" | "refused" | "theft" => {
+  /** `theft`: the refusal also ends the grant. */
+  const classify = (refresh: Refresh): "taken" | "refused" | "theft" => {
     if (refresh.grant.ended || refresh.dropped) return "refused";
     if (refresh.retiredAt === undefined) return "taken";
     if (model === "grace") return now() < refresh.retiredAt + graceSeconds ? "taken" : "theft";
@@ -142,9 +142,9 @@ export function createModel(options: ModelOptions): ModelState {
       if (old === undefined) return "refused";
       const count = countsOf(old.grant.user);
       count.presented += 1;
-      const judgement = judge(old);
-      if (judgement !== "taken") {
-        if (judgement === "theft") old.grant.ended = true;
+      const result = classify(old);
+      if (result !== "taken") {
+        if (result === "theft") old.grant.ended = true;
         count.refused += 1;
         return "refused";
       }
@@ -169,7 +169,7 @@ export function createModel(options: ModelOptions): ModelState {
     live: (user) => ({
       accessTokens: [...accesses.values()].filter((one) => one.of.grant.user === user && isLive(one)).map(tokenOf),
       refreshTokens: [...refreshes.values()]
-        .filter((one) => one.grant.user === user && judge(one) === "taken")
+        .filter((one) => one.grant.user === user && classify(one) === "taken")
         .map(tokenOf),
     }),
     counts: (user) => ({ ...countsOf(user) }),

@@ -97,7 +97,7 @@ describe("a vendor by how it refreshes", () => {
     expect((await answer).status).toBe(200);
   });
 
-  it("answers late when told to, and knows how many waited at once", async () => {
+  it("answers late on request, and counts concurrent requests", async () => {
     vendor = await startRefreshVendor({ model: "none" });
     const { refreshToken } = vendor.authorize("u1");
     vendor.fault({ delayBeforeMs: 30, delayAfterMs: 30 });

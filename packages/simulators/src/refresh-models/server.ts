@@ -1,6 +1,7 @@
 /**
- * A token endpoint on loopback that refreshes as one of the models says, and misbehaves when told to. Processes under
- * test reach it over HTTP; the test that started it asks what the vendor thinks is live and how often it was called.
+ * A token endpoint on loopback that refreshes as one of the models, and fails on request. Processes
+ * under test use it over HTTP; the test that started it reads which tokens the vendor considers
+ * live and how often it was called.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -9,20 +10,21 @@ import { machineClock } from "../clock.ts";
 import { listen } from "../listen.ts";
 import { createModel, type IssuedTokens, type ModelOptions, type ModelState } from "./models.ts";
 
-/** What goes wrong with requests to the token endpoint, until it is taken back. */
+/** A fault of requests to the token endpoint, until it is removed. */
 export interface RefreshFault {
   /** Before the vendor does anything. */
   readonly delayBeforeMs?: number;
-  /** After its work, before the answer. */
+  /** After its work, before the response. */
   readonly delayAfterMs?: number;
   /**
    * - `unavailable`: 503, nothing done. `invalid_grant`: 400, nothing done.
-   * - `drop`: the work is done, the connection is cut. `half`: the same, after half of the answer.
+   * - `drop`: the work is done, the connection is cut. `half`: the same, after half of the
+   *   response.
    */
   readonly answer?: "unavailable" | "invalid_grant" | "drop" | "half";
   /** Only this user's requests; default all. */
   readonly user?: string;
-  /** So many requests; default until it is taken back. */
+  /** This many requests; default until it is removed. */
   readonly times?: number;
 }
 
@@ -37,16 +39,21 @@ export interface RefreshVendor extends Pick<ModelState, "authorize" | "revoke" |
   readonly url: string;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint: string;
-  /** Answers `{sub}` to a live access token, else 401. Using one is what `retry-until-used` means by used. */
+  /**
+   * Responds `{sub}` to a live access token, else 401. This is the use that `retry-until-used`
+   * refers to.
+   */
   readonly userinfoEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Requests to the token endpoint, wrong ones included. */
+  /** Requests to the token endpoint, including invalid ones. */
   calls(): number;
-  /** At most so many requests were at the token endpoint at once. */
+  /** The maximum of concurrent requests at the token endpoint. */
   inFlightPeak(): number;
   fault(fault: RefreshFault | undefined): void;
-  /** Stops the next request with a refresh token of this user, before or after the vendor's work. */
+  /**
+   * Stops the next request with a refresh token of this user, before or after the vendor's work.
+   */
   hold(user: string, when: "before" | "after"): Held;
   close(): Promise<void>;
 }
@@ -133,7 +140,7 @@ export async function startRefreshVendor(options: RefreshVendorOptions): Promise
       if (request.method === "GET" && request.url === "/userinfo") return userinfo(request, response);
       return send(response, { status: 404, body: { error: "not_found" } });
     };
-    // A client that went away in the middle is what these tests are about.
+    // These tests are about clients that disconnect in the middle.
     work().catch(() => response.destroy());
   });
 
@@ -164,7 +171,7 @@ export async function startRefreshVendor(options: RefreshVendorOptions): Promise
   };
 }
 
-/** What a token endpoint refuses before it looks at the refresh token. */
+/** The refusals of a token endpoint that precede the check of the refresh token. */
 function refusalOf(
   request: IncomingMessage,
   form: URLSearchParams,

@@ -1,11 +1,11 @@
 /**
- * The broker's contract as far as the sample platform touches it, with its answers in the test's hands.
- * The real one meets the platform in e2e; here it is the platform that is looked at.
+ * The part of the broker's contract that the sample platform uses, with responses set by the test.
+ * e2e tests the platform with the real broker; here only the platform is under test.
  */
 import { text } from "node:stream/consumers";
 import { listen } from "../listen.ts";
 
-// A JWT that says iss and sub; nobody here looks at its signature.
+// A JWT with iss and sub; no code here verifies its signature.
 const CLAIMS = Buffer.from(JSON.stringify({ iss: "https://vendor.example", sub: "user-1" })).toString("base64url");
 
 export const TOKENS = {
@@ -30,16 +30,19 @@ export interface FakeBroker {
   readonly url: string;
   /** Every POST so far, oldest first. */
   readonly posted: readonly Posted[];
-  /** The answer of /v1/token from now on. */
+  /** The response of /v1/token from now on. */
   tokenAnswer: { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
-  /** The answer of /v1/revoke from now on. */
+  /** The response of /v1/revoke from now on. */
   revocationAnswer: { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
-  /** What the redirect to the platform carries beside `state`. */
+  /** The parameters of the redirect to the platform beside `state`. */
   callbackMembers: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** `/v1/authorize` sends the browser straight back to the pushed redirect_uri: there is no vendor here. */
+/**
+ * `/v1/authorize` redirects the browser straight back to the pushed redirect_uri: there is no
+ * vendor here.
+ */
 export async function startFakeBroker(): Promise<FakeBroker> {
   const listening = await listen(0);
   const { url, server } = listening;

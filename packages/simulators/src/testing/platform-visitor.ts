@@ -1,4 +1,4 @@
-/** A person at the sample platform, without a browser: opens its pages and presses their buttons. */
+/** A user of the sample platform, without a browser: opens its pages and presses their buttons. */
 import { createCookieJar, type CookieJar } from "../cookie-jar.ts";
 import { parseForms } from "../html-forms.ts";
 
@@ -9,11 +9,16 @@ export interface PlatformVisitor {
   /** @param form sent by POST; without it the page is opened */
   request(path: string, form?: Fields): Promise<Response>;
   page(): Promise<string>;
-  /** Presses the page's first button of that address with these fields. @param typed over what the inputs hold @returns the page after it */
+  /**
+   * Presses the page's first button of that URL with these fields.
+   *
+   * @param typed replaces the values of the inputs
+   * @returns the page after it
+   */
   press(action: string, having?: Fields, typed?: Fields): Promise<string>;
 }
 
-/** @param platformUrl asked at each request: a test may start its platform later */
+/** @param platformUrl called for each request: a test may start its platform later */
 export function createPlatformVisitor(platformUrl: () => string): PlatformVisitor {
   const cookieJar = createCookieJar();
   const visitor: PlatformVisitor = {

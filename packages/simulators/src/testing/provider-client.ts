@@ -1,4 +1,7 @@
-/** A client of the sandbox's OpenID provider on oauth4webapi: checks everything a careful client checks. */
+/**
+ * A client of the sandbox's OpenID provider on oauth4webapi: checks everything a careful client
+ * checks.
+ */
 import * as oauth from "oauth4webapi";
 import { driveConsent, type DriveConsentOptions } from "../drive-consent.ts";
 import type { OpenIdProviderClient } from "../openid-provider.ts";
@@ -29,7 +32,7 @@ export interface ProviderTestClient {
   userinfo(accessToken: string): Promise<Response>;
 }
 
-/** Drives the browser up to REDIRECT_URI, where nobody listens. */
+/** Drives the browser up to REDIRECT_URI, where no server listens. */
 export function drive(url: URL, options: Partial<DriveConsentOptions> = {}): Promise<URL> {
   return driveConsent(url, { stopAt: (next) => next.href.startsWith(REDIRECT_URI), ...options });
 }

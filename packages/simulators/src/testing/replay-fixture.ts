@@ -1,6 +1,6 @@
 /**
- * Takes the legs of a fixture at the vendor's simulator: a simulator is worth as much as it resembles what was recorded.
- * Run by vendors/fixtures.test.ts.
+ * Runs the legs of a fixture at the vendor's simulator: a simulator is as good as its resemblance
+ * to the recording. Used by vendors/fixtures.test.ts.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
@@ -22,16 +22,16 @@ import type { Fixture } from "../fixtures/fixture.ts";
 import { type Leg, runLegs } from "../fixtures/legs.ts";
 import { createRecorder } from "../fixtures/record.ts";
 
-/** A simulator, and what its app and its requests have beside the usual. */
-export interface Stage {
+/** A simulator, and special settings of its app and its requests. */
+export interface SimulatorSetup {
   readonly simulator: VendorSimulator;
   readonly app?: object;
   readonly resource?: string;
 }
 
-export type Stages = Readonly<Record<string, () => Promise<Stage>>>;
+export type Simulators = Readonly<Record<string, () => Promise<SimulatorSetup>>>;
 
-export const STAGES: Stages = {
+export const SIMULATORS: Simulators = {
   github: async () => ({ simulator: await startGitHub() }),
   slack: async () => ({ simulator: await startSlack() }),
   linear: async () => ({ simulator: await startLinear() }),
@@ -45,29 +45,29 @@ export const STAGES: Stages = {
 };
 
 /**
- * @returns where the simulator differs from what was recorded, a line each; none when it does not
- * @throws Error when there is no simulator of the vendor
+ * @returns the differences between simulator and recording, a line each; empty when they agree
+ * @throws Error when the vendor has no simulator
  */
-export async function replayFixture(fixture: Fixture, stages: Stages = STAGES): Promise<string[]> {
-  const start = Object.hasOwn(stages, fixture.vendor) ? stages[fixture.vendor] : undefined;
+export async function replayFixture(fixture: Fixture, simulators: Simulators = SIMULATORS): Promise<string[]> {
+  const start = Object.hasOwn(simulators, fixture.vendor) ? simulators[fixture.vendor] : undefined;
   const entry = REGISTRY.get(fixture.vendor);
   if (start === undefined || entry === undefined) {
     throw new Error(`There is no simulator of ${fixture.vendor} that could replay this`);
   }
-  const stage = await start();
+  const setup = await start();
   try {
-    return differences(fixture.legs, await legsAt(stage, entry.vendor, fixture));
+    return differences(fixture.legs, await legsAt(setup, entry.vendor, fixture));
   } finally {
-    await stage.simulator.close();
+    await setup.simulator.close();
   }
 }
 
-/** Nothing listens there: the person's browser stops in front of it. */
+/** No server listens there: the user's browser stops before it. */
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
 
 /** @param vendor its entry, whose endpoints become the simulator's */
 export async function legsAt(
-  { simulator, app = {}, resource }: Stage,
+  { simulator, app = {}, resource }: SimulatorSetup,
   vendor: Vendor,
   fixture: Pick<Fixture, "scope" | "app">,
 ): Promise<Leg[]> {

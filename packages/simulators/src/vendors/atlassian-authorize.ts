@@ -1,10 +1,12 @@
 /**
- * Atlassian's authorization endpoint, `GET /authorize`: one for 3LO apps of the console and for clients of the MCP server.
- * Mistakes end on a page of Atlassian's; only the person's own no comes back to the app.
+ * Atlassian's authorization endpoint, `GET /authorize`: one for 3LO apps of the console and for
+ * clients of the MCP server. Mistakes end on a page of Atlassian's; only the person's own no comes
+ * back to the app.
  *
- * Seen: audience, prompt and scopes of 3LO (vendors/README.md 5, 2026-11), one consent per site; for the MCP server S256,
- * and "Invalid context provided" without `resource` (anthropics/claude-code #69035, 2026-06); "failed to retrieve client"
- * (BerriAI/litellm #42678, 2026-09); "Incorrect request parameters" after Accept where an admin allows no such redirect.
+ * Seen: audience, prompt and scopes of 3LO (vendors/README.md 5, 2026-11), one consent per site;
+ * for the MCP server S256, and "Invalid context provided" without `resource`
+ * (anthropics/claude-code #69035, 2026-06); "failed to retrieve client" (BerriAI/litellm #42678,
+ * 2026-09); "Incorrect request parameters" after Accept where an admin allows no such redirect.
  * Recalled: the other texts, the description of access_denied, that 3LO insists on prompt=consent.
  */
 import type { Context } from "hono";
@@ -84,7 +86,7 @@ async function readRequest({ host, settings, mcpServer }: AtlassianParts, c: Con
   return request;
 }
 
-/** @param asked a cloud id from the consent form; a person who left the choice alone sends none */
+/** @param asked a cloud id from the consent form; absent when the user did not choose */
 function issueCode(
   { host, settings, codes }: AtlassianParts,
   { client, redirectUri, query, scopes }: AuthorizationRequest,

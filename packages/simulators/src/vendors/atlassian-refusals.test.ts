@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AtlassianSimulator } from "./atlassian.ts";
-import { REST_APP, startAtlassianBench, type AtlassianBench } from "./testing/atlassian-bench.ts";
+import { REST_APP, startAtlassianHarness, type AtlassianHarness } from "./testing/atlassian-harness.ts";
 import { bearer, CALLBACK, getJson, goThrough, pageOf, pkcePair, postForm, postJson } from "./testing/raw-http.ts";
 
-let bench: AtlassianBench;
+let harness: AtlassianHarness;
 let atlassian: AtlassianSimulator;
 beforeEach(async () => {
-  bench = await startAtlassianBench();
-  ({ atlassian } = bench);
+  harness = await startAtlassianHarness();
+  ({ atlassian } = harness);
 });
 afterEach(() => atlassian.close());
 
 describe("a 3LO app of the console", () => {
   it("exchanges in JSON and opens one site's API", async () => {
-    const tokens = await bench.rest.connect();
+    const tokens = await harness.rest.connect();
     expect(atlassian.requests().at(-1)).toMatchObject({ contentType: "application/json", status: 200 });
     const [site, other] = atlassian.settings.sites;
     const resources = `${atlassian.url}/oauth/token/accessible-resources`;
@@ -35,13 +35,13 @@ describe("a 3LO app of the console", () => {
   });
 
   it("has tokens the MCP server refuses, and the other way round, except for who the person is", async () => {
-    const [rest, mcp] = [await bench.rest.connect(), await bench.mcp.connect()];
+    const [rest, mcp] = [await harness.rest.connect(), await harness.mcp.connect()];
     expect((await postJson(atlassian.mcpServer, {}, bearer(rest["access_token"]))).status).toBe(401);
     const sites = `${atlassian.url}/oauth/token/accessible-resources`;
     expect((await getJson(sites, bearer(mcp["access_token"]))).status).toBe(401);
     const me = atlassian.restEndpoints["userinfo_endpoint"]!;
     expect((await getJson(me, bearer(mcp["access_token"]))).status).toBe(200);
-    const { access_token: without } = await bench.rest.connect({ scope: "read:jira-work" });
+    const { access_token: without } = await harness.rest.connect({ scope: "read:jira-work" });
     expect((await getJson(me, bearer(without))).status).toBe(403);
   });
 
@@ -52,7 +52,7 @@ describe("a 3LO app of the console", () => {
     ["code_challenge_method", { code_challenge_method: "plain" }],
     ["invalid_scope", { scope: undefined }],
   ])("needs a right %s: %j ends on a page", async (text, query) => {
-    expect(await pageOf(bench.rest.authorizeUrl(query))).toMatchObject({
+    expect(await pageOf(harness.rest.authorizeUrl(query))).toMatchObject({
       status: 400,
       text: expect.stringContaining(text),
     });
@@ -61,35 +61,35 @@ describe("a 3LO app of the console", () => {
   it("asks only for scopes that were added to the app, offline_access apart", async () => {
     const { client_id: clientId, client_secret: clientSecret } = REST_APP;
     atlassian.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], scopes: ["read:me"] });
-    expect(await bench.rest.connect({ scope: "read:me offline_access" })).toHaveProperty("refresh_token");
-    expect((await pageOf(bench.rest.authorizeUrl())).text).toContain("have not been added");
+    expect(await harness.rest.connect({ scope: "read:me offline_access" })).toHaveProperty("refresh_token");
+    expect((await pageOf(harness.rest.authorizeUrl())).text).toContain("have not been added");
   });
 
   it("does without PKCE, and takes a form as well", async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined };
-    const { code = "" } = await goThrough(bench.rest.authorizeUrl(without));
+    const { code = "" } = await goThrough(harness.rest.authorizeUrl(without));
     const form = { grant_type: "authorization_code", code, redirect_uri: CALLBACK, ...REST_APP };
     expect((await postForm(atlassian.restEndpoints["token_endpoint"]!, form)).status).toBe(200);
   });
 
   it("refuses a resource, at the token endpoint only", async () => {
-    const { code } = await goThrough(bench.rest.authorizeUrl({ resource: "https://tool.example/mcp" }));
+    const { code } = await goThrough(harness.rest.authorizeUrl({ resource: "https://tool.example/mcp" }));
     const body = { error: "invalid_target", error_description: "Incorrect resource parameters" };
-    expect(await bench.rest.redeem(code)).toMatchObject({ status: 400, body });
-    const { refresh_token: refreshToken } = await bench.rest.connect();
-    expect(await bench.rest.refresh(refreshToken, { resource: "x" })).toMatchObject({ status: 400, body });
-    expect((await bench.rest.refresh(refreshToken)).status).toBe(200);
-    expect(await bench.rest.refresh(refreshToken)).toMatchObject({ status: 403, body: { error: "invalid_grant" } });
+    expect(await harness.rest.redeem(code)).toMatchObject({ status: 400, body });
+    const { refresh_token: refreshToken } = await harness.rest.connect();
+    expect(await harness.rest.refresh(refreshToken, { resource: "x" })).toMatchObject({ status: 400, body });
+    expect((await harness.rest.refresh(refreshToken)).status).toBe(200);
+    expect(await harness.rest.refresh(refreshToken)).toMatchObject({ status: 403, body: { error: "invalid_grant" } });
   });
 });
 
 describe("refusals", () => {
   it.each(["cancel", "cancel-sign-in"] as const)("answers access_denied on %s", async (decision) => {
     const answer = { state: "s1", error: "access_denied", error_description: "User did not authorize the request" };
-    expect(await goThrough(bench.mcp.authorizeUrl(), { decision })).toEqual(answer);
-    expect(await goThrough(bench.rest.authorizeUrl(), { decision })).toEqual(answer);
+    expect(await goThrough(harness.mcp.authorizeUrl(), { decision })).toEqual(answer);
+    expect(await goThrough(harness.rest.authorizeUrl(), { decision })).toEqual(answer);
     atlassian.refuseNext("authorization", "access_denied");
-    expect(await goThrough(bench.mcp.authorizeUrl())).toEqual(answer);
+    expect(await goThrough(harness.mcp.authorizeUrl())).toEqual(answer);
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe("refusals", () => {
     ["redirect_uri is not registered", { redirect_uri: `${CALLBACK}/other` }],
     ["unsupported_response_type", { response_type: "token" }],
   ])("shows a page, %s, for %j", async (text, query) => {
-    expect(await pageOf(bench.mcp.authorizeUrl(query))).toMatchObject({
+    expect(await pageOf(harness.mcp.authorizeUrl(query))).toMatchObject({
       status: 400,
       text: expect.stringContaining(text),
     });
@@ -105,10 +105,10 @@ describe("refusals", () => {
 
   it("ends on a page where an admin blocks apps that users install, or the redirect", async () => {
     atlassian.settings.userInstalledAppsBlocked = true;
-    expect((await pageOf(bench.mcp.authorizeUrl())).text).toContain("Your site admin must authorize this app");
+    expect((await pageOf(harness.mcp.authorizeUrl())).text).toContain("Your site admin must authorize this app");
     atlassian.settings.userInstalledAppsBlocked = false;
     atlassian.settings.blockedRedirectUris = [CALLBACK];
-    expect((await pageOf(bench.mcp.authorizeUrl())).text).toContain("Incorrect request parameters");
+    expect((await pageOf(harness.mcp.authorizeUrl())).text).toContain("Incorrect request parameters");
     expect(atlassian.liveTokens()).toEqual([]);
   });
 
@@ -123,29 +123,29 @@ describe("refusals", () => {
     [403, { error: "invalid_grant" }, { code_verifier: "" }],
     [400, { error: "unsupported_grant_type" }, { grant_type: "password" }],
   ])("answers %i %j for %j, and the code stays good once", async (status, body, members) => {
-    const { code } = await goThrough(bench.rest.authorizeUrl());
-    expect(await bench.rest.redeem(code, members)).toMatchObject({ status, body });
-    expect((await bench.rest.redeem(code)).status).toBe(200);
-    expect(await bench.rest.redeem(code)).toMatchObject({ status: 403, body: { error: "invalid_grant" } });
+    const { code } = await goThrough(harness.rest.authorizeUrl());
+    expect(await harness.rest.redeem(code, members)).toMatchObject({ status, body });
+    expect((await harness.rest.redeem(code)).status).toBe(200);
+    expect(await harness.rest.redeem(code)).toMatchObject({ status: 403, body: { error: "invalid_grant" } });
   });
 
   it("lets a code expire", async () => {
-    const { code } = await goThrough(bench.rest.authorizeUrl());
-    bench.advance(600);
-    expect((await bench.rest.redeem(code)).status).toBe(403);
+    const { code } = await goThrough(harness.rest.authorizeUrl());
+    harness.advance(600);
+    expect((await harness.rest.redeem(code)).status).toBe(403);
   });
 
   it("has every listed token and API error on demand", async () => {
-    const { refresh_token: refreshToken, access_token: accessToken } = await bench.rest.connect();
+    const { refresh_token: refreshToken, access_token: accessToken } = await harness.rest.connect();
     for (const error of atlassian.errors.token!) {
       atlassian.refuseNext("token", error);
-      expect((await bench.rest.refresh(refreshToken)).body).toMatchObject({ error });
+      expect((await harness.rest.refresh(refreshToken)).body).toMatchObject({ error });
     }
     for (const code of atlassian.errors.api!) {
       atlassian.refuseNext("api", code);
       const answer = await getJson(atlassian.restEndpoints["userinfo_endpoint"]!, bearer(accessToken));
       expect(answer.status).toBe(Number(code));
     }
-    expect((await bench.rest.refresh(refreshToken)).status).toBe(200);
+    expect((await harness.rest.refresh(refreshToken)).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-/** What can be set at the simulated Atlassian, and what an app, a site and a grant are there. */
+/** The settings of the simulated Atlassian, and its apps, sites and grants. */
 import type { Codes } from "./base/codes.ts";
 import type { VendorHost } from "./base/host.ts";
 import type { Challenge } from "./base/pkce.ts";
@@ -8,7 +8,10 @@ import type { Grant, HeldToken } from "./base/tokens.ts";
 export type AtlassianAuthMethod = "none" | "client_secret_post" | "client_secret_basic";
 
 export interface AtlassianClient extends SimulatedClient {
-  /** Default `3lo`: an app of the developer console, for the REST APIs. `mcp`: registered dynamically, for the MCP server. */
+  /**
+   * Default `3lo`: an app of the developer console, for the REST APIs. `mcp`: registered
+   * dynamically, for the MCP server.
+   */
   readonly kind?: "3lo" | "mcp";
   /** Default `client_secret_post`. */
   readonly authMethod?: AtlassianAuthMethod;
@@ -26,23 +29,26 @@ export interface AtlassianSite {
 /** Read at every request; set at the start or while it runs. */
 export interface AtlassianSettings {
   sites: readonly AtlassianSite[];
-  /** Cloud id that a person chooses who leaves the choice alone; default the first site. */
+  /** Cloud id used when the user does not choose a site; default the first site. */
   chosenSite: string | undefined;
   /** A dead refresh token answers 403 with one of these. */
   deadRefreshAnswer: "invalid_grant" | "unauthorized_client";
-  /** The `issuer` in the metadata. `origin` was seen in 2026-07: it lacks the path, so a strict check refuses it. */
+  /**
+   * The `issuer` in the metadata. `origin` was seen in 2026-07: it lacks the path, so a strict
+   * check refuses it.
+   */
   metadataIssuer: "path" | "origin";
   /** Whether the metadata is also at `/{resource_id}/.well-known/…`. */
   metadataAt: "insertion" | "insertion and suffix";
   /** Whether the MCP server's clients must name it as `resource`. */
   resourceRequired: boolean;
-  /** Registration answers a secret although `none` was asked for, and then wants it. */
+  /** Registration returns a secret although `none` was requested, and then requires it. */
   secretForPublicClients: boolean;
   /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
   publishesRevocation: boolean;
   /** The site's admin has blocked apps that users install. */
   userInstalledAppsBlocked: boolean;
-  /** The organization's admin allows no redirects there: after Accept the person ends on a page. */
+  /** The organization's admin allows no redirects there: after Accept the user ends on a page. */
   blockedRedirectUris: readonly string[];
 }
 
@@ -89,7 +95,7 @@ export interface AtlassianParts {
   readonly mcpServer: string;
 }
 
-/** Every grant of this vendor is one of its own making. */
+/** Every grant of this vendor was created by it. */
 export function grantOf(token: HeldToken): AtlassianGrant {
   return token.grant as AtlassianGrant;
 }

@@ -1,11 +1,14 @@
 /**
  * Atlassian's token endpoint, `POST /oauth/token`, in JSON or as a form.
  *
- * Seen: JSON body, 3600 s, offline_access for a refresh token, rotation, 90 days unused and 365 in all, 403 `invalid_grant`
- * "Unknown or invalid refresh token." (developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens), 403
- * `unauthorized_client` "refresh_token is invalid", 401 `access_denied` "Unauthorized" for wrong credentials, and
- * `invalid_target` "Incorrect resource parameters" (sooperset/mcp-atlassian #1137, punkpeye/mcp-remote #261; 2026-03, -04).
- * Recalled: the texts for a bad code; 403 for it too. A short reuse interval is said to exist; there is none here.
+ * Seen: JSON body, 3600 s, offline_access for a refresh token, rotation, 90 days unused and 365 in
+ * all, 403 `invalid_grant` "Unknown or invalid refresh token."
+ * (developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens), 403 `unauthorized_client`
+ * "refresh_token is invalid", 401 `access_denied` "Unauthorized" for wrong credentials, and
+ * `invalid_target` "Incorrect resource parameters" (sooperset/mcp-atlassian #1137,
+ * punkpeye/mcp-remote #261; 2026-03, -04).
+ * Recalled: the texts for a bad code; 403 for it too. A short reuse interval is said to exist; it
+ * is not simulated.
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
@@ -84,7 +87,10 @@ function redeem(parts: AtlassianParts, client: AtlassianClient, members: Members
   return issue(parts, grant);
 }
 
-/** 3LO takes no `resource` at all; it is refused here although the authorization endpoint let it pass. */
+/**
+ * 3LO takes no `resource` at all; it is refused here although the authorization endpoint accepted
+ * it.
+ */
 function isResourceRight(client: AtlassianClient, before: string | undefined, now: string | undefined): boolean {
   if (kindOf(client) === "3lo") return before === undefined && now === undefined;
   return now === undefined || now === before;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AtlassianSimulator } from "./atlassian.ts";
-import { startAtlassianBench, type AtlassianBench } from "./testing/atlassian-bench.ts";
+import { startAtlassianHarness, type AtlassianHarness } from "./testing/atlassian-harness.ts";
 import {
   basic,
   bearer,
@@ -16,11 +16,11 @@ import {
 const DAY = 24 * 3600;
 const dead = { error: "invalid_grant", error_description: "Unknown or invalid refresh token." };
 
-let bench: AtlassianBench;
+let harness: AtlassianHarness;
 let atlassian: AtlassianSimulator;
 beforeEach(async () => {
-  bench = await startAtlassianBench();
-  ({ atlassian } = bench);
+  harness = await startAtlassianHarness();
+  ({ atlassian } = harness);
 });
 afterEach(() => atlassian.close());
 
@@ -54,13 +54,13 @@ describe("discovery and registration", () => {
   });
 
   it("registers anyone, with the method they ask for", async () => {
-    const open = await bench.register();
+    const open = await harness.register();
     expect(open).toMatchObject({
       status: 201,
       body: { token_endpoint_auth_method: "none", redirect_uris: [CALLBACK] },
     });
     expect(open.body).not.toHaveProperty("client_secret");
-    const secret = await bench.register({ token_endpoint_auth_method: "client_secret_basic" });
+    const secret = await harness.register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(secret.body).toMatchObject({ client_secret: expect.stringMatching(/^ATOA/), client_secret_expires_at: 0 });
     expect(secret.body!["client_id"]).not.toBe(open.body!["client_id"]);
   });
@@ -72,7 +72,7 @@ describe("discovery and registration", () => {
     ["invalid_client_metadata", { token_endpoint_auth_method: "tls_client_auth" }],
     ["invalid_client_metadata", { grant_types: ["password"] }],
   ])("refuses %s for %j", async (error, metadata) => {
-    expect(await bench.register(metadata)).toMatchObject({ status: 400, body: { error } });
+    expect(await harness.register(metadata)).toMatchObject({ status: 400, body: { error } });
   });
 
   it("refuses what is no JSON object", async () => {
@@ -90,10 +90,15 @@ describe("discovery and registration", () => {
     ["none", true, "the body"],
   ])("binds a client of %s (with a secret unasked: %j) to its credentials in %s", async (method, isUnasked, place) => {
     atlassian.settings.secretForPublicClients = isUnasked;
-    const { body } = await bench.register({ token_endpoint_auth_method: method });
+    const { body } = await harness.register({ token_endpoint_auth_method: method });
     const [id, secret = "none"] = [String(body!["client_id"]), body!["client_secret"] as string | undefined];
-    const { code = "" } = await goThrough(bench.mcp.authorizeUrl({ client_id: id }));
-    const form = { grant_type: "authorization_code", code, redirect_uri: CALLBACK, code_verifier: bench.mcp.verifier };
+    const { code = "" } = await goThrough(harness.mcp.authorizeUrl({ client_id: id }));
+    const form = {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: harness.mcp.verifier,
+    };
     const ways = {
       nothing: [{ client_id: id }, {}],
       "the body": [{ client_id: id, client_secret: secret }, {}],
@@ -108,9 +113,9 @@ describe("discovery and registration", () => {
 
 describe("connect", () => {
   it("answers a code for one site, then tokens for the MCP server", async () => {
-    const callback = await goThrough(bench.mcp.authorizeUrl());
+    const callback = await goThrough(harness.mcp.authorizeUrl());
     expect(callback).toEqual({ state: "s1", code: expect.any(String) });
-    const { status, body } = await bench.mcp.redeem(callback["code"], { resource: atlassian.mcpServer });
+    const { status, body } = await harness.mcp.redeem(callback["code"], { resource: atlassian.mcpServer });
     expect([status, body]).toEqual([
       200,
       {
@@ -124,42 +129,42 @@ describe("connect", () => {
     const answer = await callMcp(body!["access_token"]);
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(atlassian.settings.sites[0]!.id)]);
     expect(answer.text).not.toContain(atlassian.settings.sites[1]!.id);
-    bench.advance(3600);
+    harness.advance(3600);
     expect((await callMcp(body!["access_token"])).status).toBe(401);
   });
 
   it("lets the person choose another of several sites", async () => {
     const other = atlassian.settings.sites[1]!.id;
     atlassian.settings.chosenSite = other;
-    const { access_token: accessToken } = await bench.mcp.connect();
+    const { access_token: accessToken } = await harness.mcp.connect();
     expect((await callMcp(accessToken)).text).toContain(other);
   });
 
   it("gives no refresh token without offline_access", async () => {
-    expect(await bench.mcp.connect({ scope: "read:me" })).not.toHaveProperty("refresh_token");
+    expect(await harness.mcp.connect({ scope: "read:me" })).not.toHaveProperty("refresh_token");
   });
 
-  it("needs the resource, the same at both endpoints, unless told otherwise", async () => {
+  it("needs the resource, the same at both endpoints, unless configured otherwise", async () => {
     for (const resource of [undefined, `${atlassian.mcpServer}/`]) {
-      const page = await pageOf(bench.mcp.authorizeUrl({ resource }));
+      const page = await pageOf(harness.mcp.authorizeUrl({ resource }));
       expect([page.status, page.text]).toEqual([400, expect.stringContaining("Invalid context provided")]);
     }
-    const { code } = await goThrough(bench.mcp.authorizeUrl());
-    expect(await bench.mcp.redeem(code, { resource: `${atlassian.mcpServer}/` })).toMatchObject({
+    const { code } = await goThrough(harness.mcp.authorizeUrl());
+    expect(await harness.mcp.redeem(code, { resource: `${atlassian.mcpServer}/` })).toMatchObject({
       status: 400,
       body: { error: "invalid_target", error_description: "Incorrect resource parameters" },
     });
     atlassian.settings.resourceRequired = false;
-    expect(await bench.mcp.connect({ resource: undefined })).toHaveProperty("access_token");
+    expect(await harness.mcp.connect({ resource: undefined })).toHaveProperty("access_token");
   });
 
   it("needs S256", async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined };
     for (const query of [without, { code_challenge_method: "plain" }]) {
-      expect(await pageOf(bench.mcp.authorizeUrl(query))).toMatchObject({ status: 400 });
+      expect(await pageOf(harness.mcp.authorizeUrl(query))).toMatchObject({ status: 400 });
     }
-    const { code } = await goThrough(bench.mcp.authorizeUrl());
-    expect(await bench.mcp.redeem(code, { code_verifier: pkcePair().verifier })).toMatchObject({
+    const { code } = await goThrough(harness.mcp.authorizeUrl());
+    expect(await harness.mcp.redeem(code, { code_verifier: pkcePair().verifier })).toMatchObject({
       status: 403,
       body: { error: "invalid_grant" },
     });
@@ -168,48 +173,48 @@ describe("connect", () => {
 
 describe("refresh", () => {
   it("rotates without grace: the old token is dead, the new one goes on", async () => {
-    const first = await bench.mcp.connect();
-    const second = await bench.mcp.refresh(first["refresh_token"]);
+    const first = await harness.mcp.connect();
+    const second = await harness.mcp.refresh(first["refresh_token"]);
     expect(second.body!["refresh_token"]).not.toBe(first["refresh_token"]);
-    expect(await bench.mcp.refresh(first["refresh_token"])).toMatchObject({ status: 403, body: dead });
-    expect((await bench.mcp.refresh(second.body!["refresh_token"])).status).toBe(200);
+    expect(await harness.mcp.refresh(first["refresh_token"])).toMatchObject({ status: 403, body: dead });
+    expect((await harness.mcp.refresh(second.body!["refresh_token"])).status).toBe(200);
   });
 
   it("gives one of two parallel refreshes a 403", async () => {
-    const { refresh_token: refreshToken } = await bench.mcp.connect();
-    const answers = await Promise.all([bench.mcp.refresh(refreshToken), bench.mcp.refresh(refreshToken)]);
+    const { refresh_token: refreshToken } = await harness.mcp.connect();
+    const answers = await Promise.all([harness.mcp.refresh(refreshToken), harness.mcp.refresh(refreshToken)]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 403]));
   });
 
   it("answers the other of the two errors when set so, also to a token it never issued", async () => {
-    expect(await bench.mcp.refresh("none")).toMatchObject({ status: 403, body: dead });
+    expect(await harness.mcp.refresh("none")).toMatchObject({ status: 403, body: dead });
     atlassian.settings.deadRefreshAnswer = "unauthorized_client";
-    expect(await bench.mcp.refresh("none")).toMatchObject({
+    expect(await harness.mcp.refresh("none")).toMatchObject({
       status: 403,
       body: { error: "unauthorized_client", error_description: "refresh_token is invalid" },
     });
   });
 
   it("ends after 90 days without use and after 365 in all", async () => {
-    let { refresh_token: token } = await bench.mcp.connect();
+    let { refresh_token: token } = await harness.mcp.connect();
     for (let n = 0; n < 4; n += 1) {
-      bench.advance(90 * DAY - 1);
-      const { status, body } = await bench.mcp.refresh(token);
+      harness.advance(90 * DAY - 1);
+      const { status, body } = await harness.mcp.refresh(token);
       expect(status).toBe(200);
       token = body!["refresh_token"];
     }
-    bench.advance(5 * DAY + 4);
-    expect(await bench.mcp.refresh(token)).toMatchObject({ status: 403, body: dead });
-    const { refresh_token: idle } = await bench.mcp.connect();
-    bench.advance(90 * DAY);
-    expect(await bench.mcp.refresh(idle)).toMatchObject({ status: 403, body: dead });
+    harness.advance(5 * DAY + 4);
+    expect(await harness.mcp.refresh(token)).toMatchObject({ status: 403, body: dead });
+    const { refresh_token: idle } = await harness.mcp.connect();
+    harness.advance(90 * DAY);
+    expect(await harness.mcp.refresh(idle)).toMatchObject({ status: 403, body: dead });
   });
 });
 
 describe("ending", () => {
   it("has a revocation endpoint until it is switched off", async () => {
-    const { refresh_token: refreshToken } = await bench.mcp.connect();
-    const { client_id: clientId = "" } = Object.fromEntries(bench.mcp.authorizeUrl().searchParams);
+    const { refresh_token: refreshToken } = await harness.mcp.connect();
+    const { client_id: clientId = "" } = Object.fromEntries(harness.mcp.authorizeUrl().searchParams);
     const endpoint = atlassian.endpoints["revocation_endpoint"] ?? "";
     const revoke = () => postForm(endpoint, { client_id: clientId, token: String(refreshToken) });
     atlassian.settings.publishesRevocation = false;
@@ -223,8 +228,8 @@ describe("ending", () => {
   });
 
   it("ends when the person removes the app", async () => {
-    const { refresh_token: refreshToken } = await bench.mcp.connect();
-    atlassian.disconnect("user", bench.mcp.authorizeUrl().searchParams.get("client_id")!);
-    expect(await bench.mcp.refresh(refreshToken)).toMatchObject({ status: 403, body: dead });
+    const { refresh_token: refreshToken } = await harness.mcp.connect();
+    atlassian.disconnect("user", harness.mcp.authorizeUrl().searchParams.get("client_id")!);
+    expect(await harness.mcp.refresh(refreshToken)).toMatchObject({ status: 403, body: dead });
   });
 });

@@ -1,9 +1,11 @@
 /**
- * A practice Atlassian on one loopback origin: the authorization server of its MCP server (the broker's `atlassian`), and
- * 3LO apps for the REST APIs on the same host. A revocation endpoint is published, and not documented; it can be switched off.
+ * A practice Atlassian on one loopback origin: the authorization server of its MCP server (the
+ * broker's `atlassian`), and 3LO apps for the REST APIs on the same host. A revocation endpoint is
+ * published, and not documented; it can be switched off.
  *
- * Follows vendors/README.md (a) 5, (d), (e), (f) as of 2026-11; what is seen and what is recalled stands in each part:
- * atlassian-registration.ts, atlassian-authorize.ts, atlassian-token.ts, atlassian-api.ts.
+ * Follows vendors/README.md (a) 5, (d), (e), (f) as of 2026-11; what is seen and what is recalled
+ * stands in each part: atlassian-registration.ts, atlassian-authorize.ts, atlassian-token.ts,
+ * atlassian-api.ts.
  */
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";

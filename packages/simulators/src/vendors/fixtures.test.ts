@@ -1,6 +1,7 @@
 /**
- * Every recorded fixture is replayed by its vendor's simulator. That this can fail is shown on fixtures that the simulators
- * themselves recorded, one of them by a simulator that had changed since.
+ * Every recorded fixture is replayed by its vendor's simulator. That this can fail is shown with
+ * fixtures recorded at the simulators themselves, one of them at a simulator that has changed
+ * since.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,35 +10,35 @@ import { fileURLToPath } from "node:url";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Fixture, fixtureName, FORMAT, readFixtures } from "../fixtures/fixture.ts";
-import { legsAt, replayFixture, type Stage, STAGES } from "../testing/replay-fixture.ts";
+import { legsAt, replayFixture, type SimulatorSetup, SIMULATORS } from "../testing/replay-fixture.ts";
 
 const RECORDED = readFixtures(fileURLToPath(new URL("./fixtures", import.meta.url)));
 
 describe("what vendors were recorded to answer", () => {
   it("is what their simulators answer", { timeout: 120_000 }, async () => {
-    const told: Record<string, string[]> = {};
-    for (const { name, fixture } of RECORDED) told[name] = await replayFixture(fixture);
-    expect(told).toEqual(Object.fromEntries(RECORDED.map(({ name }) => [name, []])));
+    const differing: Record<string, string[]> = {};
+    for (const { name, fixture } of RECORDED) differing[name] = await replayFixture(fixture);
+    expect(differing).toEqual(Object.fromEntries(RECORDED.map(({ name }) => [name, []])));
   });
 });
 
-/** Not a vendor's: recorded at a simulator, for the length of a test. */
-async function recordAt(stage: Stage, app?: Fixture["app"]): Promise<Fixture> {
-  const vendor = REGISTRY.get(stage.simulator.id)?.vendor;
-  if (vendor === undefined) throw new Error(`${stage.simulator.id} is not in the registry`);
+/** Not a vendor's: recorded at a simulator, for the duration of a test. */
+async function recordAt(setup: SimulatorSetup, app?: Fixture["app"]): Promise<Fixture> {
+  const vendor = REGISTRY.get(setup.simulator.id)?.vendor;
+  if (vendor === undefined) throw new Error(`${setup.simulator.id} is not in the registry`);
   const about = { vendor: vendor.id, scope: vendor.defaultScopes, ...(app === undefined ? {} : { app }) };
   try {
-    return { format: FORMAT, recordedOn: "2026-11-21", ...about, legs: await legsAt(stage, vendor, about) };
+    return { format: FORMAT, recordedOn: "2026-11-21", ...about, legs: await legsAt(setup, vendor, about) };
   } finally {
-    await stage.simulator.close();
+    await setup.simulator.close();
   }
 }
 
 describe("the replay", () => {
-  it.each(Object.keys(STAGES))("of %s by itself differs in nothing", async (id) => {
+  it.each(Object.keys(SIMULATORS))("of %s by itself differs in nothing", async (id) => {
     const folder = mkdtempSync(join(tmpdir(), "fixtures-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const recorded = await recordAt(await STAGES[id]!());
+    const recorded = await recordAt(await SIMULATORS[id]!());
     expect(recorded.legs.map(({ leg }) => leg)).toEqual(expect.arrayContaining(["callback", "code", "revoke"]));
     writeFileSync(join(folder, fixtureName(recorded)), JSON.stringify(recorded));
     const [read] = readFixtures(folder);
@@ -46,7 +47,7 @@ describe("the replay", () => {
   });
 
   it("takes an app of the kind that was recorded", async () => {
-    const recorded = await recordAt(await STAGES["github"]!(), { kind: "github-app" });
+    const recorded = await recordAt(await SIMULATORS["github"]!(), { kind: "github-app" });
     expect(recorded.legs.map(({ leg }) => leg)).toContain("refresh");
     expect(await replayFixture(recorded)).toEqual([]);
     const { app: _app, ...usual } = recorded;
@@ -54,17 +55,17 @@ describe("the replay", () => {
   });
 
   it("says where a simulator answers otherwise: twin of the above", async () => {
-    const recorded = await recordAt(await STAGES["linear"]!());
-    const changed = async (): Promise<Stage> => {
-      const stage = await STAGES["linear"]!();
+    const recorded = await recordAt(await SIMULATORS["linear"]!());
+    const changed = async (): Promise<SimulatorSetup> => {
+      const setup = await SIMULATORS["linear"]!();
       const rewrite = ({ scope: _scope, ...answer }: Record<string, unknown>): Record<string, unknown> => ({
         ...answer,
         token_type: "user",
         expires_in: "86400",
         workspace_id: 7,
       });
-      stage.simulator.faultNext("/token", { kind: "rewrite", rewrite });
-      return stage;
+      setup.simulator.faultNext("/token", { kind: "rewrite", rewrite });
+      return setup;
     };
     expect(await replayFixture(recorded, { linear: changed })).toEqual([
       "code: body.expires_in: recorded number: 86400, replayed string: 86400",

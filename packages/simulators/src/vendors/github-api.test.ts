@@ -1,17 +1,17 @@
 /** The list of GitHub's API that comes in pages, as tools read it. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startBench } from "./testing/github-bench.ts";
+import { startHarness } from "./testing/github-harness.ts";
 import { bearer, request } from "./testing/http.ts";
 
-let bench: Awaited<ReturnType<typeof startBench>>;
+let harness: Awaited<ReturnType<typeof startHarness>>;
 let authorized: Record<string, string>;
 beforeAll(async () => {
-  bench = await startBench();
-  authorized = bearer(String((await bench.connect())["access_token"]));
+  harness = await startHarness();
+  authorized = bearer(String((await harness.connect())["access_token"]));
 });
-afterAll(() => bench.vendor.close());
+afterAll(() => harness.vendor.close());
 
-const list = (query = "", headers = authorized) => request(`${bench.vendor.url}/user/repos${query}`, { headers });
+const list = (query = "", headers = authorized) => request(`${harness.vendor.url}/user/repos${query}`, { headers });
 const namesOf = (text: string) => (JSON.parse(text) as { readonly full_name: string }[]).map((one) => one.full_name);
 
 it("lists a person's repositories on one page, without links", async () => {
@@ -20,7 +20,7 @@ it("lists a person's repositories on one page, without links", async () => {
 });
 
 it("cuts the list into pages that link to each other", async () => {
-  const { url } = bench.vendor;
+  const { url } = harness.vendor;
   const second = await list("?per_page=2&page=2");
   expect(namesOf(second.text)).toEqual(["sample-user/repository-3", "sample-user/repository-4"]);
   const link = (rel: string, page: number) => `<${url}/user/repos?per_page=2&page=${page}>; rel="${rel}"`;
@@ -38,6 +38,6 @@ it("takes nonsense for the default, and has nothing behind the last page", async
 
 it("refuses a token it does not know", async () => {
   expect((await list("", bearer("gho_nobody"))).status).toBe(401);
-  bench.vendor.refuseNext("api", "403");
+  harness.vendor.refuseNext("api", "403");
   expect((await list()).status).toBe(403);
 });

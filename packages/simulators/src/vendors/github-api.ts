@@ -1,11 +1,17 @@
 /**
- * What of GitHub's API an OAuth client needs: end a token, end a grant, check a token, whose it is, and one list in pages.
+ * What of GitHub's API an OAuth client needs: end a token, end a grant, check a token, whose it is,
+ * and one list in pages.
  *
- * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5): DELETE with Basic client id
- * and secret, JSON `access_token`, 204; 422 when that member is no good; a grant ends with all tokens of person and app.
- * Seen (npm @octokit/oauth-methods 5.1.4 check-token): POST checks, and tells `scopes` and `expires_at`. Recalled: 404 for a token
- * that is gone, 401 for wrong credentials, GET /user, `app` and `user` of a check. Assumed: a token's refresh token goes with it.
- * Recalled: GET /user/repos, `per_page` of 1 to 100, and its Link header (https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api).
+ * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5):
+ * DELETE with Basic client id and secret, JSON `access_token`, 204; 422 when that member is no
+ * good; a grant ends with all tokens of person and app.
+ * Seen (npm @octokit/oauth-methods 5.1.4 check-token): POST checks, and tells `scopes` and
+ * `expires_at`.
+ * Recalled: 404 for a token that is gone, 401 for wrong credentials, GET /user, `app` and `user` of
+ * a check.
+ * Assumed: a token's refresh token goes with it.
+ * Recalled: GET /user/repos, `per_page` of 1 to 100, and its Link header
+ * (https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api).
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
@@ -65,7 +71,7 @@ function asUser(c: Context<VendorEnv>, state: GitHubState, answer: (grant: HeldT
 const REPOSITORIES = 5;
 const PER_PAGE = { default: 30, most: 100 };
 
-/** One page of a person's repositories, with links to the pages around it (RFC 8288). */
+/** One page of a user's repositories, with links to the pages around it (RFC 8288). */
 function repositoriesOf(user: string, { pathname, searchParams }: URL, origin: string): Response {
   const wished = Number(searchParams.get("per_page") ?? PER_PAGE.default);
   const size = Math.min(Math.max(1, Math.trunc(wished) || PER_PAGE.default), PER_PAGE.most);
@@ -82,7 +88,7 @@ function repositoriesOf(user: string, { pathname, searchParams }: URL, origin: s
   return json(all.slice((page - 1) * size, page * size), 200, link === "" ? {} : { Link: link });
 }
 
-/** The live access token of the app that asks, which proves itself with Basic. */
+/** The live access token of the requesting app, which authenticates with Basic. */
 async function withToken(
   c: Context<VendorEnv>,
   state: GitHubState,

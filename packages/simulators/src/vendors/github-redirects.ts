@@ -1,13 +1,16 @@
 /**
- * Which callback addresses GitHub takes. Seen (docs.github.com "Authorizing OAuth apps", Redirect URLs, read 2026-11-21): left out
- * means the registered one; a loopback callback fits any port; the older rule, host without its subdomains, same port and a
- * path at or below. Seen (https://github.com/orgs/community/discussions/204963): several callbacks, wildcards per callback.
+ * Which callback addresses GitHub takes.
+ * Seen (docs.github.com "Authorizing OAuth apps", Redirect URLs, read 2026-11-21): left out means
+ * the registered one; a loopback callback fits any port; the older rule, host without its
+ * subdomains, same port and a path at or below.
+ * Seen (https://github.com/orgs/community/discussions/204963): several callbacks, wildcards per
+ * callback.
  */
 import type { GitHubClient } from "./github-state.ts";
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** @returns the address to send the browser to; undefined when it is not one of the app's */
+/** @returns the URL to send the browser to; undefined when it is not one of the app's */
 export function registeredRedirect(client: GitHubClient, asked: string | undefined): string | undefined {
   if (asked === undefined) return client.redirectUris[0];
   const fits = client.redirectUris.some(

@@ -1,19 +1,24 @@
-/** What the parts of the GitHub simulator share. */
+/** The state that the parts of the GitHub simulator share. */
 import type { createCodes } from "./base/codes.ts";
 import type { VendorUser } from "./base/consent.ts";
 import type { VendorHost } from "./base/host.ts";
 import type { SimulatedClient } from "./base/simulator.ts";
 
 export interface GitHubClient extends SimulatedClient {
-  /** Default `oauth-app`. A `github-app` ignores scopes and its tokens expire unless told otherwise. */
+  /**
+   * Default `oauth-app`. A `github-app` ignores scopes and its tokens expire unless
+   * `expiringTokens` is false.
+   */
   readonly kind?: "oauth-app" | "github-app";
   /** Access tokens live 8 hours and come with a refresh token. Default: as the kind. */
   readonly expiringTokens?: boolean;
-  /** Whether a callback below a registered one, or on a subdomain of it, is good too. Default false. */
+  /**
+   * Whether a callback below a registered one, or on a subdomain of it, is good too. Default false.
+   */
   readonly wildcardRedirects?: boolean;
 }
 
-/** What a code stands for. */
+/** What a code was issued for. */
 export interface GitHubAuthorization {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -23,10 +28,10 @@ export interface GitHubAuthorization {
   readonly challenge: string | undefined;
 }
 
-/** What the parts of this simulator share. */
+/** The state that the parts of this simulator share. */
 export interface GitHubState extends VendorHost<GitHubClient> {
   readonly codes: ReturnType<typeof createCodes<GitHubAuthorization>>;
   readonly unverified: Set<string>;
-  /** Scopes a person has ever allowed an app. */
+  /** Scopes a user has ever allowed an app. */
   granted(user: string, clientId: string): Set<string>;
 }

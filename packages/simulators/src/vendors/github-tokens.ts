@@ -1,12 +1,15 @@
 /**
  * GitHub's token endpoint. Every error is HTTP 200; the answer is a form unless JSON is asked for.
  *
- * Seen (docs.github.com "Authorizing OAuth apps", "Troubleshooting OAuth app access token request errors", "Refreshing user
- * access tokens", read 2026-11-21 in the github/docs repository): form by default, comma scopes, `bearer`, the four errors and
- * their texts, 8 hours and 6 months, a refresh ends the old refresh token and the old access token at once.
- * Seen (https://www.nango.dev/blog/github-app-oauth-refresh-token-bad-refresh-token): bad_refresh_token and its text; that
- * page says it comes with 400, older recollection says 200, which is what this does.
- * Recalled: token prefixes, refresh_token_expires_in, Basic accepted. Assumed: a wrong verifier is bad_verification_code.
+ * Seen (docs.github.com "Authorizing OAuth apps", "Troubleshooting OAuth app access token request
+ * errors", "Refreshing user access tokens", read 2026-11-21 in the github/docs repository): form by
+ * default, comma scopes, `bearer`, the four errors and their texts, 8 hours and 6 months, a refresh
+ * ends the old refresh token and the old access token at once.
+ * Seen (https://www.nango.dev/blog/github-app-oauth-refresh-token-bad-refresh-token):
+ * bad_refresh_token and its text; that page says it comes with 400, older recollection says 200,
+ * which is what this does.
+ * Recalled: token prefixes, refresh_token_expires_in, Basic accepted.
+ * Assumed: a wrong verifier is bad_verification_code.
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";

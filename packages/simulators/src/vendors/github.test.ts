@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
-import { CLIENT, JSON_PLEASE, SECRET, startBench } from "./testing/github-bench.ts";
+import { CLIENT, JSON_PLEASE, SECRET, startHarness } from "./testing/github-harness.ts";
 import { basic, bearer, browse, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
 let open: { close(): Promise<void> } | undefined;
@@ -9,13 +9,13 @@ afterEach(async () => {
   open = undefined;
 });
 
-async function start(...options: Parameters<typeof startBench>) {
-  const bench = await startBench(...options);
-  open = bench.vendor;
-  return bench;
+async function start(...options: Parameters<typeof startHarness>) {
+  const harness = await startHarness(...options);
+  open = harness.vendor;
+  return harness;
 }
 
-it("connects: callback with code and state, a token that says whose it is", async () => {
+it("connects: callback with code and state, a token that identifies its user", async () => {
   const { vendor, authorize, token } = await start();
   const callback = await authorize({ code_challenge: CHALLENGE, code_challenge_method: "S256" });
   expect(Object.keys(callback)).toEqual(["code", "state"]);
@@ -71,7 +71,7 @@ it("refuses wrong credentials, also with a live code, and takes an older secret 
   const refused = { error: "incorrect_client_credentials" };
   expect(await token({ code, client_secret: "wrong" })).toMatchObject(refused);
   expect(await token({ code, client_secret: "" })).toMatchObject(refused);
-  expect(await token({ code, client_id: "nobody" })).toMatchObject(refused);
+  expect(await token({ code, client_id: "unknown" })).toMatchObject(refused);
   expect(await token({ code, grant_type: "password" })).toMatchObject({ error: "unsupported_grant_type" });
   vendor.addClient({ ...CLIENT, clientSecret: "new", olderSecrets: [CLIENT.clientSecret] });
   expect(await token({ code })).toHaveProperty("access_token");
@@ -104,7 +104,7 @@ it("cancel and the other callback errors come back to the registered callback", 
     vendor.refuseNext("authorization", error);
     expect(await authorize()).toMatchObject({ error, state: "s1" });
   }
-  const unknown = await request(`${vendor.url}/login/oauth/authorize?client_id=nobody`);
+  const unknown = await request(`${vendor.url}/login/oauth/authorize?client_id=unknown`);
   expect(unknown.status).toBe(404);
 });
 
@@ -168,7 +168,7 @@ it("revokes one token with DELETE, Basic and JSON; a token that is gone is 404",
   }
 });
 
-it("revokes a grant with all its tokens and forgets its scopes; other people keep theirs", async () => {
+it("revokes a grant with all its tokens and forgets its scopes; other users keep theirs", async () => {
   const { vendor, connect, remove } = await start();
   const [one] = [await connect(), await connect()];
   const other = await connect({}, { account: "operator" });

@@ -1,12 +1,16 @@
 /**
- * GitHub as a vendor: OAuth apps and GitHub Apps, with github.com and api.github.com on one address.
+ * GitHub as a vendor: OAuth apps and GitHub Apps, with github.com and api.github.com on one
+ * address.
  *
- * Seen (docs.github.com "Authorizing OAuth apps", "Troubleshooting authorization request errors", read 2026-11-21 in the
- * github/docs repository; https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication;
- * https://github.com/orgs/community/discussions/204963): parameters, code of 10 minutes, scopes that merge with earlier
- * ones, no consent page when no scope is asked again, the three callback errors and that they go to the registered
- * callback, S256 only and optional, several redirect URIs of which each may be a wildcard.
- * Recalled: the 404 page of an unknown app; that one asked for by `plain` is refused, and how; the install page.
+ * Seen (docs.github.com "Authorizing OAuth apps", "Troubleshooting authorization request errors",
+ * read 2026-11-21 in the github/docs repository;
+ * https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication;
+ * https://github.com/orgs/community/discussions/204963): parameters, code of 10 minutes, scopes
+ * that merge with earlier ones, no consent page when no scope is asked again, the three callback
+ * errors and that they go to the registered callback, S256 only and optional, several redirect URIs
+ * of which each may be a wildcard.
+ * Recalled: the 404 page of an unknown app; that one asked for by `plain` is refused, and how; the
+ * install page.
  */
 import type { Context } from "hono";
 import { createCodes } from "./base/codes.ts";
@@ -20,7 +24,7 @@ import { GITHUB_TOKEN_ERRORS, serveGitHubTokens } from "./github-tokens.ts";
 import { registeredRedirect } from "./github-redirects.ts";
 
 export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
-  /** Whether this person's primary e-mail address is verified, which it is at first. */
+  /** Whether this user's primary e-mail address is verified, which it is at first. */
   setEmailVerified(user: string, isVerified: boolean): void;
   /** Where a GitHub App is installed from GitHub's side; the callback then has no `state`. */
   installUrl(clientId: string): string;
@@ -127,7 +131,10 @@ async function authorize(c: Context<VendorEnv>, state: GitHubState): Promise<Res
   });
 }
 
-/** From the marketplace or the app's public page: nobody asked for it, so the callback has a code but no state. */
+/**
+ * From the marketplace or the app's public page: no client started the flow, so the callback has a
+ * code but no state.
+ */
 function install(c: Context<VendorEnv>, state: GitHubState): Promise<Response> {
   const client = state.clients.find(c.req.param("clientId"));
   const [redirectUri = ""] = client?.redirectUris ?? [];

@@ -1,10 +1,11 @@
 /**
  * Google's authorization endpoint: `GET /o/oauth2/v2/auth`.
  *
- * Seen 2026-11 (vendors/README.md 6; catalogue `google`): access_type, prompt, include_granted_scopes, S256, granted scopes
- * may be fewer, a refresh token only with offline and a consent page, the 403 page for people who are no test users.
- * Recalled: which mistakes end on a page (a wrong client, redirect URI or scope does), and `scope`, `authuser` and `prompt`
- * on the callback.
+ * Seen 2026-11 (vendors/README.md 6; catalogue `google`): access_type, prompt,
+ * include_granted_scopes, S256, granted scopes may be fewer, a refresh token only with offline and
+ * a consent page, the 403 page for people who are no test users.
+ * Recalled: which mistakes end on a page (a wrong client, redirect URI or scope does), and `scope`,
+ * `authuser` and `prompt` on the callback.
  */
 import type { Context } from "hono";
 import { html } from "hono/html";
@@ -68,7 +69,7 @@ export function serveGoogleAuthorize(parts: GoogleParts): void {
   });
 }
 
-/** @returns a page when there is nothing that could be sent back to the app */
+/** @returns a page when nothing can be sent back to the app */
 async function readRequest({ host }: GoogleParts, c: Context<VendorEnv>): Promise<AuthorizationRequest | Response> {
   const query = queryMembers(c);
   const client = host.clients.find(query.get("client_id"));

@@ -1,8 +1,10 @@
 /**
- * The Workspace MCP servers, their scopes, and how Google's APIs refuse: one error object with `code`, `message`, `status`.
+ * The Workspace MCP servers, their scopes, and how Google's APIs refuse: one error object with
+ * `code`, `message`, `status`.
  *
- * Seen 2026-11: the five servers and their scopes (vendors/README.md 6). A project outside the Developer Preview Program
- * connects, lists tools, and is refused at the first call (anthropics/claude-code #94834, CopilotKit/OpenBot #132).
+ * Seen 2026-11: the five servers and their scopes (vendors/README.md 6). A project outside the
+ * Developer Preview Program connects, lists tools, and is refused at the first call
+ * (anthropics/claude-code #94834, CopilotKit/OpenBot #132).
  * Recalled: the texts of the other refusals, and `details`.
  */
 import type { Context } from "hono";
@@ -81,7 +83,10 @@ export const API_ERRORS: Readonly<Record<string, { code: number; status: string;
     },
   };
 
-/** Serves `/{product}/mcp/v1` and its resource metadata; at Google each product has a host of its own. */
+/**
+ * Serves `/{product}/mcp/v1` and its resource metadata; at Google each product has a host of its
+ * own.
+ */
 export function serveGoogleProducts(host: GoogleHost, settings: GoogleSettings): void {
   for (const [product, names] of Object.entries(PRODUCTS)) {
     const path = `/${product}/mcp/v1`;

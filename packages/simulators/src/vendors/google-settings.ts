@@ -1,4 +1,4 @@
-/** What can be set at the simulated Google, and what a consent and a code are there. */
+/** The settings of the simulated Google, and its consents and codes. */
 import type { VendorHost } from "./base/host.ts";
 import type { Challenge } from "./base/pkce.ts";
 import type { SimulatedClient } from "./base/simulator.ts";
@@ -9,18 +9,27 @@ export type GoogleHost = VendorHost<SimulatedClient>;
 
 /** Read at every request; set at the start or while it runs. */
 export interface GoogleSettings {
-  /** The project in the Developer Preview Program. Anything but `approved`: connecting works, the API answers 403. */
+  /**
+   * The project in the Developer Preview Program. Anything but `approved`: connecting works, the
+   * API answers 403.
+   */
   approval: "not_requested" | "pending" | "approved" | "refused";
   /** `testing`: refresh tokens end after 7 days, and only `testUsers` get in. */
   publishing: "production" | "testing";
   testUsers: readonly AccountId[];
-  /** Scopes the person unticks on the consent page. */
+  /** Scopes the user unticks on the consent page. */
   unticked: readonly string[];
-  /** The organization's session policy has run out: refreshing answers `invalid_grant` with `error_subtype: invalid_rapt`. */
+  /**
+   * The organization's session policy has run out: refreshing answers `invalid_grant` with
+   * `error_subtype: invalid_rapt`.
+   */
   reauthenticationRequired: boolean;
   /** Google's ID tokens carry `iss` in either form. */
   idTokenIssuer: "with scheme" | "without scheme";
-  /** How `admin_policy_enforced` and `org_internal` reach the app: as an error at its callback, or not at all. */
+  /**
+   * How `admin_policy_enforced` and `org_internal` reach the app: as an error at its callback, or
+   * not at all.
+   */
   blockedShownAs: "callback" | "page";
 }
 
@@ -44,7 +53,7 @@ export interface GoogleCode {
   readonly isOffline: boolean;
 }
 
-/** Scopes a person has allowed an app so far, over all flows. */
+/** Scopes a user has allowed an app so far, over all flows. */
 export interface GoogleConsents {
   of(user: string, clientId: string): ReadonlySet<string>;
   add(user: string, clientId: string, scopes: readonly string[]): void;

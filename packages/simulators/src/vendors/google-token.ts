@@ -1,10 +1,12 @@
 /**
  * Google's token endpoint, `POST /token`, and its revocation, `POST /revoke`.
  *
- * Seen 2026-11: form body, secret in the body or Basic, expires_in 3599, no rotation and no refresh_token in a refresh
- * answer, the body of `invalid_rapt`, revocation without client authentication that ends the whole grant and answers 400
- * `invalid_token` "Token expired or revoked" for a token that is gone (vendors/README.md 6, d, f; public code).
- * Recalled: the texts and statuses of the other refusals, `refresh_token_expires_in`, an ID token with each refresh.
+ * Seen 2026-11: form body, secret in the body or Basic, expires_in 3599, no rotation and no
+ * refresh_token in a refresh answer, the body of `invalid_rapt`, revocation without client
+ * authentication that ends the whole grant and answers 400 `invalid_token` "Token expired or
+ * revoked" for a token that is gone (vendors/README.md 6, d, f; public code).
+ * Recalled: the texts and statuses of the other refusals, `refresh_token_expires_in`, an ID token
+ * with each refresh.
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
@@ -68,7 +70,7 @@ export function serveGoogleToken(parts: GoogleTokenParts): void {
   });
 }
 
-/** Everything this person allowed this app is over, whichever token was shown. */
+/** Everything this user allowed this app ends, whichever token was presented. */
 export function endGoogleGrant({ host, consents }: GoogleParts, user: string, clientId: string): void {
   host.tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId);
   consents.forget(user, clientId);

@@ -1,8 +1,10 @@
 /**
- * A practice Google for the Workspace MCP servers, on one loopback origin instead of Google's several hosts.
+ * A practice Google for the Workspace MCP servers, on one loopback origin instead of Google's
+ * several hosts.
  *
- * Follows vendors/README.md (a) 6, (d), (e), (f) as of 2026-11; what is seen and what is recalled stands in each part:
- * google-authorize.ts, google-token.ts, google-refresh-tokens.ts, google-identity.ts, google-products.ts.
+ * Follows vendors/README.md (a) 6, (d), (e), (f) as of 2026-11; what is seen and what is recalled
+ * stands in each part: google-authorize.ts, google-token.ts, google-refresh-tokens.ts,
+ * google-identity.ts, google-products.ts.
  */
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";
@@ -18,7 +20,7 @@ export interface GoogleSimulator extends VendorSimulator {
   readonly settings: GoogleSettings;
   /** `gmail`, `drive`, `calendar`, `chat`, `people` */
   mcpServer(product: string): string;
-  /** The person's password changes: refresh tokens with Gmail scopes end. */
+  /** The user's password changes: refresh tokens with Gmail scopes end. */
   changePassword(user: string): void;
 }
 

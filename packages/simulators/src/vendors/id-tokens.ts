@@ -1,4 +1,7 @@
-/** A vendor's signing key and the ID tokens it signs with it. Used by the vendors that speak OpenID Connect. */
+/**
+ * A vendor's signing key and the ID tokens it signs with it. Used by the vendors that speak OpenID
+ * Connect.
+ */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 
 export interface IdTokenSigner {
@@ -8,7 +11,7 @@ export interface IdTokenSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** One RS256 key, made when it is first needed: making it takes longer than starting a vendor. */
+/** One RS256 key, created when first needed: that takes longer than starting a vendor. */
 export function createIdTokenSigner(): IdTokenSigner {
   let made: ReturnType<typeof makeKey> | undefined;
   const key = () => (made ??= makeKey());

@@ -1,6 +1,7 @@
 /**
- * Who a person is at each simulated vendor, told by the entry's own recipe: the same after two connections, another than the next
- * person, never an e-mail address; and what is said of a token of another app.
+ * A user's identity at each simulated vendor, by the entry's own recipe: the same after two
+ * connections, different from the next user's, never an e-mail address; and the result for a token
+ * of another app.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { canIdentify, canValidateAccessToken, createVendorClient } from "@oauth-broker/oauth-core/client";
@@ -18,7 +19,7 @@ import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";
 import { atEndpoints } from "../fixtures/at-endpoints.ts";
 import { startOpenIdProvider } from "../openid-provider.ts";
-import { STAGES } from "../testing/replay-fixture.ts";
+import { SIMULATORS } from "../testing/replay-fixture.ts";
 import { ACCOUNTS, type AccountId } from "../vendor-pages.ts";
 import type { VendorSimulator } from "./base/simulator.ts";
 
@@ -33,14 +34,14 @@ function credentialsOf(clientId: string): VendorCredentials {
   return { id: clientId, source: "environment", clientId, clientSecret: new Secret(SECRET) };
 }
 
-interface Bench {
+interface Harness {
   readonly vendor: ResolvedVendor;
   readonly resource?: string;
 }
 
 /** With both apps, and closed after the test. */
-async function benchOf(id: string): Promise<Bench> {
-  const { simulator, app, resource } = await STAGES[id]!();
+async function harnessOf(id: string): Promise<Harness> {
+  const { simulator, app, resource } = await SIMULATORS[id]!();
   onTestFinished(() => simulator.close());
   for (const { clientId } of [OURS, THEIRS]) {
     simulator.addClient({ clientId, clientSecret: SECRET, redirectUris: [REDIRECT_URI], ...app });
@@ -62,7 +63,7 @@ function atSimulator(vendor: Vendor, { url, endpoints }: VendorSimulator): Vendo
 }
 
 async function connect(
-  { vendor, resource }: Bench,
+  { vendor, resource }: Harness,
   { account = "user", credentials = OURS }: { account?: AccountId; credentials?: VendorCredentials } = {},
 ): Promise<VendorTokens> {
   const codeVerifier = createCodeVerifier();
@@ -88,33 +89,36 @@ const KNOWN = ["github", "slack", "atlassian", "google-workspace", "microsoft-ag
 const UNKNOWN = ["linear", "notion"];
 const VALIDATED = ["github", "slack", "atlassian", "google-workspace"];
 const PINNED = ["github", "google-workspace"];
-/** Whose tokens are to be ours, where the vendor tells; else no client is expected. */
+/**
+ * Whether tokens must be issued to our client, where the vendor reports it; else no client is
+ * expected.
+ */
 const expectedAt = (id: string): VendorCredentials | undefined => (PINNED.includes(id) ? OURS : undefined);
 
 it("every simulated vendor is one of those below", () => {
-  expect([...KNOWN, ...UNKNOWN].toSorted()).toEqual(Object.keys(STAGES).toSorted());
+  expect([...KNOWN, ...UNKNOWN].toSorted()).toEqual(Object.keys(SIMULATORS).toSorted());
 });
 
-describe.each(KNOWN)("a person at %s", (id) => {
-  it("is the same after two connections and by another app, and another than the next person", async () => {
-    const bench = await benchOf(id);
-    const { vendor } = bench;
+describe.each(KNOWN)("a user at %s", (id) => {
+  it("is the same after two connections and by another app, and another than the next user", async () => {
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
     expect(canIdentify(vendor)).toBe(true);
-    const first = await client.identify(vendor, await connect(bench));
-    const again = await client.identify(vendor, await connect(bench));
-    const other = await client.identify(vendor, await connect(bench, { account: "operator" }));
+    const first = await client.identify(vendor, await connect(harness));
+    const again = await client.identify(vendor, await connect(harness));
+    const other = await client.identify(vendor, await connect(harness, { account: "operator" }));
     expect(again).toBe(first);
     expect(other).not.toBe(first);
     for (const { email, name } of ACCOUNTS) expect([first, other].join()).not.toMatch(new RegExp(`${email}|${name}`));
-    expect(await client.identify(vendor, await connect(bench, { credentials: THEIRS }))).toBe(first);
+    expect(await client.identify(vendor, await connect(harness, { credentials: THEIRS }))).toBe(first);
   });
 });
 
 describe.each(VALIDATED)("a token of %s", (id) => {
   it("is valid, and of the person its connection was for", async () => {
-    const bench = await benchOf(id);
-    const { vendor } = bench;
-    const tokens = await connect(bench);
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
+    const tokens = await connect(harness);
     const user = await client.identify(vendor, tokens);
     expect([canValidateAccessToken(vendor, expectedAt(id)), canValidateAccessToken(vendor, OURS)]).toEqual([
       true,
@@ -127,10 +131,10 @@ describe.each(VALIDATED)("a token of %s", (id) => {
     expect(await client.account(vendor, tokens.accessToken)).toBeDefined();
   });
 
-  it("is not good when nobody issued it, when it is a refresh token, and once it is revoked", async () => {
-    const bench = await benchOf(id);
-    const { vendor } = bench;
-    const { accessToken, refreshToken } = await connect(bench);
+  it("is not valid when it was never issued, when it is a refresh token, and once it is revoked", async () => {
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
+    const { accessToken, refreshToken } = await connect(harness);
     const expected = expectedAt(id);
     expect(await client.validateAccessToken(vendor, "made-up", expected)).toMatchObject({ active: false });
     expect(await client.account(vendor, "made-up")).toBeUndefined();
@@ -145,9 +149,9 @@ describe.each(VALIDATED)("a token of %s", (id) => {
 
 describe.each(PINNED)("a token that another app got at %s", (id) => {
   it("is not good here, and is known to be that app's", async () => {
-    const bench = await benchOf(id);
-    const { vendor } = bench;
-    const { accessToken } = await connect(bench, { credentials: THEIRS });
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
+    const { accessToken } = await connect(harness, { credentials: THEIRS });
     expect(await client.validateAccessToken(vendor, accessToken, OURS)).toMatchObject({ active: false });
     expect(await client.validateAccessToken(vendor, accessToken, THEIRS)).toMatchObject({
       active: true,
@@ -156,9 +160,9 @@ describe.each(PINNED)("a token that another app got at %s", (id) => {
   });
 });
 
-it("GitHub's account names the person and not the app: it is enough where no client is expected, and there alone", async () => {
-  const { vendor, ...bench } = await benchOf("github");
-  const { accessToken } = await connect({ vendor, ...bench }, { credentials: THEIRS });
+it("GitHub's account names the user and not the app: it is enough only where no client is expected", async () => {
+  const { vendor, ...harness } = await harnessOf("github");
+  const { accessToken } = await connect({ vendor, ...harness }, { credentials: THEIRS });
   expect(await client.validateAccessToken(vendor, accessToken, undefined)).toEqual({ active: true, user: "1" });
   const { clientSecret: _none, ...withoutSecret } = OURS;
   expect(canValidateAccessToken(vendor, withoutSecret)).toBe(false);
@@ -166,24 +170,24 @@ it("GitHub's account names the person and not the app: it is enough where no cli
   await expect(client.validateAccessToken(vendor, accessToken, withoutSecret)).rejects.toMatchObject(unknown);
 });
 
-describe.each(UNKNOWN)("a person at %s", (id) => {
-  it("is nobody: no fact says who", async () => {
-    const bench = await benchOf(id);
-    const { vendor } = bench;
+describe.each(UNKNOWN)("a user at %s", (id) => {
+  it("is unknown: the registry states no identity", async () => {
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
     expect([canIdentify(vendor), canValidateAccessToken(vendor, OURS)]).toEqual([false, false]);
-    await expect(client.identify(vendor, await connect(bench))).rejects.toMatchObject({
+    await expect(client.identify(vendor, await connect(harness))).rejects.toMatchObject({
       extras: { reason: "identity_missing" },
     });
   });
 });
 
 it("Microsoft's tokens for Agent 365 are validated by Agent 365 alone", async () => {
-  const { vendor } = await benchOf("microsoft-agent365");
+  const { vendor } = await harnessOf("microsoft-agent365");
   expect(canValidateAccessToken(vendor, OURS)).toBe(false);
 });
 
 describe("the OpenID provider", () => {
-  it("tells who by ID token, introspection and userinfo alike, and whose a token of another app is to that app alone", async () => {
+  it("identifies the user by ID token, introspection and userinfo alike, and of another app's token only to that app", async () => {
     const clients = [OURS, THEIRS].map(({ clientId }) => ({
       clientId,
       clientSecret: SECRET,

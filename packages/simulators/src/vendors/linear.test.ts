@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { startLinear, type LinearOptions } from "./linear.ts";
 import { bearer, CALLBACK, request } from "./testing/http.ts";
-import { mcpBench } from "./testing/mcp-bench.ts";
+import { mcpHarness } from "./testing/mcp-harness.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ async function start(options: LinearOptions = {}) {
   const advance = (seconds: number) => {
     now += seconds;
   };
-  return { ...mcpBench(vendor), advance };
+  return { ...mcpHarness(vendor), advance };
 }
 
 it("connects a registered client: iss and state on the callback, a day's token", async () => {
@@ -106,7 +106,7 @@ it("a code works once, for ten minutes, with its client, callback and verifier; 
   expect(await error(client, late)).toBe("invalid_grant");
 });
 
-it("revokes on the token address: a refresh token with its grant, an access token alone, a stranger's not at all", async () => {
+it("revokes on the token address: a refresh token with its grant, an access token alone, another client's not at all", async () => {
   const { vendor, register, connect, revoke, post } = await start();
   const [client, other] = [await register("client_secret_basic"), await register()];
   const one = await connect(client);
@@ -142,7 +142,7 @@ it("errors go back to the client with state and iss; an unknown client or callba
   for (const redirect_uri of [`${CALLBACK}/x`, "https://elsewhere.example/", ""]) {
     await expect(fails({ redirect_uri })).rejects.toMatchObject({ cause: { status: 400 } });
   }
-  await expect(authorize({ clientId: "nobody" })).rejects.toMatchObject({ cause: { status: 400 } });
+  await expect(authorize({ clientId: "unknown" })).rejects.toMatchObject({ cause: { status: 400 } });
 });
 
 it("every error of the token, revocation and registration endpoints can be caused", async () => {

@@ -1,10 +1,12 @@
 /**
- * One visit of an administrator allows the app for everyone: `GET /{tenant}/adminconsent`, and `/{tenant}/v2.0/adminconsent`.
+ * One visit of an administrator allows the app for everyone: `GET /{tenant}/adminconsent`, and
+ * `/{tenant}/v2.0/adminconsent`.
  *
- * Seen: of the v2.0 form the callback with `admin_consent=True`, `tenant`, `scope`, `state`, and of a refusal
- * `consent_required` with AADSTS65004 and `admin_consent=True` (entra-docs v2-admin-consent.md).
- * Recalled: of the older form `tenant`, `admin_consent=True`, `state`, and a refusal as `access_denied`; what happens to
- * someone who is no administrator.
+ * Seen: of the v2.0 form the callback with `admin_consent=True`, `tenant`, `scope`, `state`, and of
+ * a refusal `consent_required` with AADSTS65004 and `admin_consent=True` (entra-docs
+ * v2-admin-consent.md).
+ * Recalled: of the older form `tenant`, `admin_consent=True`, `state`, and a refusal as
+ * `access_denied`; what happens to someone who is no administrator.
  */
 import type { Context } from "hono";
 import { callbackUrl } from "./base/host.ts";
@@ -35,8 +37,8 @@ async function ask(
     redirect: callbackUrl(redirectUri, { admin_consent: "True", ...answer, state: query.get("state") }),
   });
   const fail = (code: AadstsCode) => {
-    const told = callbackError(code, { now: host.now(), url: host.url });
-    return back(version === "v2.0" ? { ...told, error: "consent_required" } : told);
+    const parameters = callbackError(code, { now: host.now(), url: host.url });
+    return back(version === "v2.0" ? { ...parameters, error: "consent_required" } : parameters);
   };
   const asked = scope?.split(" ") ?? [`${AGENT_365_TOOLS}/.default`];
   return host.consent.ask(c, {

@@ -1,11 +1,14 @@
 /**
- * Microsoft's authorization endpoint, `GET /{tenant}/oauth2/v2.0/authorize`, for `organizations`, `common` and a tenant.
+ * Microsoft's authorization endpoint, `GET /{tenant}/oauth2/v2.0/authorize`, for `organizations`,
+ * `common` and a tenant.
  *
- * Seen: parameters, plain and S256, the errors of a callback (entra-docs v2-oauth2-auth-code-flow.md), that `resource` is
- * refused (AADSTS9010010 in many threads, 901002 before), that prompt=consent stops users whose administrator has consented
- * already (anthropics/claude-ai-mcp #169), `access_denied` with AADSTS90094 at the callback.
- * Recalled: which mistakes end on a page, that `resource` is refused at the callback, `session_state`. Left out:
- * response_mode other than query, and the page that asks an administrator for approval.
+ * Seen: parameters, plain and S256, the errors of a callback (entra-docs
+ * v2-oauth2-auth-code-flow.md), that `resource` is refused (AADSTS9010010 in many threads, 901002
+ * before), that prompt=consent stops users whose administrator has consented already
+ * (anthropics/claude-ai-mcp #169), `access_denied` with AADSTS90094 at the callback.
+ * Recalled: which mistakes end on a page, that `resource` is refused at the callback,
+ * `session_state`.
+ * Left out: response_mode other than query, and the page that asks an administrator for approval.
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
@@ -48,11 +51,11 @@ export function serveMicrosoftAuthorize(parts: MicrosoftParts): void {
       app: client.name ?? client.clientId,
       permissions: scopes.map((scope) => ({ scope, text: microsoftScopeText(scope) })),
       selectAccount: query.get("prompt") === "select_account",
-      isAllowedBefore: (user) => verdictOn(parts, request, user) !== "ask",
+      isAllowedBefore: (user) => consentFor(parts, request, user) !== "ask",
       onAllow(user) {
-        const verdict = verdictOn(parts, request, user);
-        if (verdict !== "ask" && verdict !== "allowed") return { redirect: fail(verdict) };
-        if (verdict === "ask") parts.consents.add(consentKey(tenant.id, user.id, client.clientId));
+        const consent = consentFor(parts, request, user);
+        if (consent !== "ask" && consent !== "allowed") return { redirect: fail(consent) };
+        if (consent === "ask") parts.consents.add(consentKey(tenant.id, user.id, client.clientId));
         return { redirect: back({ code: issueCode(parts, request, user, scopes), session_state: randomUUID() }) };
       },
       onCancel: (user) => ({ redirect: user === undefined ? back(CANCELLED) : fail("AADSTS65004") }),
@@ -62,7 +65,7 @@ export function serveMicrosoftAuthorize(parts: MicrosoftParts): void {
 
 const CANCELLED = { error: "access_denied", error_description: "the user canceled the authentication" };
 
-/** @returns a page when there is nothing that could be sent back to the app */
+/** @returns a page when nothing can be sent back to the app */
 export async function readMicrosoftRequest(
   { host, settings }: MicrosoftParts,
   c: Context<VendorEnv>,
@@ -90,13 +93,13 @@ function mistakeOf({ tenant, query }: AuthorizationRequest, scopes: readonly str
   return undefined;
 }
 
-/** What `resource` is answered with, at both endpoints. */
+/** The response to `resource`, at both endpoints. */
 export function resourceMistake(scopes: readonly string[]): AadstsCode {
   return resourcesOf(scopes).length > 0 ? "AADSTS9010010" : "AADSTS901002";
 }
 
-/** Whether this person gets in: without being asked, by a consent page, or not. */
-function verdictOn(
+/** Whether this user is admitted: without a question, by a consent page, or not. */
+function consentFor(
   { consents }: MicrosoftParts,
   { tenant, client, query }: AuthorizationRequest,
   user: VendorUser,

@@ -2,15 +2,15 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MicrosoftSimulator } from "./microsoft.ts";
 import type { MicrosoftTenant } from "./microsoft-settings.ts";
-import { MICROSOFT_CLIENT, startMicrosoftBench, type MicrosoftBench } from "./testing/microsoft-bench.ts";
+import { MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
 import { basic, CALLBACK } from "./testing/raw-http.ts";
 
-let bench: MicrosoftBench;
+let harness: MicrosoftHarness;
 let microsoft: MicrosoftSimulator;
 let ready: MicrosoftTenant;
 beforeEach(async () => {
-  bench = await startMicrosoftBench();
-  ({ microsoft } = bench);
+  harness = await startMicrosoftHarness();
+  ({ microsoft } = harness);
   [ready] = microsoft.settings.tenants as [MicrosoftTenant];
 });
 afterEach(() => microsoft.close());
@@ -21,17 +21,17 @@ describe("client authentication", () => {
     const { privateKey, publicKey } = await generateKeyPair("PS256");
     const certificates = [{ ...(await exportJWK(publicKey)), "x5t#S256": "thumbprint" }];
     microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], certificates });
-    const { refresh_token: refreshToken } = await bench.connect();
+    const { refresh_token: refreshToken } = await harness.connect();
     const form = { grant_type: "refresh_token", refresh_token: String(refreshToken) };
-    expect((await bench.token(form, ready.id, basic(clientId, clientSecret))).status).toBe(200);
+    expect((await harness.token(form, ready.id, basic(clientId, clientSecret))).status).toBe(200);
 
     const endpoint = microsoft.endpointsOf(ready.id)["token_endpoint"]!;
     const assert = async (claims: object, { key = privateKey, thumbprint = "thumbprint" } = {}) => {
-      const now = bench.now();
+      const now = harness.now();
       const all = { iss: clientId, sub: clientId, aud: endpoint, jti: "j1", iat: now, exp: now + 60, ...claims };
       const header = { alg: "PS256", "x5t#S256": thumbprint };
       const assertion = await new SignJWT(all).setProtectedHeader(header).sign(key);
-      return bench.token(
+      return harness.token(
         {
           ...form,
           client_id: clientId,
@@ -42,7 +42,7 @@ describe("client authentication", () => {
       );
     };
     expect((await assert({})).status).toBe(200);
-    expect((await assert({ exp: bench.now() - 1 })).body).toMatchObject({ error_codes: [700024] });
+    expect((await assert({ exp: harness.now() - 1 })).body).toMatchObject({ error_codes: [700024] });
     expect((await assert({ aud: `${microsoft.url}/token` })).body).toMatchObject({ error_codes: [700023] });
     expect((await assert({ sub: "another" })).body).toMatchObject({ error_codes: [700027] });
     expect((await assert({}, { thumbprint: "another" })).body).toMatchObject({ error_codes: [700027] });
@@ -55,8 +55,8 @@ describe("client authentication", () => {
 
   it("tells a wrong secret from an expired one, beside which a newer one works", async () => {
     const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
-    const { refresh_token: refreshToken } = await bench.connect();
-    const refresh = (secret: string) => bench.refresh(refreshToken, { client_secret: secret });
+    const { refresh_token: refreshToken } = await harness.connect();
+    const refresh = (secret: string) => harness.refresh(refreshToken, { client_secret: secret });
     expect(await refresh("wrong")).toMatchObject({
       status: 401,
       body: { error: "invalid_client", error_codes: [7000215] },
@@ -67,11 +67,11 @@ describe("client authentication", () => {
       clientId,
       clientSecret,
       redirectUris,
-      secretExpiresAt: bench.now() + 10,
+      secretExpiresAt: harness.now() + 10,
       olderSecrets: ["new"],
     });
     expect((await refresh(clientSecret)).status).toBe(200);
-    bench.advance(10);
+    harness.advance(10);
     expect(await refresh(clientSecret)).toMatchObject({
       status: 401,
       body: { error: "invalid_client", error_codes: [7000222], error_description: expect.stringContaining("expired") },

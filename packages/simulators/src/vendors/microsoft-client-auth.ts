@@ -1,9 +1,11 @@
 /**
- * How an app proves itself to Microsoft: secret in the body or as Basic, or an assertion signed by a certificate's key.
+ * How an app proves itself to Microsoft: secret in the body or as Basic, or an assertion signed by
+ * a certificate's key.
  *
- * Seen: all three (entra-docs v2-oauth2-auth-code-flow.md), that an assertion names its certificate as `x5t#S256` (entra-docs
- * certificate-credentials.md), 401 for AADSTS7000222. Recalled: 7000215, 7000218, 700016 and
- * the assertion's numbers; an assertion's audience is the token endpoint it is sent to, or the tenant's issuer.
+ * Seen: all three (entra-docs v2-oauth2-auth-code-flow.md), that an assertion names its certificate
+ * as `x5t#S256` (entra-docs certificate-credentials.md), 401 for AADSTS7000222.
+ * Recalled: 7000215, 7000218, 700016 and the assertion's numbers; an assertion's audience is the
+ * token endpoint it is sent to, or the tenant's issuer.
  */
 import type { Context } from "hono";
 import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from "jose";

@@ -1,11 +1,14 @@
 /**
- * Microsoft's errors by their AADSTS number, as the token endpoint's body and as parameters of a callback.
+ * Microsoft's errors by their AADSTS number, as the token endpoint's body and as parameters of a
+ * callback.
  *
- * Seen: the body's members and the description's form (MicrosoftDocs/entra-docs v2-oauth2-auth-code-flow.md; bodies of
- * 65001, 50076 and 7000222 in public threads, the newest of 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 50194,
- * 901002, 9010010. The documented codes for consent and interaction are `consent_required` and `interaction_required`;
- * observed is `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
- * Recalled: `error_uri` on the callback; the other numbers (vendors/README.md f) and which `error` each comes with where the above do not say.
+ * Seen: the body's members and the description's form (MicrosoftDocs/entra-docs
+ * v2-oauth2-auth-code-flow.md; bodies of 65001, 50076 and 7000222 in public threads, the newest of
+ * 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 50194, 901002, 9010010. The documented
+ * codes for consent and interaction are `consent_required` and `interaction_required`; observed is
+ * `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
+ * Recalled: `error_uri` on the callback; the other numbers (vendors/README.md f) and which `error`
+ * each comes with where the above do not say.
  */
 import { randomUUID } from "node:crypto";
 
@@ -14,7 +17,7 @@ interface KnownError {
   readonly text: string;
   /** Default 400. */
   readonly status?: number;
-  /** What is answered in place of `error` with `tokenErrors: "observed"`. */
+  /** Replaces `error` with `tokenErrors: "observed"`. */
   readonly observed?: { readonly error: string; readonly suberror: string };
 }
 
@@ -69,7 +72,7 @@ const ERRORS = {
 
 export type AadstsCode = keyof typeof ERRORS;
 
-/** What a client has to send back as `claims` to pass multi-factor authentication. */
+/** The `claims` a client has to send back to pass multi-factor authentication. */
 export const MFA_CLAIMS = JSON.stringify({ access_token: { acrs: { essential: true, value: "c1" } } });
 
 const WITH_CLAIMS: readonly AadstsCode[] = ["AADSTS50076", "AADSTS50079"];
@@ -126,7 +129,7 @@ export function tokenError(code: AadstsCode, { now, url, tokenErrors }: ErrorCon
   return { status, body };
 }
 
-/** @returns what a callback is told */
+/** @returns the error parameters of a callback */
 export function callbackError(
   code: AadstsCode,
   { now, url }: Pick<ErrorContext, "now" | "url">,

@@ -1,9 +1,10 @@
 /**
  * The Agent 365 MCP servers, `POST /mcp/environments/{environment_id}/servers/{server_name}`.
  *
- * Seen 2026-11: the URL, the server names, -32006 CONSENT_REQUIRED (vendors/README.md 7). Asked for by its Simulate line:
- * 404 for a wrong environment, 403 for a tenant outside the preview.
- * Recalled: the bodies, `authorization_uri`, the claims challenge (`insufficient_claims`) when MFA is now wanted.
+ * Seen 2026-11: the URL, the server names, -32006 CONSENT_REQUIRED (vendors/README.md 7). Asked for
+ * by its Simulate line: 404 for a wrong environment, 403 for a tenant outside the preview.
+ * Recalled: the bodies, `authorization_uri`, the claims challenge (`insufficient_claims`) when MFA
+ * is now wanted.
  */
 import { bearerToken } from "./base/clients.ts";
 import { json } from "./base/members.ts";
@@ -11,7 +12,7 @@ import { MFA_CLAIMS } from "./microsoft-errors.ts";
 import { AGENT_365_TOOLS, resourceScopes } from "./microsoft-scopes.ts";
 import { grantOf, type MicrosoftParts } from "./microsoft-settings.ts";
 
-/** By server: the scope it wants; the others take any. */
+/** By server: the scope it requires; the others accept any. */
 const SERVERS: Readonly<Record<string, string | undefined>> = {
   MCPManagement: "Management",
   mcp_MailTools: "Mail",

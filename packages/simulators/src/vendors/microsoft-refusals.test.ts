@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
 import type { MicrosoftSimulator } from "./microsoft.ts";
 import type { MicrosoftTenant } from "./microsoft-settings.ts";
-import { MAIL, MICROSOFT_CLIENT, startMicrosoftBench, type MicrosoftBench } from "./testing/microsoft-bench.ts";
+import { MAIL, MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
 import { CALLBACK, goThrough, pageOf, pkcePair, postJson, withQuery } from "./testing/raw-http.ts";
 
-let bench: MicrosoftBench;
+let harness: MicrosoftHarness;
 let microsoft: MicrosoftSimulator;
 let ready: MicrosoftTenant;
 let other: MicrosoftTenant;
 beforeEach(async () => {
-  bench = await startMicrosoftBench();
-  ({ microsoft } = bench);
+  harness = await startMicrosoftHarness();
+  ({ microsoft } = harness);
   [ready, other] = microsoft.settings.tenants as [MicrosoftTenant, MicrosoftTenant];
 });
 afterEach(() => microsoft.close());
@@ -25,25 +25,25 @@ const described = (code: string) => ({
 describe("a tenant without consent", () => {
   it("sends a user back with 90094, or 900941 for a risky app", async () => {
     microsoft.settings.homeTenant = other.id;
-    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+    expect(await goThrough(harness.authorizeUrl())).toMatchObject({
       error: "access_denied",
       ...described("AADSTS90094:"),
     });
     other.isAppRisky = true;
-    expect(await goThrough(bench.authorizeUrl({}, other.id))).toMatchObject(described("AADSTS900941:"));
+    expect(await goThrough(harness.authorizeUrl({}, other.id))).toMatchObject(described("AADSTS900941:"));
     expect(microsoft.liveTokens()).toEqual([]);
   });
 
-  it("is let in by an administrator who consents at the flow, for himself", async () => {
+  it("admits an administrator who consents in the flow, for that user only", async () => {
     microsoft.settings.homeTenant = other.id;
     const cookieJar = createCookieJar();
-    expect(await bench.connect({}, { account: "operator", cookieJar })).toHaveProperty("refresh_token");
-    expect(await goThrough(bench.authorizeUrl())).toMatchObject(described("AADSTS90094:"));
+    expect(await harness.connect({}, { account: "operator", cookieJar })).toHaveProperty("refresh_token");
+    expect(await goThrough(harness.authorizeUrl())).toMatchObject(described("AADSTS90094:"));
   });
 
   it("stops users at prompt=consent although the administrator has consented", async () => {
-    expect(await goThrough(bench.authorizeUrl({ prompt: "consent" }))).toMatchObject(described("AADSTS90094:"));
-    expect(await goThrough(bench.authorizeUrl({ prompt: "select_account" }))).toHaveProperty("code");
+    expect(await goThrough(harness.authorizeUrl({ prompt: "consent" }))).toMatchObject(described("AADSTS90094:"));
+    expect(await goThrough(harness.authorizeUrl({ prompt: "select_account" }))).toHaveProperty("code");
   });
 
   it.each([
@@ -51,10 +51,10 @@ describe("a tenant without consent", () => {
     ["observed", { error: "invalid_grant", suberror: "consent_required" }],
   ] as const)("answers refreshing with 65001 once consent is gone, as %s", async (tokenErrors, body) => {
     microsoft.settings.tokenErrors = tokenErrors;
-    const { refresh_token: refreshToken } = await bench.connect({}, {}, ready.id);
-    expect((await bench.refresh(refreshToken)).status).toBe(200);
+    const { refresh_token: refreshToken } = await harness.connect({}, {}, ready.id);
+    expect((await harness.refresh(refreshToken)).status).toBe(200);
     ready.adminConsent = false;
-    expect(await bench.refresh(refreshToken)).toMatchObject({ status: 400, body: { ...body, error_codes: [65001] } });
+    expect(await harness.refresh(refreshToken)).toMatchObject({ status: 400, body: { ...body, error_codes: [65001] } });
   });
 });
 
@@ -71,7 +71,7 @@ describe("admin consent", () => {
     expect(microsoft.adminConsentUrl(other.id)).toBe(`${microsoft.url}/${other.id}/adminconsent`);
     const callback = await goThrough(ask(other.id), { account: "operator" });
     expect(callback).toEqual({ admin_consent: "True", tenant: other.id, state: "s1" });
-    expect(await bench.connect({}, {}, other.id)).toHaveProperty("refresh_token");
+    expect(await harness.connect({}, {}, other.id)).toHaveProperty("refresh_token");
   });
 
   it("comes back with AADSTS65004 when the administrator cancels, 90094 for anyone else", async () => {
@@ -95,22 +95,22 @@ describe("admin consent", () => {
 
 describe("refusals at the callback", () => {
   it("says access_denied when it is cancelled before sign-in", async () => {
-    expect(await goThrough(bench.authorizeUrl(), { decision: "cancel-sign-in" })).toEqual({
+    expect(await goThrough(harness.authorizeUrl(), { decision: "cancel-sign-in" })).toEqual({
       error: "access_denied",
       error_description: "the user canceled the authentication",
       state: "s1",
     });
   });
 
-  it("does not let in who is not assigned, and needs the resource in the tenant", async () => {
+  it("does not admit a user who is not assigned, and needs the resource in the tenant", async () => {
     ready.unassigned = ["user"];
-    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+    expect(await goThrough(harness.authorizeUrl())).toMatchObject({
       error: "access_denied",
       ...described("AADSTS50105"),
     });
     ready.unassigned = [];
     ready.hasTools = false;
-    expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+    expect(await goThrough(harness.authorizeUrl())).toMatchObject({
       error: "invalid_resource",
       ...described("AADSTS500011"),
     });
@@ -124,7 +124,7 @@ describe("refusals at the callback", () => {
     ["invalid_request", "AADSTS900144", { code_challenge_method: "S512" }],
     ["login_required", "AADSTS50058", { prompt: "none" }],
   ])("says %s with %s for %j", async (error, code, query) => {
-    expect(await goThrough(bench.authorizeUrl(query))).toMatchObject({ error, ...described(`${code}:`) });
+    expect(await goThrough(harness.authorizeUrl(query))).toMatchObject({ error, ...described(`${code}:`) });
   });
 
   it.each([
@@ -133,7 +133,7 @@ describe("refusals at the callback", () => {
     ["AADSTS90002", {}, "dddddddd-0000-4000-8000-000000000009"],
     ["AADSTS90002", {}, "consumers"],
   ])("shows %s on a page for %j at %s", async (code, query, tenant) => {
-    expect(await pageOf(bench.authorizeUrl(query, tenant))).toMatchObject({
+    expect(await pageOf(harness.authorizeUrl(query, tenant))).toMatchObject({
       status: 400,
       text: expect.stringContaining(code),
     });
@@ -142,25 +142,25 @@ describe("refusals at the callback", () => {
   it("lets a single-tenant app in by a tenant's path only", async () => {
     const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
     microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], isMultitenant: false });
-    expect((await pageOf(bench.authorizeUrl())).text).toContain("AADSTS50194");
-    expect(await goThrough(bench.authorizeUrl({}, ready.id))).toHaveProperty("code");
+    expect((await pageOf(harness.authorizeUrl())).text).toContain("AADSTS50194");
+    expect(await goThrough(harness.authorizeUrl({}, ready.id))).toHaveProperty("code");
   });
 
   it("has every listed error on demand", async () => {
     for (const code of microsoft.errors.authorization!) {
       microsoft.refuseNext("authorization", code);
-      expect(await goThrough(bench.authorizeUrl())).toMatchObject({
+      expect(await goThrough(harness.authorizeUrl())).toMatchObject({
         error: expect.any(String),
         ...described(`${code}:`),
       });
     }
-    expect(await goThrough(bench.authorizeUrl())).toHaveProperty("code");
+    expect(await goThrough(harness.authorizeUrl())).toHaveProperty("code");
   });
 });
 
 describe("refusals at the token endpoint", () => {
   it("have the members of Microsoft's errors", async () => {
-    const { body } = await bench.redeem("none");
+    const { body } = await harness.redeem("none");
     expect(body).toEqual({
       error: "invalid_grant",
       error_description: expect.stringMatching(/^AADSTS9002313: .+ Trace ID: .+ Correlation ID: .+ Timestamp: .+Z$/),
@@ -184,17 +184,17 @@ describe("refusals at the token endpoint", () => {
     [400, "invalid_scope", 70011, { scope: "everything" }],
     [400, "consent_required", 65001, { scope: MAIL.replace("Mail", "Teams") }],
   ])("%i %s %i for %j, and the code stays good once", async (status, error, number, form) => {
-    const { code } = await goThrough(bench.authorizeUrl());
-    expect(await bench.redeem(code, form)).toMatchObject({ status, body: { error, error_codes: [number] } });
-    expect((await bench.redeem(code)).status).toBe(200);
-    expect((await bench.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [54005] });
+    const { code } = await goThrough(harness.authorizeUrl());
+    expect(await harness.redeem(code, form)).toMatchObject({ status, body: { error, error_codes: [number] } });
+    expect((await harness.redeem(code)).status).toBe(200);
+    expect((await harness.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [54005] });
   });
 
   it("70008 for an expired code, 90002 for no tenant, and a form is needed", async () => {
-    const { code } = await goThrough(bench.authorizeUrl());
-    bench.advance(600);
-    expect((await bench.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [70008] });
-    expect((await bench.redeem(code, {}, "none")).body).toMatchObject({ error_codes: [90002] });
+    const { code } = await goThrough(harness.authorizeUrl());
+    harness.advance(600);
+    expect((await harness.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [70008] });
+    expect((await harness.redeem(code, {}, "none")).body).toMatchObject({ error_codes: [90002] });
     const asJson = await postJson(microsoft.endpoints["token_endpoint"]!, { code: "none" });
     expect(asJson.body).toMatchObject({ error_codes: [900144] });
   });
@@ -204,24 +204,24 @@ describe("refusals at the token endpoint", () => {
     ["observed", { error: "invalid_grant", suberror: "basic_action" }],
   ] as const)("50076 with claims once MFA is wanted, as %s; signing in again passes", async (tokenErrors, body) => {
     microsoft.settings.tokenErrors = tokenErrors;
-    const { refresh_token: refreshToken, access_token: accessToken } = await bench.connect();
+    const { refresh_token: refreshToken, access_token: accessToken } = await harness.connect();
     microsoft.settings.mfaRequired = true;
-    const refused = await bench.refresh(refreshToken);
+    const refused = await harness.refresh(refreshToken);
     expect(refused).toMatchObject({ status: 400, body: { ...body, error_codes: [50076] } });
     const claims = String(refused.body!["claims"]);
-    const challenge = (await bench.call(accessToken)).headers.get("WWW-Authenticate");
+    const challenge = (await harness.call(accessToken)).headers.get("WWW-Authenticate");
     expect(challenge).toContain(`error="insufficient_claims", claims="${Buffer.from(claims).toString("base64")}"`);
-    const again = await bench.connect({ claims });
-    expect((await bench.call(again["access_token"])).status).toBe(200);
-    expect((await bench.refresh(again["refresh_token"])).status).toBe(200);
+    const again = await harness.connect({ claims });
+    expect((await harness.call(again["access_token"])).status).toBe(200);
+    expect((await harness.refresh(again["refresh_token"])).status).toBe(200);
   });
 
   it("has every listed error on demand", async () => {
-    const { refresh_token: refreshToken } = await bench.connect();
+    const { refresh_token: refreshToken } = await harness.connect();
     for (const code of microsoft.errors.token!) {
       microsoft.refuseNext("token", code);
-      expect((await bench.refresh(refreshToken)).body).toMatchObject({ error_codes: [Number(code.slice(6))] });
+      expect((await harness.refresh(refreshToken)).body).toMatchObject({ error_codes: [Number(code.slice(6))] });
     }
-    expect((await bench.refresh(refreshToken)).status).toBe(200);
+    expect((await harness.refresh(refreshToken)).status).toBe(200);
   });
 });

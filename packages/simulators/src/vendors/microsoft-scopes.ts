@@ -31,7 +31,7 @@ export function readScopes(text: string): readonly string[] | undefined {
   return scopes.every(isKnown) ? scopes : undefined;
 }
 
-/** What of these a token is for; `.default` stands for all of its resource. */
+/** The scopes of these that a token is for; `.default` stands for all of its resource. */
 export function resourceScopes(scopes: readonly string[]): readonly string[] {
   if (scopes.includes(`${AGENT_365_TOOLS}/.default`)) return ALL;
   return scopes.filter((scope) => !SIGN_IN.has(scope));
@@ -42,7 +42,7 @@ export function resourcesOf(scopes: readonly string[]): readonly string[] {
   return [...new Set(resourceScopes(scopes).map((scope) => scope.slice(0, scope.lastIndexOf("/"))))];
 }
 
-/** What a person reads on the consent page. */
+/** The text a user reads on the consent page. */
 export function microsoftScopeText(scope: string): string {
   if (scope === "offline_access") return "Stay connected while you are away";
   if (SIGN_IN.has(scope)) return "Sign you in and read your profile";

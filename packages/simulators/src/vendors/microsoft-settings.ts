@@ -1,4 +1,4 @@
-/** What can be set at the simulated Microsoft, and what an app, a tenant, a grant and a code are there. */
+/** The settings of the simulated Microsoft, and its apps, tenants, grants and codes. */
 import type { JWK } from "jose";
 import type { AccountId } from "../vendor-pages.ts";
 import type { Codes } from "./base/codes.ts";
@@ -11,13 +11,19 @@ import type { IdTokenSigner } from "./id-tokens.ts";
 export interface MicrosoftClient extends SimulatedClient {
   /** When `clientSecret` ends, seconds since 1970; `olderSecrets` do not end. Default never. */
   readonly secretExpiresAt?: number;
-  /** Public keys of its certificates, for a client assertion; one with `x5t#S256` has to be named in the header. */
+  /**
+   * Public keys of its certificates, for a client assertion; one with `x5t#S256` has to be named in
+   * the header.
+   */
   readonly certificates?: readonly JWK[];
   /** Default true; false is refused outside of a tenant's own path. */
   readonly isMultitenant?: boolean;
 }
 
-/** An organization's directory. The sample operator is its administrator, the sample user is not. Read at every request. */
+/**
+ * An organization's directory. The sample operator is its administrator, the sample user is not.
+ * Read at every request.
+ */
 export interface MicrosoftTenant {
   readonly id: string;
   readonly name: string;
@@ -40,9 +46,12 @@ export interface MicrosoftTenant {
 /** Read at every request; set at the start or while it runs. */
 export interface MicrosoftSettings {
   tenants: readonly MicrosoftTenant[];
-  /** Id of the tenant people belong to who sign in at `organizations` or `common`; default the first. */
+  /** Id of the tenant of users who sign in at `organizations` or `common`; default the first. */
   homeTenant: string | undefined;
-  /** Id of the tenant ID tokens name in place of the person's own: what the vendor itself does not do. */
+  /**
+   * Id of the tenant ID tokens name in place of the user's own: a fault that the real vendor does
+   * not have.
+   */
   idTokenTenant: string | undefined;
   /** Grants from before end in AADSTS50076 with `claims`; signing in again passes. */
   mfaRequired: boolean;
@@ -104,7 +113,10 @@ export function microsoftDefaults(): MicrosoftSettings {
   };
 }
 
-/** @param path the first segment: `organizations`, `common`, or a tenant id @returns undefined for any other */
+/**
+ * @param path the first segment: `organizations`, `common`, or a tenant id @returns undefined for
+ *   any other
+ */
 export function tenantAt(settings: MicrosoftSettings, path: string | undefined): MicrosoftTenant | undefined {
   const id = isSharedPath(path) ? (settings.homeTenant ?? settings.tenants[0]?.id) : path;
   return settings.tenants.find((tenant) => tenant.id === id);
@@ -118,7 +130,7 @@ export function consentKey(tenantId: string, user: string, clientId: string): st
   return JSON.stringify([tenantId, user, clientId]);
 }
 
-/** Every grant of this vendor is one of its own making. */
+/** Every grant of this vendor was created by it. */
 export function grantOf(token: HeldToken): MicrosoftGrant {
   return token.grant as MicrosoftGrant;
 }

@@ -1,9 +1,10 @@
 /**
  * Microsoft's token endpoint, `POST /{tenant}/oauth2/v2.0/token`. There is no revocation endpoint.
  *
- * Seen: expires_in 3599, a refresh token with offline_access and an ID token with openid, that refreshing gives a new
- * refresh token and leaves the old one as it was, one resource per token (entra-docs v2-oauth2-auth-code-flow.md;
- * vendors/README.md 7, e). Recalled: 90 days sliding, `ext_expires_in`, and the AADSTS number of most refusals.
+ * Seen: expires_in 3599, a refresh token with offline_access and an ID token with openid, that
+ * refreshing gives a new refresh token and leaves the old one as it was, one resource per token
+ * (entra-docs v2-oauth2-auth-code-flow.md; vendors/README.md 7, e).
+ * Recalled: 90 days sliding, `ext_expires_in`, and the AADSTS number of most refusals.
  */
 import { json, readMembers, type Members } from "./base/members.ts";
 import { isVerifiedBy } from "./base/pkce.ts";
@@ -32,7 +33,7 @@ interface Exchange {
   readonly form: Members;
 }
 
-/** What a good exchange is for. */
+/** The result of a valid exchange. */
 interface Granted {
   readonly grant: MicrosoftGrant;
   readonly nonce: string | undefined;
@@ -91,7 +92,10 @@ function refresh(parts: MicrosoftParts, { path, client, form }: Exchange): Grant
   return settings.mfaRequired && !grant.mfa ? "AADSTS50076" : { grant, nonce: undefined };
 }
 
-/** The scopes of this answer: those asked for here, else those of the authorization; of one resource. */
+/**
+ * The scopes of this response: those requested here, else those of the authorization; of one
+ * resource.
+ */
 function scopesFor(grant: MicrosoftGrant, form: Members): readonly string[] | AadstsCode {
   const asked = readScopes(form.get("scope") ?? grant.scopes.join(" "));
   if (asked === undefined) return "AADSTS70011";

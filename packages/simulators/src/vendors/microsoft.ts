@@ -1,9 +1,10 @@
 /**
- * A practice Microsoft on one loopback origin: the directories of organizations, and the Agent 365 MCP servers.
- * There is no revocation endpoint, and no registration of apps.
+ * A practice Microsoft on one loopback origin: the directories of organizations, and the Agent 365
+ * MCP servers. There is no revocation endpoint, and no registration of apps.
  *
- * Follows vendors/README.md (a) 7, (d), (e), (f) as of 2026-11; what is seen and what is recalled stands in each part:
- * microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts, -identity.ts, -scopes.ts, -errors.ts, -mcp.ts.
+ * Follows vendors/README.md (a) 7, (d), (e), (f) as of 2026-11; what is seen and what is recalled
+ * stands in each part: microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts,
+ * -identity.ts, -scopes.ts, -errors.ts, -mcp.ts.
  */
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";
@@ -26,7 +27,10 @@ import { serveMicrosoftToken } from "./microsoft-token.ts";
 
 export interface MicrosoftSimulator extends VendorSimulator<MicrosoftClient> {
   readonly settings: MicrosoftSettings;
-  /** As `endpoints`, which are those of `organizations`, for another path; also for a placeholder such as `{tenant}`. */
+  /**
+   * As `endpoints`, which are those of `organizations`, for another path; also for a placeholder
+   * such as `{tenant}`.
+   */
   endpointsOf(tenant: string): Readonly<Record<string, string>>;
   /** Where an administrator allows the app for everyone; the callback comes without `code`. */
   adminConsentUrl(tenant: string): string;

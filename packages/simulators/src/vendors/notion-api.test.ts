@@ -146,7 +146,7 @@ it("cancel is access_denied; owner=user is asked for; unknown apps and callbacks
   expect(await authorize({ owner: "" })).toEqual({ error: "invalid_request", state: "s1" });
   vendor.refuseNext("authorization", "server_error");
   expect(await authorize()).toEqual({ error: "server_error", state: "s1" });
-  await expect(authorize({ client_id: "nobody" })).rejects.toMatchObject({ cause: { status: 400 } });
+  await expect(authorize({ client_id: "unknown" })).rejects.toMatchObject({ cause: { status: 400 } });
   await expect(authorize({ redirect_uri: `${CALLBACK}/x` })).rejects.toMatchObject({ cause: { status: 400 } });
   vendor.refuseNext("token", "temporarily_unavailable");
   expect((await token({})).status).toBe(503);

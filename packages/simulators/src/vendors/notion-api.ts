@@ -1,12 +1,16 @@
 /**
  * Notion's API app flow: no scopes, the person picks pages; Basic and a JSON body.
  *
- * Seen (https://developers.notion.com/reference/create-a-token, /refresh-a-token, /revoke-token, /introspect-token, read by
- * 2026-11-21): Basic, JSON, the members of the answer, a refresh_token that may be null, a refresh that gives a new pair,
- * `request_id` on revoke, `active`, `scope` and `iat` on introspect, Notion-Version asked for on those two. Seen
- * (https://nango.dev/blog/notion-oauth-refresh-token-invalid-grant): 400 invalid_grant in OAuth's form on the token call.
- * Recalled: the error object of API calls and its codes, `owner=user` asked for, token prefixes, /v1/users/me.
- * Assumed: a refresh ends the old pair at once; revoking a token ends its pair; one that is gone answers 400.
+ * Seen (https://developers.notion.com/reference/create-a-token, /refresh-a-token, /revoke-token,
+ * /introspect-token, read by 2026-11-21): Basic, JSON, the members of the answer, a refresh_token
+ * that may be null, a refresh that gives a new pair, `request_id` on revoke, `active`, `scope` and
+ * `iat` on introspect, Notion-Version asked for on those two.
+ * Seen (https://nango.dev/blog/notion-oauth-refresh-token-invalid-grant): 400 invalid_grant in
+ * OAuth's form on the token call.
+ * Recalled: the error object of API calls and its codes, `owner=user` asked for, token prefixes,
+ * /v1/users/me.
+ * Assumed: a refresh ends the old pair at once; revoking a token ends its pair; one that is gone
+ * answers 400.
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
@@ -22,7 +26,10 @@ import { oauthError } from "./mcp/oauth-errors.ts";
 import type { McpClient } from "./mcp/rules.ts";
 
 export interface NotionClient extends McpClient {
-  /** In the API app flow: whether tokens come with a refresh token; else the member is null. Default true. */
+  /**
+   * In the API app flow: whether tokens come with a refresh token; else the member is null. Default
+   * true.
+   */
   readonly refreshTokens?: boolean;
 }
 
@@ -157,7 +164,7 @@ function answer(client: NotionClient, grant: Grant, { tokens }: Host): Response 
   });
 }
 
-/** With Basic, JSON and the version header; the token of this client, whatever became of it. */
+/** With Basic, JSON and the version header; the token of this client, in any state. */
 async function withToken(
   c: Context<VendorEnv>,
   host: Host,

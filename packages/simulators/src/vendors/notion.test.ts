@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { startNotion } from "./notion.ts";
 import { bearer, request, VERIFIER } from "./testing/http.ts";
-import { mcpBench } from "./testing/mcp-bench.ts";
+import { mcpHarness } from "./testing/mcp-harness.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ async function start() {
   const advance = (seconds: number) => {
     now += seconds;
   };
-  return { ...mcpBench(vendor), advance };
+  return { ...mcpHarness(vendor), advance };
 }
 
 it("connects; the resource is the bare origin although the server is at /mcp, and no iss comes back", async () => {

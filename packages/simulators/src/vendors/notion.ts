@@ -1,11 +1,13 @@
 /**
- * Notion twice on one address: the MCP authorization server (mcp.notion.com) and the API app flow (api.notion.com/v1/oauth).
+ * Notion twice on one address: the MCP authorization server (mcp.notion.com) and the API app flow
+ * (api.notion.com/v1/oauth).
  *
- * Seen (recorded discoveries A and B of the vendor facts, the last probed 2026-09-25; NangoHQ/nango@2f4c0af): the MCP
- * endpoints, revocation on the token address, introspection, methods basic, post and none, plain and S256, client documents,
- * scope `default`, resource metadata only at the root and with the bare origin although the server is at /mcp.
- * Assumed: an hour for access tokens; that a used refresh token is dead at once; what is assumed of Linear's token address.
- * The API app flow is in notion-api.ts.
+ * Seen (recorded discoveries A and B of the vendor facts, the last probed 2026-09-25;
+ * NangoHQ/nango@2f4c0af): the MCP endpoints, revocation on the token address, introspection,
+ * methods basic, post and none, plain and S256, client documents, scope `default`, resource
+ * metadata only at the root and with the bare origin although the server is at /mcp.
+ * Assumed: an hour for access tokens; that a used refresh token is dead at once; what is assumed of
+ * Linear's token address. The API app flow is in notion-api.ts.
  */
 import { startVendorHost } from "./base/host.ts";
 import type { SimulatorOptions } from "./base/simulator.ts";
@@ -14,7 +16,7 @@ import { serveMcp } from "./mcp/server.ts";
 import { NOTION_API_ERRORS, serveNotionApi, type NotionClient } from "./notion-api.ts";
 
 export interface NotionSimulator extends McpSimulator {
-  /** An app is good for both flows. */
+  /** An app is valid for both flows. */
   addClient(client: NotionClient): void;
   /** The API app flow; `endpoints` has the MCP server's. */
   readonly apiEndpoints: Readonly<Record<string, string>>;

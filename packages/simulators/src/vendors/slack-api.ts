@@ -1,10 +1,13 @@
 /**
  * Slack's calls that take a token: end it, and whose it is.
  *
- * Seen (https://docs.slack.dev/reference/methods/auth.revoke and https://api.slack.com/methods/auth.revoke, read 2026-11-21):
- * Bearer or a `token` member, `test=1` changes nothing, `{ok, revoked}`, invalid_auth, not_authed; it ends that one token.
- * Seen (https://devopsaitoolkit.com/blog/slack-error-token-revoked): token_revoked and token_expired differ from invalid_auth.
- * Recalled: account_inactive, apps.uninstall, auth.test. Assumed: a refresh token can be given to auth.revoke as well.
+ * Seen (https://docs.slack.dev/reference/methods/auth.revoke and
+ * https://api.slack.com/methods/auth.revoke, read 2026-11-21): Bearer or a `token` member, `test=1`
+ * changes nothing, `{ok, revoked}`, invalid_auth, not_authed; it ends that one token.
+ * Seen (https://devopsaitoolkit.com/blog/slack-error-token-revoked): token_revoked and
+ * token_expired differ from invalid_auth.
+ * Recalled: account_inactive, apps.uninstall, auth.test.
+ * Assumed: a refresh token can be given to auth.revoke as well.
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";

@@ -1,4 +1,4 @@
-/** What the parts of the Slack simulator share: its apps, its workspaces, what a code stands for. */
+/** The state that the parts of the Slack simulator share: its apps, its workspaces, its codes. */
 import type { createCodes } from "./base/codes.ts";
 import type { VendorUser } from "./base/consent.ts";
 import type { VendorHost } from "./base/host.ts";
@@ -29,10 +29,10 @@ export interface SlackAuthorization {
   readonly challenge: string | undefined;
 }
 
-/** What the parts of this simulator share. */
+/** The state that the parts of this simulator share. */
 export interface SlackState extends VendorHost<SlackClient> {
   readonly codes: ReturnType<typeof createCodes<SlackAuthorization>>;
-  /** By grant: a bot's tokens or a person's, and where. */
+  /** By grant: the tokens of a bot or a user, and the workspace. */
   readonly sets: Map<string, { readonly kind: SlackPair; readonly team: SlackTeam }>;
 }
 

@@ -1,14 +1,21 @@
 /**
  * Slack's token endpoints: always HTTP 200 with `ok`, except for too many requests.
  *
- * Seen (https://docs.slack.dev/reference/methods/oauth.v2.access and …oauth.v2.user.access,
- * from the copies that the hex.pm package slack_kit 1.0.0-alpha.0 has, read 2026-11-21): invalid_client_id, bad_client_secret, invalid_code, bad_redirect_uri,
- * invalid_grant_type, invalid_refresh_token, oauth_authorization_url_mismatch; a redirect_uri that was sent must be repeated.
- * Seen (https://docs.slack.dev/authentication/using-token-rotation): 12 hours, the used refresh token is revoked. Seen
- * (slackapi/python-slack-sdk slack_sdk/oauth/token_rotation/rotator.py): a refresh answers at the top level with token_type
- * bot or user. Seen (gitlab-org merge request 259717): Basic fails at the user pair; Slack's own page recommends Basic there.
- * Recalled: token prefixes, code_already_used, code_expired, token_expired, token_revoked, 429 with Retry-After.
- * Assumed: the error of a wrong verifier (invalid_code), that the old access token lives until its time is over.
+ * Seen (https://docs.slack.dev/reference/methods/oauth.v2.access and …oauth.v2.user.access, from
+ * the copies that the hex.pm package slack_kit 1.0.0-alpha.0 has, read 2026-11-21):
+ * invalid_client_id, bad_client_secret, invalid_code, bad_redirect_uri, invalid_grant_type,
+ * invalid_refresh_token, oauth_authorization_url_mismatch; a redirect_uri that was sent must be
+ * repeated.
+ * Seen (https://docs.slack.dev/authentication/using-token-rotation): 12 hours, the used refresh
+ * token is revoked.
+ * Seen (slackapi/python-slack-sdk slack_sdk/oauth/token_rotation/rotator.py): a refresh answers at
+ * the top level with token_type bot or user.
+ * Seen (gitlab-org merge request 259717): Basic fails at the user pair; Slack's own page recommends
+ * Basic there.
+ * Recalled: token prefixes, code_already_used, code_expired, token_expired, token_revoked, 429 with
+ * Retry-After.
+ * Assumed: the error of a wrong verifier (invalid_code), that the old access token lives until its
+ * time is over.
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
@@ -53,7 +60,7 @@ async function access(c: Context<VendorEnv>, state: SlackState, pair: SlackPair)
   const forced = state.takeRefusal("token");
   if (forced !== undefined) return slackError(forced);
   const sent = readCredentials(c, members);
-  // At the user pair a Basic header is not looked at.
+  // At the user pair a Basic header is ignored.
   const { clientId, clientSecret } =
     pair === "user" ? { clientId: members.get("client_id"), clientSecret: members.get("client_secret") } : sent;
   const client = state.clients.find(clientId);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { CLIENT, SECRET, startBench, type Members, type User } from "./testing/slack-bench.ts";
+import { CLIENT, SECRET, startHarness, type Members, type User } from "./testing/slack-harness.ts";
 import { basic, bearer, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
 let open: { close(): Promise<void> } | undefined;
@@ -8,10 +8,10 @@ afterEach(async () => {
   open = undefined;
 });
 
-async function start(...options: Parameters<typeof startBench>) {
-  const bench = await startBench(...options);
-  open = bench.vendor;
-  return bench;
+async function start(...options: Parameters<typeof startHarness>) {
+  const harness = await startHarness(...options);
+  open = harness.vendor;
+  return harness;
 }
 
 it("user pair: the token is nested, without expiry, and says whose it is", async () => {
@@ -171,7 +171,7 @@ it("cancel comes back as access_denied; unknown apps and callbacks stay on a pag
   const { user, authorizeUser, page } = await start();
   expect(await authorizeUser({}, { decision: "cancel" })).toEqual({ error: "access_denied", state: "s1" });
   const at = user["authorization_endpoint"]!;
-  expect(await page(at, { client_id: "nobody" })).toContain("invalid_client_id");
+  expect(await page(at, { client_id: "unknown" })).toContain("invalid_client_id");
   for (const redirect_uri of ["http://127.0.0.1:9/", `${CALLBACK}x`, "http://127.0.0.1:9/callback/../x"]) {
     expect(await page(at, { scope: "chat:write", redirect_uri })).toContain("bad_redirect_uri");
   }

@@ -1,11 +1,13 @@
 /**
- * Slack as a vendor: the pair for user tokens, which its MCP server takes, and the pair that installs an app with a bot.
+ * Slack as a vendor: the pair for user tokens, which its MCP server takes, and the pair that
+ * installs an app with a bot.
  *
- * Seen (https://docs.slack.dev/authentication/using-token-rotation; recorded discovery A of the vendor facts;
- * https://gitlab.com/gitlab-org/gitlab/-/merge_requests/259717; read by 2026-11-21): both pairs, comma scopes, an empty scope
- * list refused on a page, `team`, S256 on the user pair, resource metadata at the root only, no registration.
- * Recalled: the other pages' texts, callbacks below a registered one, a code of 10 minutes, what waiting for an administrator
- * looks like (a page, and no callback until the person starts again).
+ * Seen (https://docs.slack.dev/authentication/using-token-rotation; recorded discovery A of the
+ * vendor facts; https://gitlab.com/gitlab-org/gitlab/-/merge_requests/259717; read by 2026-11-21):
+ * both pairs, comma scopes, an empty scope list refused on a page, `team`, S256 on the user pair,
+ * resource metadata at the root only, no registration.
+ * Recalled: the other pages' texts, callbacks below a registered one, a code of 10 minutes, what
+ * waiting for an administrator looks like (a page, and no callback until the person starts again).
  */
 import type { Context } from "hono";
 import { createCodes } from "./base/codes.ts";
@@ -25,11 +27,14 @@ import {
 import { serveSlackTokens, SLACK_TOKEN_ERRORS } from "./slack-tokens.ts";
 
 export interface SlackSimulator extends VendorSimulator<SlackClient> {
-  /** The pair that installs a bot; `endpoints` has the one for user tokens. Both refresh at `refresh_endpoint`. */
+  /**
+   * The pair that installs a bot; `endpoints` has the one for user tokens. Both refresh at
+   * `refresh_endpoint`.
+   */
   readonly botEndpoints: Readonly<Record<string, string>>;
   /** Whether an administrator has to approve an app before it can be added; at first no. */
   requireApproval(isRequired: boolean): void;
-  /** The administrator does so. The person has to start again. */
+  /** The administrator approves. The user has to start again. */
   approve(clientId: string): void;
 }
 

@@ -17,7 +17,10 @@ const DIGEST_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Pairs sorted by name, every text preceded by its length in 4 bytes: no two contexts have the same form. */
+/**
+ * Pairs sorted by name, every text preceded by its length in 4 bytes: no two contexts have the same
+ * form.
+ */
 export function canonicalContext(context: EncryptionContext): Buffer {
   const pairs = Object.entries(context).map(([name, value]) => [Buffer.from(name), Buffer.from(value)] as const);
   pairs.sort(([one], [other]) => Buffer.compare(one, other));
@@ -37,7 +40,9 @@ export function sealBlob(key: Key, plaintext: Buffer, context: EncryptionContext
 
 export interface ParsedBlob {
   readonly keyId: string;
-  /** @throws Error named InvalidCiphertextException for another key, another context, a changed blob */
+  /**
+   * @throws Error named InvalidCiphertextException for another key, another context, a changed blob
+   */
   open(key: Key, context: EncryptionContext | "ignored"): Buffer;
 }
 

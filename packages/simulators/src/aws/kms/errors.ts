@@ -1,6 +1,6 @@
-/** The errors of KMS, by the names the SDK knows them under. */
+/** The errors of KMS, by the names the SDK knows. */
 
-/** The status of each; KMS answers 400 for whatever the caller did wrong. */
+/** The status of each; KMS answers 400 for every mistake of the caller. */
 const STATUS = {
   AccessDeniedException: 400,
   DependencyTimeoutException: 503,
@@ -22,14 +22,17 @@ const STATUS = {
 
 export type KmsErrorName = keyof typeof STATUS;
 
-/** @param message KMS gives none with some errors */
+/** @param message KMS sends none with some errors */
 export function kmsError(name: KmsErrorName, message = ""): Error {
   const error = new Error(message);
   error.name = name;
   return error;
 }
 
-/** @returns the answer for an error made by `kmsError`; any other is a bug of ours and thrown on */
+/**
+ * @returns the response for an error made by `kmsError`; any other error is a bug of ours and
+ *   rethrown
+ */
 export function errorAnswer(error: unknown): { readonly status: number; readonly body: string } {
   if (!(error instanceof Error) || !Object.hasOwn(STATUS, error.name)) throw error;
   const message = error.message === "" ? {} : { message: error.message };

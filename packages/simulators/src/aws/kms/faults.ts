@@ -1,16 +1,20 @@
-/** What can be wrong with KMS as its callers see it. */
+/** The faults of KMS as its callers see them. */
 import { seededNumbers } from "../seeded.ts";
 import { kmsError } from "./errors.ts";
 
 export interface KmsFault {
   /**
-   * - `throttle`: ThrottlingException; `internal`: KMSInternalException, 500; `unavailable`: DependencyTimeoutException, 503
+   * - `throttle`: ThrottlingException; `internal`: KMSInternalException, 500; `unavailable`:
+   *   DependencyTimeoutException, 503
    * - `delay`: the work is done and answered after `delayMs`
-   * - `hang`: no answer, the connection stays open
-   * - `drop`: the work is done, the connection is closed without an answer
+   * - `hang`: no response, the connection stays open
+   * - `drop`: the work is done, the connection is closed without a response
    */
   readonly kind: "throttle" | "internal" | "unavailable" | "delay" | "hang" | "drop";
-  /** Of the calls that meet it, 0 to 1; default 1. The same calls in the same order meet it in every run. */
+  /**
+   * The share of calls with the fault, 0 to 1; default 1. The same calls in the same order have it
+   * in every run.
+   */
   readonly rate?: number;
   /** For `delay`; default 1,000. */
   readonly delayMs?: number;
@@ -20,7 +24,10 @@ const SEED = 20_260_101;
 
 export interface FaultSwitch {
   set(fault: KmsFault | undefined): void;
-  /** @returns the fault of the next call. @throws Error named as the fault has it, where KMS answers an error */
+  /**
+   * @returns the fault of the next call.
+   * @throws Error named after the fault, where KMS responds with an error
+   */
   next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number };
 }
 

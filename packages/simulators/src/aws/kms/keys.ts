@@ -1,6 +1,7 @@
 /**
- * The keys of one account: what a KeyId names, and in which Region. A multi-Region key is one key with an ARN in every
- * Region; everything else is in its own Region only. Aliases belong to a Region, and so does a key's state.
+ * The keys of one account: what a KeyId names, and in which Region. A multi-Region key is one key
+ * with an ARN in every Region; everything else is in its own Region only. Aliases belong to a
+ * Region, and so does a key's state.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { kmsError } from "./errors.ts";
@@ -38,7 +39,9 @@ export function keyArn(key: Key, region: string): string {
   return `arn:aws:kms:${region}:${ACCOUNT}:key/${key.id}`;
 }
 
-/** @throws Error named KMSInvalidStateException or DisabledException unless the key is enabled there */
+/**
+ * @throws Error named KMSInvalidStateException or DisabledException unless the key is enabled there
+ */
 export function requireEnabled(keys: KeyRing, key: Key, region: string): void {
   const state = keys.stateOf(key, region);
   const arn = keyArn(key, region);
@@ -70,7 +73,11 @@ export function createKeyRing(): KeyRing {
     throw kmsError("NotFoundException", isAlias ? `Alias ${arn} is not found.` : `Key '${arn}' does not exist`);
   }
 
-  /** What the switches of a test name. @throws Error named NotFoundException: the test is wrong */
+  /**
+   * Used by the switches of a test.
+   *
+   * @throws Error named NotFoundException: the test is wrong
+   */
   function named(arn: string): { readonly key: Key; readonly region: string } {
     const region = ARN.exec(arn)?.groups?.["region"];
     if (region === undefined) throw kmsError("NotFoundException", `Not an ARN: '${arn}'`);

@@ -1,7 +1,7 @@
 /**
- * Reads the members of an input as KMS constrains them. Types are a SerializationException, values a
- * ValidationException, as the service has it. Members this stand-in does not know are refused, where the service
- * ignores some: a test must not rely on a member that does nothing here.
+ * Reads the members of an input under KMS's constraints. Wrong types are a SerializationException,
+ * wrong values a ValidationException, as at the service. Unknown members are refused, where the
+ * service ignores some: a test must not rely on a member that does nothing here.
  */
 import { kmsError } from "./errors.ts";
 
@@ -32,7 +32,7 @@ export function requiredKeyId(input: Input, name: string): string {
   return keyId;
 }
 
-/** @param maxBytes decoded; at least one byte is due */
+/** @param maxBytes decoded; at least one byte is required */
 export function requiredBlob(input: Input, name: string, maxBytes: number): Buffer {
   const value = input[name];
   if (value === undefined) throw missing(name);
@@ -43,7 +43,7 @@ export function requiredBlob(input: Input, name: string, maxBytes: number): Buff
   return bytes;
 }
 
-/** @returns empty when it is absent: to KMS both are the same */
+/** @returns empty when it is absent: KMS treats both alike */
 export function context(input: Input, name: string): EncryptionContext {
   const value = input[name] ?? {};
   if (typeof value !== "object" || Array.isArray(value)) throw notOfType(name);

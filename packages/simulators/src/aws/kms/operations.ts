@@ -1,4 +1,4 @@
-/** The five operations: input to output, as JSON has them. The key in an answer is always named by its ARN. */
+/** The five operations: input to output, as JSON. A response always names the key by its ARN. */
 import { randomBytes } from "node:crypto";
 import { parseBlob, sealBlob } from "./ciphertext.ts";
 import { kmsError } from "./errors.ts";
@@ -133,7 +133,7 @@ function enabledKey(keyId: string, { keys, region }: OperationContext): Key {
   return key;
 }
 
-/** @param pinned the key the caller insists on */
+/** @param pinned the key the caller requires */
 function openBlob(
   blob: Buffer,
   bound: Readonly<Record<string, string>>,

@@ -1,6 +1,7 @@
 /**
- * AWS JSON 1.1 as KMS speaks it: which operation, in which Region, with what input. Everything the SDK's own middleware
- * should have put on the request is checked, except that a signature is looked at and not verified.
+ * AWS JSON 1.1 as KMS speaks it: which operation, in which Region, with what input. Everything the
+ * SDK's own middleware should have put on the request is checked, except that a signature is parsed
+ * and not verified.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { kmsError } from "./errors.ts";
@@ -20,8 +21,8 @@ export function operationOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * @returns the Region of the credential scope: one server stands for the endpoints of all Regions
- * @throws Error named as KMS names it when the request is not signed, or for another service
+ * @returns the Region of the credential scope: one server acts as the endpoints of all Regions
+ * @throws Error with KMS's name when the request is not signed, or for another service
  */
 export function regionOf(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;

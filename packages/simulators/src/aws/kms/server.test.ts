@@ -1,4 +1,7 @@
-/** The protocol, by plain fetch. What the SDK's client makes of it: packages/token-store/src/testing/kms-server.test.ts. */
+/**
+ * The protocol, by plain fetch. What the SDK's client makes of it:
+ * packages/token-store/src/testing/kms-server.test.ts.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callAwsJson, dummySignedHeaders } from "../aws-json.ts";
 import { startKms, type KmsServer } from "./server.ts";

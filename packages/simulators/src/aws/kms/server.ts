@@ -1,7 +1,8 @@
 /**
- * KMS on loopback, for the SDK's own client. No emulator can be had from npm, and the cases that matter (a wrong
- * context, a disabled key, a moved alias, no answer) must be exactly as the service has them: this speaks its protocol
- * and is strict about it. By default it permits what the task role may do, and nothing else.
+ * KMS on loopback, for the SDK's own client. npm has no emulator, and the important cases (a wrong
+ * context, a disabled key, a moved alias, no response) must match the service exactly: this speaks
+ * its protocol and is strict about it. By default it permits what the task role may do, and nothing
+ * else.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,27 +19,39 @@ const KEEP_ALIVE_MS = 600_000;
 const TASK_ROLE = ["GenerateDataKey", "Decrypt"];
 
 export interface KmsServer {
-  /** `http://127.0.0.1:PORT`. Stands for every Region: the signature's scope says which one a call is for. */
+  /**
+   * `http://127.0.0.1:PORT`. Acts as every Region: the signature's scope says which one a call is
+   * for.
+   */
   readonly endpoint: string;
   /** Where keys are made. */
   readonly region: typeof HOME_REGION;
   readonly account: typeof ACCOUNT;
-  /** @returns the key's ARN. A multi-Region key is served under the same ARN with any other Region in it as well. */
+  /**
+   * @returns the key's ARN. A multi-Region key is served under the same ARN with any other Region
+   *   in it as well.
+   */
   createKey(options?: { readonly multiRegion?: boolean }): string;
-  /** @param name `alias/…`; again with another key: the alias is moved. @returns its ARN, in the Region of the key's */
+  /**
+   * @param name `alias/…`; again with another key: the alias is moved.
+   * @returns its ARN, in the Region of the key's
+   */
   createAlias(name: string, keyArn: string): string;
   /** New backing material; the ARN stays, and what was sealed before still opens. */
   rotateKey(keyArn: string): void;
   /** In the Region of this ARN. */
   setKeyState(keyArn: string, state: KeyState): void;
-  /** From now on exactly these operations; anything else is AccessDeniedException. At first GenerateDataKey and Decrypt. */
+  /**
+   * From now on permits exactly these operations; any other is AccessDeniedException. At first
+   * GenerateDataKey and Decrypt.
+   */
   permit(...operations: readonly string[]): void;
   fault(fault: KmsFault | undefined): void;
   /** A KMS that does not compare the encryption context when it opens. */
   ignoreEncryptionContext(on: boolean): void;
-  /** Calls that arrived so far by operation, refused and failed ones included. */
+  /** Calls received so far by operation, including refused and failed ones. */
   calls(): Readonly<Record<string, number>>;
-  /** The most calls that were in progress at once. */
+  /** The maximum of concurrent calls. */
   inFlightPeak(): number;
   close(): Promise<void>;
 }

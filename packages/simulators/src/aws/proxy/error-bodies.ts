@@ -1,4 +1,7 @@
-/** What the services answer when they throttle or fail, word for word, so that the SDK's own retries are what is tested. */
+/**
+ * The responses of the services when they throttle or fail, word for word, so that the SDK's own
+ * retries are tested.
+ */
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -13,7 +16,9 @@ const CONTENT_TYPES: Readonly<Record<Service, string>> = {
   kms: "application/x-amz-json-1.1",
 };
 
-/** A table may be throttled in two ways: by its own throughput, and by what the whole account does to it. */
+/**
+ * A table may be throttled in two ways: by its own throughput, and by the use of the whole account.
+ */
 const THROTTLED: Readonly<Record<Service, readonly object[]>> = {
   dynamodb: [
     {
@@ -48,7 +53,7 @@ export function serviceOf(target: string): Service {
   return target.startsWith("TrentService.") ? "kms" : "dynamodb";
 }
 
-/** @param count how many were throttled before: DynamoDB's two ways take turns */
+/** @param count how many were throttled before: DynamoDB's two ways alternate */
 export function throttledAnswer(service: Service, count: number): ErrorAnswer {
   const bodies = THROTTLED[service];
   return { status: 400, contentType: CONTENT_TYPES[service], body: JSON.stringify(bodies[count % bodies.length]) };

@@ -1,4 +1,6 @@
-/** By plain fetch. With the SDK's own retries: packages/token-store/src/testing/fault-proxy.test.ts. */
+/**
+ * By plain fetch. With the SDK's own retries: packages/token-store/src/testing/fault-proxy.test.ts.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { callAwsJson } from "../aws-json.ts";
@@ -147,7 +149,7 @@ describe("a lost answer", () => {
     expect(await outcome(create("a"))).toBe("ECONNRESET");
   });
 
-  it("is every answer, if told so", async () => {
+  it("is every answer, with `all`", async () => {
     proxy.set({ loseAnswers: "all" });
     for (const sk of ["a", "a", "b"]) expect(await outcome(put(sk))).toBe("ECONNRESET");
     expect(await engine.items(table)).toHaveLength(2);

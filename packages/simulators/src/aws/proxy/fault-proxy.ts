@@ -1,7 +1,8 @@
 /**
- * Stands between the SDK and an engine and is what a bad day looks like from there: throttling, failures, no
- * connection, no answer, and the worst of them, work that was done and whose answer is lost. The engines do none of it
- * themselves. Faults are switched while requests run, and come in the same order in every run.
+ * A proxy between the SDK and an engine that produces failures: throttling, errors, no connection,
+ * no response, and the worst of them, work that was done and whose response is lost. The engines do
+ * none of it themselves. Faults are switched while requests run, and come in the same order in
+ * every run.
  */
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -9,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listen } from "../../listen.ts";
 import { readBody } from "../request-body.ts";
 import { failedAnswer, serviceOf, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
-import { createJudge, type Faults } from "./faults.ts";
+import { createFaultDecider, type Faults } from "./faults.ts";
 import { forward } from "./forward.ts";
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -17,9 +18,9 @@ const KEEP_ALIVE_MS = 600_000;
 const SEED = 20_260_101;
 
 export interface FaultCounts {
-  /** Requests that arrived, by operation. */
+  /** Requests received, by operation. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Requests the engine was given. */
+  /** Requests forwarded to the engine. */
   readonly forwarded: number;
   readonly throttled: number;
   /** Answered with a 500. */
@@ -35,17 +36,17 @@ export interface FaultCounts {
 export interface FaultProxy {
   /** `http://127.0.0.1:PORT`: the endpoint for the SDK */
   readonly endpoint: string;
-  /** What happens from now on; `{}` is a good day. */
+  /** The faults from now on; `{}` means none. */
   set(faults: Faults): void;
   /** Since the start. */
   counts(): FaultCounts;
-  /** Leaves the engine alone. */
+  /** Leaves the engine running. */
   close(): Promise<void>;
 }
 
 /**
  * @param options.target the engine's endpoint
- * @param options.seed another one gives another order of faults
+ * @param options.seed another seed gives another order of faults
  */
 export async function startFaultProxy(options: {
   readonly target: string;
@@ -55,7 +56,7 @@ export async function startFaultProxy(options: {
   const { server } = listening;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
-  const judge = createJudge(options.seed ?? SEED);
+  const decide = createFaultDecider(options.seed ?? SEED);
   const calls = new Map<string, number>();
   const counts = { forwarded: 0, throttled: 0, failed: 0, reset: 0, hung: 0, lost: 0 };
   const sockets = new Set<Socket>();
@@ -76,29 +77,29 @@ export async function startFaultProxy(options: {
     const target = String(request.headers["x-amz-target"]);
     const operation = target.slice(target.indexOf(".") + 1);
     calls.set(operation, (calls.get(operation) ?? 0) + 1);
-    const verdict = judge({ operation, body }, faults);
-    if (verdict.reset) {
+    const decision = decide({ operation, body }, faults);
+    if (decision.reset) {
       reset(request.socket);
       return;
     }
-    if (verdict.hangMs > 0) {
+    if (decision.hangMs > 0) {
       counts.hung += 1;
-      await sleep(verdict.hangMs, undefined, { ref: false });
+      await sleep(decision.hangMs, undefined, { ref: false });
       if (response.destroyed) return;
     }
-    if (verdict.refuse === "throttle") {
+    if (decision.refuse === "throttle") {
       sendError(response, throttledAnswer(serviceOf(target), counts.throttled));
       counts.throttled += 1;
       return;
     }
-    if (verdict.refuse === "error") {
+    if (decision.refuse === "error") {
       sendError(response, failedAnswer(serviceOf(target)));
       counts.failed += 1;
       return;
     }
     counts.forwarded += 1;
     const { status, headers, body: answerBody } = await forward(request, body, engine);
-    if (verdict.losesAnswer(status)) {
+    if (decision.losesAnswer(status)) {
       counts.lost += 1;
       request.socket.resetAndDestroy();
       return;
@@ -115,7 +116,7 @@ export async function startFaultProxy(options: {
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // Without an engine the client sees what it would see without the proxy: a connection that breaks.
+    // Without an engine the client sees what it would see without the proxy: a broken connection.
     answer(request, response).catch(() => request.socket.destroy());
   });
 

@@ -1,23 +1,27 @@
-/** What the proxy can do to a request, and which requests it does it to. */
+/** The faults of the proxy, and which requests get them. */
 import { createHash } from "node:crypto";
 import { seededNumbers } from "../seeded.ts";
 
 export interface Faults {
-  /** Of the requests that are answered as throttled, 0 to 1; the engine does not see them. */
+  /** The share of requests answered as throttled, 0 to 1; the engine does not see them. */
   readonly throttleRate?: number;
-  /** Of the others, those answered with a 500; the engine does not see them. */
+  /** The share of the others answered with a 500; the engine does not see them. */
   readonly errorRate?: number;
-  /** Every connection is reset, open ones too; with `operations`, those on which such a request arrives. */
+  /** Every connection is reset, open ones too; with `operations`, those with such a request. */
   readonly down?: boolean;
   /**
-   * The engine does the work, and the connection is reset in place of its answer.
-   * `conditional-writes-once`: so for the first success of every distinct conditional write, which is told by its
-   * operation and its body; a client's retry of it passes. `all`: for every request.
+   * The engine does the work, and the connection is reset in place of its response.
+   * `conditional-writes-once`: for the first success of every distinct conditional write,
+   * identified by its operation and its body; a client's retry of it passes. `all`: for every
+   * request.
    */
   readonly loseAnswers?: "conditional-writes-once" | "all";
-  /** Requests are held this long before anything else happens to them; when the client has left by then, they are dropped. */
+  /**
+   * Requests are held this long before anything else happens to them; when the client has left by
+   * then, they are dropped.
+   */
   readonly hangMs?: number;
-  /** Only these operations (`PutItem`, `Decrypt`) meet the faults; default: all. */
+  /** Only these operations (`PutItem`, `Decrypt`) get the faults; default: all. */
   readonly operations?: readonly string[];
 }
 
@@ -26,19 +30,19 @@ export interface ProxiedRequest {
   readonly body: Buffer;
 }
 
-export interface Verdict {
+export interface FaultDecision {
   readonly reset: boolean;
   readonly hangMs: number;
   readonly refuse: "throttle" | "error" | undefined;
-  /** To be asked with the status of the engine's answer. */
+  /** Called with the status of the engine's response. */
   readonly losesAnswer: (status: number) => boolean;
 }
 
-const UNHARMED: Verdict = { reset: false, hangMs: 0, refuse: undefined, losesAnswer: () => false };
+const UNHARMED: FaultDecision = { reset: false, hangMs: 0, refuse: undefined, losesAnswer: () => false };
 const WRITES: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
-/** @returns what becomes of a request; draws from the seed in the order of arrival */
-export function createJudge(seed: number): (request: ProxiedRequest, faults: Faults) => Verdict {
+/** @returns decides the faults of a request; draws from the seed in the order of requests */
+export function createFaultDecider(seed: number): (request: ProxiedRequest, faults: Faults) => FaultDecision {
   const number = seededNumbers(seed);
   const lost = new Set<string>();
   return (request, faults) => {

@@ -1,4 +1,4 @@
-/** The way from the proxy to the engine: the request as it came, the answer as it came, both whole. */
+/** Forwards a request to the engine: request and response unchanged and complete. */
 import { once } from "node:events";
 import { request as connect, type Agent, type IncomingMessage } from "node:http";
 import { readBody } from "../request-body.ts";
@@ -11,10 +11,13 @@ export interface EngineAnswer {
 
 /** Twice what a page of DynamoDB may have. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** They belong to one connection, not to the message. */
+/** Headers of one connection, not of the message. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** @throws Error when the engine cannot be reached, or closes the connection before its answer is complete */
+/**
+ * @throws Error when the engine cannot be reached, or closes the connection before its response is
+ *   complete
+ */
 export async function forward(
   request: IncomingMessage,
   body: Buffer,

@@ -1,4 +1,4 @@
-/** The apps a vendor knows, how they present their credentials, and the comparing of secrets. */
+/** The apps a vendor knows, how they present their credentials, and the comparison of secrets. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import type { Members } from "./members.ts";
@@ -25,7 +25,10 @@ export function createClients<Client extends SimulatedClient>(): Clients<Client>
   };
 }
 
-/** The Authorization header when it is Basic, else the body. Parts of Basic are form-decoded, RFC 6749 2.3.1. */
+/**
+ * The Authorization header when it is Basic, else the body. Parts of Basic are form-decoded, RFC
+ * 6749 2.3.1.
+ */
 export function readCredentials(c: Context<VendorEnv>, members: Members): Credentials {
   const encoded = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
   if (encoded !== undefined) {
@@ -49,14 +52,14 @@ export function bearerToken(c: Context<VendorEnv>): string | undefined {
   return /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
 }
 
-/** Whether this is one of the client's secrets. A client without secrets has none that fits. */
+/** Whether this is one of the client's secrets. A client without secrets matches none. */
 export function isSecretOf(client: SimulatedClient, secret: string | undefined): boolean {
   if (secret === undefined) return false;
   const known = [client.clientSecret, ...(client.olderSecrets ?? [])].filter((one) => one !== undefined);
   return known.map((one) => isSameText(one, secret)).includes(true);
 }
 
-/** Takes as long for a wrong text as for a right one, whatever the lengths. */
+/** Takes the same time for a wrong text as for a right one, whatever the lengths. */
 export function isSameText(a: string, b: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

@@ -1,11 +1,14 @@
-/** Authorization codes: random, short-lived, good once. What an answer to a bad one says differs by vendor. */
+/**
+ * Authorization codes: random, short-lived, valid once. The response to a bad one differs by
+ * vendor.
+ */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.ts";
 
 export interface Codes<Bound> {
-  /** @returns a new code for what was allowed */
+  /** @returns a new code for the approved request */
   issue(bound: Bound): string;
-  /** Looks without spending; undefined for a code that was never issued. */
+  /** Reads without spending; undefined for a code that was never issued. */
   find(code: string | undefined): { readonly state: "live" | "expired" | "spent"; readonly bound: Bound } | undefined;
   spend(code: string): void;
 }

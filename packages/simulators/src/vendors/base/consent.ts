@@ -1,6 +1,7 @@
 /**
- * The vendor's person: signs in once per browser, reads what an app asks for, allows or cancels. A vendor's authorization
- * endpoint checks the request by its own rules, then calls `ask`; what it does on Allow and on Cancel is its own.
+ * The vendor's user: signs in once per browser, reads what an app requests, approves or cancels. A
+ * vendor's authorization endpoint checks the request by its own rules, then calls `ask`; it decides
+ * what happens on Allow and on Cancel.
  */
 import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
@@ -11,7 +12,7 @@ import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
 import type { VendorEnv } from "./simulator.ts";
 import { consentPage, problemPage, signInPage, wayBack, welcomePage, type Permission } from "./pages.ts";
 
-/** The person at the vendor: one of the two sample accounts. */
+/** The user at the vendor: one of the two sample accounts. */
 export type VendorUser = Account;
 
 /** Back to the app, or a page of the vendor that ends here. */
@@ -23,13 +24,18 @@ export interface ConsentAsk {
   /** The app's name. */
   readonly app: string;
   readonly permissions: readonly Permission[];
-  /** More of the vendor's own questions, as inputs of the consent form; after sign-in, so they may depend on who it is. */
+  /**
+   * More of the vendor's own questions, as inputs of the consent form; after sign-in, so they may
+   * depend on the user.
+   */
   readonly questions?: (user: VendorUser) => Markup;
-  /** True asks who it is even in a browser that is signed in. */
+  /** True asks for the account even in a browser that is signed in. */
   readonly selectAccount?: boolean;
   /** True skips the consent page after sign-in, as for an app that was allowed before. */
   readonly isAllowedBefore?: (user: VendorUser) => boolean;
-  /** @param form the consent form, with the answers to `questions`; empty when the page was skipped */
+  /**
+   * @param form the consent form, with the answers to `questions`; empty when the page was skipped
+   */
   readonly onAllow: (user: VendorUser, form: URLSearchParams) => ConsentOutcome;
   /** @param user undefined when it was cancelled before sign-in */
   readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome;
@@ -44,15 +50,17 @@ export interface Consent {
 interface Asked {
   readonly ask: ConsentAsk;
   readonly browser: string;
-  /** Whether this request still wants to be told who it is. */
+  /** Whether this request still needs a signed-in user. */
   mustSelect: boolean;
 }
 
 /**
- * Serves `POST /simulator/sign-in`, `GET` and `POST /simulator/consent`, and at `/` a page that says what this is.
+ * Serves `POST /simulator/sign-in`, `GET` and `POST /simulator/consent`, and at `/` a page that
+ * describes the simulator.
  *
- * @param options.cookie its name; browsers do not keep the cookies of two ports apart, so the name must
- * @param options.homeUrl where people start: pages that end here lead there
+ * @param options.cookie its name; browsers do not separate the cookies of two ports, so the name
+ *   must
+ * @param options.homeUrl where users start: pages that end here link there
  */
 export function serveConsent(
   app: Hono<VendorEnv>,
@@ -90,7 +98,7 @@ export function serveConsent(
     const asked = open.get(id);
     return asked?.browser === getCookie(c, cookie) ? asked : undefined;
   };
-  /** What this form answers, when this browser was asked it and has not answered. */
+  /** The question of this form, if this browser was asked it and has not answered yet. */
   const submitted = async (c: Context<VendorEnv>) => {
     const form = new URLSearchParams(await c.req.text());
     const id = form.get("ask") ?? "";
@@ -113,7 +121,7 @@ export function serveConsent(
       signedIn.set(asked.browser, user);
       asked.mustSelect = false;
     }
-    // The answer to a form is no page of its own: Back would ask to send the form again.
+    // The response to a form is a redirect: otherwise Back would ask to send the form again.
     return c.redirect(`/simulator/consent?${new URLSearchParams({ ask: id }).toString()}`, 303);
   });
   app.get("/simulator/consent", (c) => {

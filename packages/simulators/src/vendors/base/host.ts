@@ -1,6 +1,7 @@
 /**
- * What all simulated vendors stand on: a server on loopback, its apps, its tokens, its sign-in and consent, a record of
- * the requests, and the list of refusals a test has asked for. A vendor adds its routes and its rules.
+ * The base of all simulated vendors: a server on loopback, its apps, its tokens, its sign-in and
+ * consent, a record of the requests, and the list of refusals a test has requested. A vendor adds
+ * its routes and its rules.
  */
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
@@ -21,7 +22,7 @@ export interface VendorHost<Client extends SimulatedClient> {
   readonly consent: Consent;
   /** The error a test wants here, once. Call it at the start of the endpoint's work. */
   takeRefusal(at: RefusalPoint): string | undefined;
-  /** What the vendor's start function gives back; its switches go beside it. */
+  /** What the vendor's start function returns; its own switches are added to it. */
   simulator(about: Pick<VendorSimulator, "endpoints" | "errors">): VendorSimulator<Client>;
 }
 
@@ -84,7 +85,7 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
   };
 }
 
-/** A callback address with its answer; a query the app registered stays. */
+/** The callback URL with the response parameters; a query the app registered stays. */
 export function callbackUrl(redirectUri: string, answer: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(answer)) if (value !== undefined) url.searchParams.append(name, value);

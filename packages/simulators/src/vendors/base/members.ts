@@ -6,7 +6,10 @@ export type Encoding = "form" | "json" | "none";
 
 export interface Members {
   readonly encoding: Encoding;
-  /** The member's value; undefined when absent, empty, or not text. A member sent twice counts as absent. */
+  /**
+   * The member's value; undefined when absent, empty, or not text. A member sent twice counts as
+   * absent.
+   */
   get(name: string): string | undefined;
   entries(): readonly (readonly [string, string])[];
 }

@@ -1,13 +1,16 @@
-/** The pages every simulated vendor shows: sign in, what is asked, and what went wrong. Markup only; consent.ts serves it. */
+/**
+ * The pages every simulated vendor shows: sign-in, consent, and errors. Markup only; consent.ts
+ * serves it.
+ */
 import { html } from "hono/html";
 import type { Markup } from "../../layout.ts";
 import { type Account, accountForm } from "../../vendor-pages.ts";
 
-/** One line of what an app asks for. */
+/** One permission an app requests. */
 export interface Permission {
   /** The vendor's own name of it. */
   readonly scope: string;
-  /** What a person reads. */
+  /** The text a user reads. */
   readonly text: string;
 }
 

@@ -7,7 +7,9 @@ export interface Challenge {
   readonly method: "S256" | "plain";
 }
 
-/** Also false for a verifier without challenge and the other way round (downgrade, RFC 9700 4.8.2). */
+/**
+ * Also false for a verifier without challenge and the other way round (downgrade, RFC 9700 4.8.2).
+ */
 export function isVerifiedBy(challenge: Challenge | undefined, verifier: string | undefined): boolean {
   if (challenge === undefined || verifier === undefined) return challenge === undefined && verifier === undefined;
   const derived = challenge.method === "plain" ? verifier : createHash("sha256").update(verifier).digest("base64url");

@@ -1,4 +1,7 @@
-/** Remembers every request without its secrets, and makes the next one to a path go wrong when a test asks for it. */
+/**
+ * Records every request without its secrets, and makes the next one to a path fail when a test
+ * requests it.
+ */
 import type { Context, MiddlewareHandler } from "hono";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Fault } from "../../vendor-requests.ts";
@@ -40,7 +43,7 @@ export function createRecorder(): Recorder {
   };
 }
 
-/** @returns the answer to give instead of the vendor's */
+/** @returns the response to send instead of the vendor's */
 async function faulty(
   c: Context<VendorEnv>,
   next: () => Promise<void>,

@@ -1,4 +1,7 @@
-/** What every simulated vendor offers to the test, the sandbox or the bench that started it. */
+/**
+ * The interface of every simulated vendor for the test, the sandbox or the benchmark that started
+ * it.
+ */
 import type { HttpBindings } from "@hono/node-server";
 import type { Clock } from "../../clock.ts";
 import type { Fault } from "../../vendor-requests.ts";
@@ -6,12 +9,12 @@ import type { Fault } from "../../vendor-requests.ts";
 /** Of the Hono app that every simulator is. */
 export type VendorEnv = { Bindings: HttpBindings };
 
-/** An app at the vendor, as its developer pages would hold it. Vendors add settings of their own. */
+/** An app at the vendor, as on its developer pages. Vendors add settings of their own. */
 export interface SimulatedClient {
   readonly clientId: string;
   /** Left out for a public client. */
   readonly clientSecret?: string;
-  /** Secrets that are still good besides `clientSecret`, as while one is being replaced. */
+  /** Secrets that are still valid besides `clientSecret`, as while one is being replaced. */
   readonly olderSecrets?: readonly string[];
   readonly redirectUris: readonly string[];
   /** Shown on the consent page; default the client id. */
@@ -30,19 +33,22 @@ export interface RecordedVendorRequest {
   readonly accept?: string;
   /** Without its parameters. */
   readonly contentType?: string;
-  /** What it was answered with; 0 when the connection was cut. */
+  /** The status of the response; 0 when the connection was cut. */
   readonly status: number;
 }
 
-/** Where a vendor can be made to refuse: at its authorization page, another endpoint, or an API call. */
+/**
+ * Where a vendor can be made to refuse: at its authorization page, another endpoint, or an API
+ * call.
+ */
 export type RefusalPoint = "authorization" | "token" | "revocation" | "registration" | "api";
 
 export interface SimulatorOptions {
-  /** Whole seconds since 1970; default the machine's clock. */
+  /** Whole seconds since 1970; default the system clock. */
   readonly now?: Clock;
   /** Default 0: a free one. */
   readonly port?: number;
-  /** Where people start, for the way back from pages that end here. */
+  /** Where users start, for the way back from pages that end here. */
   readonly homeUrl?: string;
 }
 
@@ -53,8 +59,8 @@ export interface VendorSimulator<Client extends SimulatedClient = SimulatedClien
   readonly url: string;
   /**
    * What an operator writes under `vendors.<id>` in broker.yaml to point the entry here: `issuer`,
-   * `authorization_endpoint`, `token_endpoint` and, where the vendor has them, `refresh_endpoint`, `revocation_endpoint`,
-   * `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`.
+   * `authorization_endpoint`, `token_endpoint` and, where the vendor has them, `refresh_endpoint`,
+   * `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`.
    */
   readonly endpoints: Readonly<Record<string, string>>;
   /** Adds an app, or replaces the one of the same id (its tokens stay). */
@@ -69,14 +75,16 @@ export interface VendorSimulator<Client extends SimulatedClient = SimulatedClien
    * @throws Error when it is not in `errors`
    */
   refuseNext(at: RefusalPoint, error: string): void;
-  /** The next request to this path goes wrong below the vendor's protocol: cut, hung, lost, another body. */
+  /**
+   * The next request to this path fails below the vendor's protocol: cut, hung, lost, another body.
+   */
   faultNext(path: string, fault: Fault): void;
   /** Oldest first. */
   requests(): readonly RecordedVendorRequest[];
-  /** Access and refresh tokens that work now; of one user, or of all. */
+  /** Access and refresh tokens that are valid now; of one user, or of all. */
   liveTokens(user?: string): readonly string[];
   isLive(token: string): boolean;
-  /** Ends everything a person allowed this app, as from the vendor's settings page. */
+  /** Ends everything a user allowed this app, as from the vendor's settings page. */
   disconnect(user: string, clientId: string): void;
   /** Ends open connections too. */
   close(): Promise<void>;

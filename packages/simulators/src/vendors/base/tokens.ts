@@ -1,11 +1,11 @@
-/** Every token a vendor has issued, and what became of it. */
+/** Every token a vendor has issued, and its state. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../../clock.ts";
 
-/** One person, one app, one consent: what ends together when a grant ends. */
+/** One user, one app, one consent: the tokens that end together with a grant. */
 export interface Grant {
   readonly id: string;
-  /** Id of the person who allowed it. */
+  /** Id of the user who approved. */
   readonly user: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -17,23 +17,23 @@ export interface HeldToken {
   readonly grant: Grant;
   /** Seconds since 1970, as is `expiresAt`. */
   readonly issuedAt: number;
-  /** Undefined = lives until it is ended. */
+  /** Undefined = valid until it is ended. */
   readonly expiresAt: number | undefined;
-  /** Why it no longer works, `live` when it does. */
+  /** Why it is no longer valid, `live` when it is. */
   readonly state: "live" | "expired" | "revoked" | "rotated";
 }
 
 export interface Tokens {
-  /** @param options.prefix what the vendor's tokens of this kind begin with */
+  /** @param options.prefix of the vendor's tokens of this kind */
   issue(
     kind: HeldToken["kind"],
     grant: Grant,
     options?: { readonly prefix?: string; readonly lifetimeSeconds?: number | undefined },
   ): string;
-  /** Ended ones too; undefined for a text that never was a token here. */
+  /** Ended ones too; undefined for a text that was never a token here. */
   find(value: string | undefined): HeldToken | undefined;
   end(value: string, why: "revoked" | "rotated"): void;
-  /** Ends all tokens of the grants that fit; default because they were revoked. */
+  /** Ends all tokens of the matching grants; by default as revoked. */
   endGrants(fits: (grant: Grant) => boolean, why?: "revoked" | "rotated"): void;
   live(): readonly HeldToken[];
 }

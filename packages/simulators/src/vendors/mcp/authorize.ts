@@ -1,6 +1,7 @@
 /**
- * The authorization endpoint of an MCP authorization server. A request whose client or callback is not known ends on a
- * page; everything else goes back to the client with the registered error, and with `iss` where the server says so.
+ * The authorization endpoint of an MCP authorization server. A request whose client or callback is
+ * not known ends on a page; everything else goes back to the client with the registered error, and
+ * with `iss` where the server says so.
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
@@ -61,7 +62,7 @@ function errorOf(
   if (!scopes.every((scope) => offered.includes(scope))) return "invalid_scope";
   const resource = query.get("resource");
   if (resource === undefined) return undefined;
-  // An address without path is the same with a slash.
+  // A URL without a path equals the same with a slash.
   const resources = Object.values(rules.resources).map(({ path }) => new URL(url + path).href);
   const isServed = URL.canParse(resource) && resources.includes(new URL(resource).href);
   return isServed ? undefined : "invalid_target";

@@ -1,6 +1,7 @@
 /**
- * A client whose id is the address of a document about it (draft-ietf-oauth-client-id-metadata-document). The document is
- * fetched at each authorization request. Real servers ask for https; here plain http on this machine is good as well.
+ * A client whose id is the URL of a document about it
+ * (draft-ietf-oauth-client-id-metadata-document). The document is fetched at each authorization
+ * request. Real servers require https; here plain http on this machine is accepted as well.
  */
 import { isRedirectUri, parseObject } from "./registration.ts";
 import type { McpClient, McpState } from "./rules.ts";
@@ -8,7 +9,10 @@ import type { McpClient, McpState } from "./rules.ts";
 const TIMEOUT_MS = 3000;
 const MAX_BYTES = 5 * 1024;
 
-/** @returns the client as its document says; undefined when there is none or it is not acceptable */
+/**
+ * @returns the client as its document describes it; undefined when the document is missing or not
+ *   acceptable
+ */
 export async function readClientDocument(state: McpState, clientId: string): Promise<McpClient | undefined> {
   if (!isDocumentAddress(clientId)) return undefined;
   const text = await fetchText(clientId);

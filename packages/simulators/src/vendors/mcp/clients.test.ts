@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { startLinear } from "../linear.ts";
 import { browse, CALLBACK, postForm, postJson, request } from "../testing/http.ts";
-import { mcpBench, PKCE, serveDocument } from "../testing/mcp-bench.ts";
+import { mcpHarness, PKCE, serveDocument } from "../testing/mcp-harness.ts";
 import { AUTH_METHODS } from "./rules.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
 async function start() {
   const vendor = await startLinear({ now: () => 1_700_000_000 });
   closing.push(vendor.close);
-  return { ...mcpBench(vendor), registration: vendor.endpoints["registration_endpoint"]! };
+  return { ...mcpHarness(vendor), registration: vendor.endpoints["registration_endpoint"]! };
 }
 
 it("registers public and confidential clients and answers what it keeps", async () => {

@@ -1,4 +1,4 @@
-/** What an MCP server and its authorization server publish, and the 401 that points there. */
+/** The metadata of an MCP server and its authorization server, and the 401 that refers to it. */
 import type { Context } from "hono";
 import { bearerToken } from "../base/clients.ts";
 import type { VendorEnv } from "../base/simulator.ts";
@@ -36,7 +36,7 @@ export function serveMetadata(state: McpState): void {
   }
 }
 
-/** Stands for the MCP server: says whose token it was given, and no more. */
+/** Stands for the MCP server: returns the user of the token, and no more. */
 function serve(c: Context<VendorEnv>, { url, tokens, takeRefusal }: McpState, metadata: string): Response {
   const token = tokens.find(bearerToken(c));
   const isGood = token?.state === "live" && token.kind === "access" && takeRefusal("api") === undefined;

@@ -1,4 +1,7 @@
-/** Dynamic client registration (RFC 7591), open to anyone: a client is bound to the authentication method it names here. */
+/**
+ * Dynamic client registration (RFC 7591), open to every caller: a client is bound to the
+ * authentication method it names here.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { json } from "../base/members.ts";
 import { oauthError } from "./oauth-errors.ts";
@@ -6,7 +9,11 @@ import { AUTH_METHODS, type AuthMethod, type McpState } from "./rules.ts";
 
 const GRANT_TYPES: readonly unknown[] = ["authorization_code", "refresh_token"];
 
-/** Serves `POST /register`. @returns the ids it gives out, as they come */
+/**
+ * Serves `POST /register`.
+ *
+ * @returns the ids it issues, as they are added
+ */
 export function serveRegistration(state: McpState): readonly string[] {
   const registered: string[] = [];
   state.app.post("/register", async (c) => {

@@ -1,6 +1,7 @@
 /**
- * What differs between the authorization servers that stand before remote MCP servers, and what their parts share.
- * They are close relatives: registration, client documents, PKCE and revocation on one address.
+ * The differences between the authorization servers of remote MCP servers, and the state their
+ * parts share. They are closely related: registration, client documents, PKCE and revocation at one
+ * URL.
  */
 import type { createCodes } from "../base/codes.ts";
 import type { VendorUser } from "../base/consent.ts";
@@ -25,9 +26,11 @@ export interface McpRules {
   /** Whether the callback has `iss` (RFC 9207). */
   readonly sendsIssuer: boolean;
   readonly accessLifetimeSeconds: number;
-  /** For so long a used refresh token answers the pair it was exchanged for; 0 = dead at once. */
+  /** How long a used refresh token returns the pair it was exchanged for; 0 = dead at once. */
   readonly replayWindowSeconds: number;
-  /** Protected resources by the path of their metadata below the well-known one, `""` for the root. */
+  /**
+   * Protected resources by the path of their metadata below the well-known one, `""` for the root.
+   */
   readonly resources: Readonly<Record<string, McpResource>>;
   /** Where the MCP servers are, each with the metadata its 401 names. */
   readonly servers: Readonly<Record<string, string>>;
@@ -35,7 +38,7 @@ export interface McpRules {
 }
 
 export interface McpResource {
-  /** Appended to the address of the simulator. */
+  /** Appended to the URL of the simulator. */
   readonly path: string;
   readonly scopes: readonly string[];
 }
@@ -51,12 +54,12 @@ export interface McpAuthorization {
 export interface McpState extends VendorHost<McpClient> {
   readonly rules: McpRules;
   readonly codes: ReturnType<typeof createCodes<McpAuthorization & { readonly grantId: string }>>;
-  /** Clients by their address, as their documents last said. */
+  /** Clients by their URL, as their documents last described them. */
   readonly documents: Map<string, McpClient>;
 }
 
 export interface McpSimulator extends VendorSimulator<McpClient> {
-  /** Ids given out by registration, oldest first. */
+  /** Ids issued by registration, oldest first. */
   registrations(): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** An MCP authorization server from its rules: Linear's and Notion's are two of them. */
+/** An MCP authorization server built from its rules: Linear's and Notion's are two of them. */
 import { createCodes } from "../base/codes.ts";
 import type { VendorHost } from "../base/host.ts";
 import { serveAuthorize } from "./authorize.ts";
@@ -13,7 +13,7 @@ const CODE_LIFETIME_SECONDS = 600;
 /**
  * Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names.
  *
- * @param apiErrors what else the vendor's API can be made to refuse with
+ * @param apiErrors further refusals of the vendor's API
  */
 export function serveMcp(
   host: VendorHost<McpClient>,

@@ -1,6 +1,6 @@
 /**
- * The token address of an MCP authorization server: exchange, refresh and, for a form with `token` and no `grant_type`,
- * revocation. A client is held to the authentication method it registered with.
+ * The token URL of an MCP authorization server: exchange, refresh and, for a form with `token` and
+ * no `grant_type`, revocation. A client is bound to the authentication method it registered with.
  */
 import type { Context } from "hono";
 import { isSecretOf, readCredentials } from "../base/clients.ts";
@@ -58,7 +58,7 @@ function redeem(client: McpClient, members: Members, state: McpState): Response 
   if (found === undefined || found.bound.clientId !== client.clientId) return oauthError("invalid_grant");
   const { bound } = found;
   if (found.state === "spent") {
-    // RFC 6749 4.1.2: what a code that comes twice has given is taken back.
+    // RFC 6749 4.1.2: a code that is used twice has its tokens revoked.
     state.tokens.endGrants(({ id }) => id === bound.grantId);
     return oauthError("invalid_grant", "The code was used before");
   }
@@ -85,7 +85,10 @@ function refresh(client: McpClient, members: Members, state: McpState, exchanged
   return answer(found.grant, pair, state);
 }
 
-/** A refresh token takes its grant along, an access token goes alone. Unknown ones are fine (RFC 7009 2.2). */
+/**
+ * A refresh token ends its grant, an access token only itself. Unknown ones are accepted (RFC 7009
+ * 2.2).
+ */
 function revoke(client: McpClient, members: Members, state: McpState): Response {
   const token = ownToken(client, members.get("token"), state);
   if (token?.kind === "refresh") state.tokens.endGrants(({ id }) => id === token.grant.id);

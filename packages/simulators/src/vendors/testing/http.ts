@@ -1,8 +1,10 @@
-/** What the tests of the simulators share: a person who clicks through, and raw requests to the vendor. */
+/**
+ * Shared by the tests of the simulators: a user who clicks through, and raw requests to the vendor.
+ */
 import type { CookieJar } from "../../cookie-jar.ts";
 import { driveConsent, type DriveConsentOptions } from "../../drive-consent.ts";
 
-/** Where the apps of these tests are called back; nothing listens there. */
+/** The callback of the apps in these tests; no server listens there. */
 export const CALLBACK = "http://127.0.0.1:9/callback";
 
 /** The pair printed in RFC 7636 appendix B. */

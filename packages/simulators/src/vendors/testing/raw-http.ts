@@ -1,8 +1,11 @@
-/** What tests of the simulated vendors send: plain HTTP, so that no client library smooths over a vendor's oddity. */
+/**
+ * Requests of the tests of simulated vendors: plain HTTP, so that no client library hides a
+ * vendor's oddity.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import { driveConsent, type DriveConsentOptions } from "../../drive-consent.ts";
 
-/** Nothing listens there: a test stops in front of it. */
+/** No server listens there: a test stops before it. */
 export const CALLBACK = "http://127.0.0.1:9/callback";
 
 export interface Answer {
@@ -30,7 +33,11 @@ export function withQuery(endpoint: string, query: Readonly<Record<string, strin
   return url;
 }
 
-/** A person goes through the vendor's pages. @returns what comes back to the app */
+/**
+ * A user goes through the vendor's pages.
+ *
+ * @returns the parameters for the app
+ */
 export async function goThrough(
   url: URL,
   options: Omit<DriveConsentOptions, "stopAt"> = {},
@@ -39,7 +46,11 @@ export async function goThrough(
   return Object.fromEntries(callback.searchParams);
 }
 
-/** The page that a person ends on. @throws Error when the vendor sends the browser back to the app instead */
+/**
+ * The page that a user ends on.
+ *
+ * @throws Error when the vendor sends the browser back to the app instead
+ */
 export async function pageOf(url: URL, options: Omit<DriveConsentOptions, "stopAt"> = {}): Promise<Answer> {
   try {
     await goThrough(url, options);

@@ -1,4 +1,4 @@
-/** The bench of the tests of MCP authorization servers: registered clients and the calls they make. */
+/** The harness of the tests of MCP authorization servers: registered clients and their requests. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type 
 
 export type Members = Record<string, string>;
 
-/** A client as registration answered it, with its own way to authenticate. */
+/** A client as registration returned it, with its own authentication method. */
 export interface Registered {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
@@ -17,14 +17,14 @@ export interface Registered {
 /** `code_challenge` and its method, S256. */
 export const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
 
-export function mcpBench(vendor: McpSimulator) {
+export function mcpHarness(vendor: McpSimulator) {
   const { authorization_endpoint = "", token_endpoint = "", registration_endpoint = "" } = vendor.endpoints;
   const register = async (method: AuthMethod = "none"): Promise<Registered> => {
     const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: method, client_name: "Broker" };
     const { body } = await postJson(registration_endpoint, metadata);
     return { clientId: String(body["client_id"]), clientSecret: body["client_secret"] as string | undefined, method };
   };
-  /** A form to the token address, with the client's credentials where it registered them. */
+  /** A form to the token URL, with the client's credentials where it registered them. */
   const post = (
     client: Registered,
     members: Members,

@@ -1,4 +1,4 @@
-/** The bench of the Slack simulator's tests. */
+/** The harness of the Slack simulator's tests. */
 import type { SlackClient } from "../slack-state.ts";
 import { startSlack } from "../slack.ts";
 import { bearer, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -9,8 +9,8 @@ export const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.client
 export type Members = Record<string, string>;
 export type User = Record<string, string>;
 
-/** A Slack with one app, and the calls its tests make. Close `vendor` afterwards. */
-export async function startBench(client: Partial<SlackClient> = {}) {
+/** A Slack with one app, and the requests of its tests. Close `vendor` afterwards. */
+export async function startHarness(client: Partial<SlackClient> = {}) {
   let now = 1_700_000_000;
   const vendor = await startSlack({ now: () => now });
   vendor.addClient({ ...CLIENT, ...client });

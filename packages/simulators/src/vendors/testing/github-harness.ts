@@ -1,4 +1,4 @@
-/** The bench of the GitHub simulator's tests. */
+/** The harness of the GitHub simulator's tests. */
 import { startGitHub } from "../github.ts";
 import type { GitHubClient } from "../github-state.ts";
 import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -7,8 +7,8 @@ export const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redi
 export const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
 export const JSON_PLEASE = { Accept: "application/json" };
 
-/** A GitHub with one app, and the calls its tests make. Close `vendor` afterwards. */
-export async function startBench(client: Partial<GitHubClient> = {}) {
+/** A GitHub with one app, and the requests of its tests. Close `vendor` afterwards. */
+export async function startHarness(client: Partial<GitHubClient> = {}) {
   let now = 1_700_000_000;
   const vendor = await startGitHub({ now: () => now });
   vendor.addClient({ ...CLIENT, ...client });

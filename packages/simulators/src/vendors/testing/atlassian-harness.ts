@@ -1,4 +1,4 @@
-/** An MCP client and a 3LO app at the simulated Atlassian, and what they send. */
+/** An MCP client and a 3LO app at the simulated Atlassian, and their requests. */
 import type { DriveConsentOptions } from "../../drive-consent.ts";
 import { startAtlassian, type AtlassianSimulator } from "../atlassian.ts";
 import { CALLBACK, goThrough, pkcePair, postForm, postJson, withQuery, type Answer } from "./raw-http.ts";
@@ -8,7 +8,7 @@ type Form = Readonly<Record<string, string>>;
 
 export const REST_APP = { client_id: "rest-app", client_secret: "a secret of the app" };
 
-export interface AtlassianBench {
+export interface AtlassianHarness {
   readonly atlassian: AtlassianSimulator;
   advance(seconds: number): void;
   register(metadata?: Readonly<Record<string, unknown>>): Promise<Answer>;
@@ -21,16 +21,16 @@ export interface AtlassianFlow {
   authorizeUrl(query?: Query): URL;
   redeem(code: string | undefined, members?: Form): Promise<Answer>;
   refresh(refreshToken: unknown, members?: Form): Promise<Answer>;
-  /** @throws Error when no tokens come */
+  /** @throws Error when no tokens are issued */
   connect(query?: Query, options?: Omit<DriveConsentOptions, "stopAt">): Promise<Record<string, unknown>>;
 }
 
-export async function startAtlassianBench(): Promise<AtlassianBench> {
+export async function startAtlassianHarness(): Promise<AtlassianHarness> {
   let now = 1_700_000_000;
   const atlassian = await startAtlassian({ now: () => now });
   const { client_id: clientId, client_secret: clientSecret } = REST_APP;
   atlassian.addClient({ clientId, clientSecret, redirectUris: [CALLBACK] });
-  const register: AtlassianBench["register"] = (metadata) =>
+  const register: AtlassianHarness["register"] = (metadata) =>
     postJson(atlassian.endpoints["registration_endpoint"]!, {
       redirect_uris: [CALLBACK],
       client_name: "A tool",

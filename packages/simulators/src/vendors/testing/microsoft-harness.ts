@@ -1,4 +1,4 @@
-/** One multitenant app at the simulated Microsoft, and what it sends. */
+/** One multitenant app at the simulated Microsoft, and its requests. */
 import type { DriveConsentOptions } from "../../drive-consent.ts";
 import { startMicrosoftAgent365, type MicrosoftSimulator } from "../microsoft.ts";
 import { bearer, CALLBACK, goThrough, pkcePair, postForm, postJson, withQuery, type Answer } from "./raw-http.ts";
@@ -12,7 +12,7 @@ export const MICROSOFT_CLIENT = {
 };
 export const MAIL = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1/McpServers.Mail.All";
 
-export interface MicrosoftBench {
+export interface MicrosoftHarness {
   readonly microsoft: MicrosoftSimulator;
   readonly verifier: string;
   advance(seconds: number): void;
@@ -21,7 +21,7 @@ export interface MicrosoftBench {
   token(form: Form, tenant?: string, headers?: Form): Promise<Answer>;
   redeem(code: string | undefined, form?: Form, tenant?: string): Promise<Answer>;
   refresh(refreshToken: unknown, form?: Form, tenant?: string): Promise<Answer>;
-  /** @throws Error when no tokens come */
+  /** @throws Error when no tokens are issued */
   connect(
     query?: Query,
     options?: Omit<DriveConsentOptions, "stopAt">,
@@ -31,14 +31,14 @@ export interface MicrosoftBench {
   call(accessToken: unknown, environmentId?: string, serverName?: string): Promise<Answer>;
 }
 
-export async function startMicrosoftBench(): Promise<MicrosoftBench> {
+export async function startMicrosoftHarness(): Promise<MicrosoftHarness> {
   let now = 1_700_000_000;
   const microsoft = await startMicrosoftAgent365({ now: () => now });
   const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
   microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], name: "A tool" });
   const { verifier, challenge } = pkcePair();
   const [tenant] = microsoft.settings.tenants;
-  const bench: MicrosoftBench = {
+  const harness: MicrosoftHarness = {
     microsoft,
     verifier,
     advance(seconds) {
@@ -62,20 +62,20 @@ export async function startMicrosoftBench(): Promise<MicrosoftBench> {
       postForm(microsoft.endpointsOf(path)["token_endpoint"]!, form, headers),
     redeem(code, form, path) {
       const bound = { code: code ?? "", code_verifier: verifier, redirect_uri: CALLBACK, ...MICROSOFT_CLIENT };
-      return bench.token({ grant_type: "authorization_code", ...bound, ...form }, path);
+      return harness.token({ grant_type: "authorization_code", ...bound, ...form }, path);
     },
     refresh(refreshToken, form, path) {
       const shown = { refresh_token: String(refreshToken), ...MICROSOFT_CLIENT };
-      return bench.token({ grant_type: "refresh_token", ...shown, ...form }, path);
+      return harness.token({ grant_type: "refresh_token", ...shown, ...form }, path);
     },
     async connect(query, options, path) {
-      const callback = await goThrough(bench.authorizeUrl(query, path), options);
-      const { status, body } = await bench.redeem(callback["code"], {}, path);
+      const callback = await goThrough(harness.authorizeUrl(query, path), options);
+      const { status, body } = await harness.redeem(callback["code"], {}, path);
       if (status !== 200 || body === undefined) throw new Error(`The token endpoint answered ${status}`);
       return body;
     },
     call: (accessToken, environmentId = tenant!.environments[0]!, serverName = "mcp_MailTools") =>
       postJson(microsoft.mcpServer(environmentId, serverName), { id: 1 }, bearer(accessToken)),
   };
-  return bench;
+  return harness;
 }
