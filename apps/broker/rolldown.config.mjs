@@ -1,8 +1,8 @@
-// Bundles the broker into dist/main.js; what that takes is told in bundle.ts.
+// Bundles the broker into dist/main.js; bundle.ts sets the options.
 import { bundle } from "@oauth-broker/oauth-core/bundle";
 
 export default bundle({
   name: "The broker",
-  // The sandbox's vendors stay in the repository; sandbox.ts says so where they are missing.
+  // The sandbox's vendors are not bundled; sandbox.ts reports when they are missing.
   external: ["@oauth-broker/simulators"],
 });

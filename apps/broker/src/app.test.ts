@@ -1,5 +1,6 @@
 /**
- * For whom the broker makes its outbound calls: egress gives each client its share by this name.
+ * Egress shares its connections fairly between clients. These tests check which client each
+ * outbound call counts for.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
@@ -8,7 +9,7 @@ import { callerName } from "../../../packages/oauth-core/src/egress/share.ts";
 import { basic } from "./testing/registering-broker.ts";
 import { ISSUER, testBroker } from "./testing/test-broker.ts";
 
-/** A broker whose vendor notes in whose name it is asked. */
+/** A broker whose vendor records the client that each call is made for. */
 async function askedBroker(vendor: Partial<Vendor>) {
   const names: string[] = [];
   const issuer = "https://issuer.example";

@@ -1,5 +1,6 @@
 /**
- * The composition root: one configuration in, a Hono app out. Everything the broker is made of is bound here, once.
+ * The composition root: takes one configuration and returns a Hono app. Every part of the broker is
+ * created and connected here, once.
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
@@ -26,13 +27,13 @@ import { registerRoutes } from "./routes/register.ts";
 import { openStores } from "./stores.ts";
 import { indexRegistrations } from "./vendor/registrations.ts";
 
-/** Below these only browsers are sent, whatever they say they accept. */
+/** Only browsers visit these paths, whatever their Accept header says. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;
 
 export interface Broker {
   readonly app: Hono;
   readonly deps: Deps;
-  /** From now on /readyz fails: no new work should be sent here. */
+  /** Makes /readyz fail, so that load balancers send no new work here. */
   drain(): void;
   close(): Promise<void>;
 }
@@ -41,11 +42,17 @@ export interface BrokerOptions {
   readonly now?: Clock;
   readonly log: Log;
   readonly sandboxUrl?: () => string | undefined;
-  /** Every outbound call; the guarded one unless a test answers as the vendor itself. */
+  /**
+   * Makes every outbound call. Default: the guarded egress. Tests pass one that answers as the
+   * vendor.
+   */
   readonly egress?: Egress;
 }
 
-/** Opens no port. A store or vendor that is down does not fail here: `/readyz` and the API say so until it is back. */
+/**
+ * Opens no port. Succeeds while the store or a vendor is down: `/readyz` and the API report that
+ * until it is back.
+ */
 export async function createBroker(
   config: Config,
   { now = systemClock, log, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
@@ -56,7 +63,7 @@ export async function createBroker(
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs } = config.egress;
-  // What all clients of a vendor may be waiting for is no single client's call.
+  // Several clients can wait for one vendor's document, so that call counts for none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
   const deps: Deps = {
     issuer: config.baseUrl,
@@ -121,12 +128,15 @@ export async function createBroker(
   };
 }
 
-/** Outbound calls of a request count for its client, from when that is known. */
+/** Counts the outbound calls of a request for its client, once the client is known. */
 function countedForItsClient(route: Route): Route {
   return { ...route, handle: (c, trace) => onBehalfOf(trace, () => route.handle(c, trace)) };
 }
 
-/** Endpoints from request parameters never lead back to ourselves. On loopback, others of this machine share our name. */
+/**
+ * Refuses endpoints in request parameters that lead back to the broker. On loopback other services
+ * share its host name, so nothing is refused there.
+ */
 function guardedEgress({ egress, baseUrl }: Config): Egress {
   const { hostname } = new URL(baseUrl);
   return createEgress({ ...egress, refusedHosts: egress.allowLoopback && isLoopbackName(hostname) ? [] : [hostname] });

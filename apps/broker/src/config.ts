@@ -1,7 +1,7 @@
 /**
- * The configuration, read once in main.ts: a YAML file, a few variables over it, or nothing at all,
- * which is the sandbox. The only reader of process.env; the rest is in config/. Order of reading:
- * load.ts.
+ * Reads the configuration, once, for main.ts: a YAML file, and a few environment variables that
+ * override it. With neither of them the broker runs the sandbox. This is the only file that reads
+ * process.env; the rest of the reader is in config/. load.ts has the order of the steps.
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 
@@ -13,7 +13,7 @@ export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export type * from "./config/types.ts";
 export type { VendorRegistry } from "./config/vendors/vendors.ts";
 
-/** The process's environment, for `loadConfig`. Nothing else touches process.env. */
+/** The environment of the process, for `loadConfig`. No other code reads process.env. */
 export function readEnvironment(): Environment {
   return process.env;
 }

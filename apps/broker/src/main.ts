@@ -1,6 +1,6 @@
 /**
- * The broker's entry: command line and configuration in, one command run, signals heard. Decides
- * nothing else. stdout carries JSON lines only; what the operator reads goes to stderr.
+ * The broker's entry point: reads the command line and the configuration, runs one command, handles
+ * signals. stdout carries JSON lines only; messages for the operator go to stderr.
  */
 import { type Command, parseCommand } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";

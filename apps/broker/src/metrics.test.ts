@@ -58,7 +58,7 @@ describe("createMetrics", () => {
     expect(lines.filter((line) => line.startsWith("broker_refusals_total")).length).toBeLessThanOrEqual(129);
   });
 
-  it("describes the process unless told not to, and is one registry per instance", async () => {
+  it("describes the process unless that is turned off, and is one registry per instance", async () => {
     const first = createMetrics();
     const second = createMetrics();
     first.countRefreshReplay();

@@ -1,6 +1,7 @@
 /**
- * Prometheus metrics of one app instance. Small typed functions, so that a label is always one of
- * few values: what callers send (paths, ids, texts) can never become one. Rendered by GET /metrics.
+ * Prometheus metrics of one app instance. The functions are typed so that a label is always one of
+ * few values: what callers send (paths, ids, texts) never becomes a label. GET /metrics renders
+ * them.
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { RegistrationAnswer, VendorClient } from "@oauth-broker/oauth-core/client";
@@ -12,7 +13,7 @@ export interface Metrics extends RequestMetrics {
    * @param vendor a vendor of the registry or the configuration; any other is counted as `other`
    */
   countVendorCall(vendor: string, operation: VendorOperation, outcome: string): void;
-  /** A refresh answered from the sealed replay of another's vendor call. */
+  /** A refresh answered from the sealed result of another request's vendor call. */
   countRefreshReplay(): void;
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -20,7 +21,10 @@ export interface Metrics extends RequestMetrics {
 export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo";
 
 export interface MetricsOptions {
-  /** Ids that may be a `vendor` label. */
+  /**
+   * CPU, memory, event loop and garbage collection of the process. Default true; off when many apps
+   * share one process.
+   */
   readonly vendors?: Iterable<string>;
   /**
    * CPU, memory, event loop and garbage collection of the process. Default true; off where many
@@ -32,8 +36,8 @@ export interface MetricsOptions {
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
 const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
 /**
- * Routes, legs and reasons are constants of our code. These bounds only hold when one day one of
- * them is not.
+ * Routes, legs and reasons are constants of the code. These limits matter only if one of them ever
+ * is not.
  */
 const MOST_ROUTES = 64;
 const MOST_REASONS = 128;
@@ -102,7 +106,7 @@ export function createMetrics({ vendors = [], processMetrics = true }: MetricsOp
   };
 }
 
-/** The first `most` values of a plain shape are labels; every other value is `other`. */
+/** The first `most` values of a plain shape become labels; every other value is `other`. */
 function boundedLabel(shape: RegExp, most: number): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
@@ -113,12 +117,12 @@ function boundedLabel(shape: RegExp, most: number): (value: string) => string {
   };
 }
 
-/** A refusal is passed on, not thrown: only its status says what came of it. */
+/** A refusal is returned, not thrown: only its status shows the outcome. */
 function registrationOutcome({ status }: RegistrationAnswer): string {
   return status < 400 ? "ok" : status < 500 ? "refused" : "failed";
 }
 
-/** Counts every call to a vendor and how it ended, without the vendor client knowing. */
+/** Counts every call to a vendor and its outcome, without a change to the vendor client. */
 export function countedVendorClient(client: VendorClient, metrics: Metrics): VendorClient {
   const counted = async <T>(
     vendor: string,

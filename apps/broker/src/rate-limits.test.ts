@@ -1,4 +1,4 @@
-/** Which requests count together, for whom, and what a request beyond hears. */
+/** Which requests count together, for which client, and what a request beyond the limit answers. */
 import { describe, expect, it } from "vitest";
 import { flowKey } from "./flows/flow-record.ts";
 import { CLIENT_SECRET, ISSUER, testBroker } from "./testing/test-broker.ts";
@@ -15,7 +15,7 @@ const slowDown = (answer: { response: Response; body: Record<string, unknown> })
 };
 
 describe("bar#ST-8 what one client may do in a minute", () => {
-  it("holds for what it asks to have explained, sixty times where nothing else is configured", async () => {
+  it("limits explain requests, to sixty when nothing else is configured", async () => {
     const { post, push } = await testBroker();
     for (let at = 0; at < 60; at += 1) expect((await post("/v1/explain", EXPLAIN)).response.status).toBe(200);
     slowDown(await post("/v1/explain", EXPLAIN));

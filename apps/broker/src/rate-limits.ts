@@ -1,7 +1,7 @@
 /**
- * How often one client may do what costs the broker, a vendor or a host of the client's choice
- * something. Counted once the client is authenticated, so that a wrong secret uses up no client's
- * minute. Called by routes/api.ts and routes/register.ts.
+ * Limits how often one client may make requests that load the broker, a vendor, or a host of the
+ * client's choice. Requests count once the client is authenticated, so that a wrong secret uses up
+ * no client's limit. Called by routes/api.ts and routes/register.ts.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createRateLimit, type RateLimit } from "@oauth-broker/oauth-core/service";
@@ -9,14 +9,14 @@ import type { LimitsConfig } from "./config.ts";
 
 export interface RateLimits {
   readonly par: RateLimit;
-  /** Asks hosts of the client's choice for their metadata, as a pushed request may. */
+  /** Fetches metadata from hosts of the client's choice, as a pushed request may. */
   readonly explain: RateLimit;
   /**
-   * Token, revoke and register together: they use up what a vendor allows the broker for all its
-   * clients.
+   * Token, revoke and register together: they use up the quota that a vendor gives the broker for
+   * all its clients.
    */
   readonly vendorCalls: RateLimit;
-  /** Beside `vendorCalls`: each one leaves something behind at the vendor, for good. */
+  /** Besides `vendorCalls`: each registration stays at the vendor for good. */
   readonly registrations: RateLimit;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Starts a broker from its configuration and stops it on a signal: the sandbox beside it where
- * there is no configuration, keys loaded as soon as the store answers, one JSON line with `url`
- * when it listens.
+ * Starts a broker from its configuration and stops it on a signal. Runs the sandbox beside it when
+ * there is no configuration, loads the keys as soon as the store answers, and prints one JSON line
+ * with `url` when it listens.
  */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,20 +10,20 @@ import type { Config } from "./config.ts";
 import { errorFields, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
-/** Load balancers get this long to notice that /readyz fails. */
+/** Load balancers have this long to notice that /readyz fails. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 2_000;
 const KEY_RETRY_MS = 1_000;
-/** Rotations by another process are known well before they take over. */
+/** Short enough that every process reads a rotation well before the new key becomes active. */
 const KEY_RELOAD_MS = 20_000;
 
 export interface Running {
-  /** Human text for stderr: what to open. */
+  /** Text for stderr: the addresses to open. */
   readonly greeting: string;
   stop(): Promise<void>;
 }
 
-/** @throws Error with `code` EADDRINUSE and the like when the port cannot be had */
+/** @throws Error with `code` EADDRINUSE and the like when the port is not available */
 export async function start(
   config: Config,
   log: Log,
@@ -58,8 +58,7 @@ export async function start(
       stopKeys();
       broker.drain();
       await server.stop(config.sandbox ? 0 : GRACE_MS);
-      // What still runs at vendors after the drain is not waited for: the whole stop stays under 15
-      // s.
+      // Does not wait for vendor calls that outlast the drain: the whole stop takes less than 15 s.
       await Promise.race([Promise.all([sandbox?.close(), broker.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
       log.flush();
     },
@@ -67,8 +66,8 @@ export async function start(
 }
 
 /**
- * A store that is down at start does not stop the process: /readyz says so, and this goes on until
- * it answers.
+ * A store that is down at start does not stop the process: /readyz reports it, and this retries
+ * until the store answers.
  */
 function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void {
   const stopped = new AbortController();

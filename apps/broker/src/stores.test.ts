@@ -1,6 +1,6 @@
 /**
- * The broker on a DynamoDB table with its keys under KMS: who makes the keyset, who pays for KMS,
- * what an outage does.
+ * The broker on a DynamoDB table with its keys under KMS: which process creates the keyset, how
+ * many KMS calls are made, and what an outage does.
  */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ describe("the keyset in a table", () => {
     expect(items.filter(({ sk }) => JSON.stringify(sk).includes("keyset"))).toHaveLength(1);
   });
 
-  it("shows nothing of the keys in the table", async () => {
+  it("leaves no key readable in the table", async () => {
     const keyset = await keysetOn(places);
     await keyset.load();
     const items = JSON.stringify(await aws.engine.items(table));
@@ -76,7 +76,7 @@ describe("the keyset in a table", () => {
     expect(items).not.toContain(keyset.active("state").kid);
   });
 
-  it("costs one call to KMS at each start, and none for flows and reloads", async () => {
+  it("makes one call to KMS at each start, and no call for flows and reloads", async () => {
     const before = calls();
     const broker = await testBroker({ config: places });
     onTestFinished(() => broker.close());

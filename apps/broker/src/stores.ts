@@ -1,7 +1,6 @@
 /**
- * The store of flows and the storage of the keyset, as the configuration has them. What one of them
- * does not need is never loaded: the AWS SDK and node:sqlite come with the choice. Used by app.ts
- * and by the operator's commands.
+ * Opens the store of flows and the storage of the keyset that the configuration names. Loads only
+ * what the choice needs: the AWS SDK or node:sqlite. Used by app.ts and by the operator's commands.
  */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";
@@ -57,8 +56,8 @@ async function openRecords(store: Config["store"], now: Clock): Promise<RecordSt
 }
 
 /**
- * Beside the key file, or where one would be. A table has no place beside it: there
- * `keys_min_revision` is the floor.
+ * Beside the key file, or where one would be. A table has no such place: there `keys_min_revision`
+ * is the floor.
  */
 function floorFileOf({ store, keys }: Pick<Config, "store" | "keys">): string | undefined {
   if (keys.kind === "file") return `${keys.path}.revision`;
@@ -92,7 +91,8 @@ function localKeysetStorage(
   records: RecordStore,
 ): KeysetStorage {
   const { baseUrl, store, keys } = config;
-  // With a table there are other machines: a file this one made would open nothing of theirs.
+  // A table is shared with other machines: a key file created here would open none of their
+  // keysets.
   if (keys.kind === "file") return fileKeysetStorage({ path: keys.path, baseUrl, create: store.kind !== "dynamodb" });
   if (store.kind === "memory") return memoryKeysetStorage();
   if (store.kind === "dynamodb") throw new TypeError("a table has no key file beside it: config/store-and-keys.ts");

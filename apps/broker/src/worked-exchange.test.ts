@@ -1,6 +1,7 @@
 /**
- * docs/api.md shows one authorization from the pushed request to the refresh, as it goes over the wire. This plays it, puts the names
- * of the page in place of what is random, and compares byte for byte.
+ * docs/api.md shows one authorization from the pushed request to the refresh, as it goes over the
+ * wire. This test performs it, replaces random values by the names on the page, and compares byte
+ * for byte.
  */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { CLIENT_SECRET, CODE_VERIFIER, ISSUER, REDIRECT_URI, testBroker } from "
 const PAGE = new URL("../../../docs/api.md", import.meta.url);
 const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/** What the page calls values that are another each time, the longest first. */
+/** The names on the page for values that differ each time, the longest first. */
 type Names = [value: string, name: string][];
 
 async function play(): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * The command line as a value: what to do, or what was wrong with the words. Runs nothing and
- * prints nothing; main.ts and operator.ts do.
+ * Parses the command line into a value: the command to run, or what is wrong with the arguments.
+ * Runs and prints nothing; main.ts and operator.ts do that.
  */
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
@@ -14,7 +14,9 @@ export type Command =
   | { readonly name: "keys-adopt"; readonly revision: number }
   | { readonly name: "help" }
   | { readonly name: "version" }
-  /** Not understood: the message goes to stderr, the exit code is `USAGE_EXIT_CODE`. */
+  /**
+   * The arguments are invalid: the message goes to stderr and the exit code is `USAGE_EXIT_CODE`.
+   */
   | { readonly name: "invalid"; readonly message: string };
 
 export const VERSION: string = manifest.version;
@@ -48,7 +50,7 @@ Environment
 Without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs as a sandbox
 on this machine. Every field of the file: docs/configuration.md.`;
 
-/** @param args without the program and the script, as in `process.argv.slice(2)` */
+/** @param args the arguments without the program and the script, as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Command {
   const read = readArguments(args);
   if ("problem" in read) return invalid(read.problem);
@@ -80,7 +82,7 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
     });
     return { words: positionals, ...values };
   } catch (error) {
-    // Node's sentence, without its advice on positional arguments.
+    // Node's message without its advice on positional arguments.
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
     return { problem: sentence };
   }

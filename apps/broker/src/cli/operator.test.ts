@@ -31,7 +31,7 @@ const COMMANDS: readonly OperatorCommand[] = [
 ];
 
 describe("a command on the store", () => {
-  it.each(COMMANDS)("$name makes none where there is none yet", async (command) => {
+  it.each(COMMANDS)("$name creates no store where there is no store yet", async (command) => {
     const folder = folderOf();
     const path = join(folder, "data", "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
@@ -39,7 +39,7 @@ describe("a command on the store", () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: "",
-      stderr: `There is no store at ${path} yet: start the broker once\n`,
+      stderr: `There is no store at ${path} yet. Start the broker once, then try again\n`,
     });
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -66,13 +66,13 @@ describe("a command on a table", () => {
   const configOf = ({ table, endpoint }: { table: string; endpoint?: string }, keyArn = aws.kms.createKey()): Config =>
     load({ ...MINIMAL, store: `dynamodb:${table}?region=eu-west-1&endpoint=${endpoint}`, keys: `kms:${keyArn}` });
 
-  it("finds no keys where no broker has been, and makes none", async () => {
+  it("finds no keys before a broker has started, and creates no keys", async () => {
     const store = await aws.newStore();
     for (const name of ["keys-list", "keys-rotate"] as const) {
       expect(await run({ name }, configOf(store))).toEqual({
         code: 1,
         stdout: "",
-        stderr: "There are no keys yet: start the broker once\n",
+        stderr: "There are no keys yet. Start the broker once, then try again\n",
       });
     }
     expect(await aws.engine.items(store.table)).toEqual([]);
@@ -96,10 +96,10 @@ describe("a command on a table", () => {
       expect.stringMatching(/in use$/),
       expect.stringMatching(new RegExp(`^${keyset.describe()[1]?.kid} .*waiting$`)),
     ]);
-    expect(stderr).toBe("Revision 2. So that none below it is taken after a restart, set keys_min_revision: 2\n");
+    expect(stderr).toBe("Revision 2. To refuse an older keyset after a restart, set keys_min_revision: 2\n");
     expect(rotated.stdout).toMatch(/set keys_min_revision: 2\n$/);
     expect((await run({ name: "keys-list" }, { ...config, keysMinRevision: 2 })).stderr).toBe(
-      "Revision 2; none below 2 is taken.\n",
+      "Revision 2; keysets below 2 are refused.\n",
     );
     await stores.close();
     const flow = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
@@ -122,12 +122,12 @@ describe("a command on a table", () => {
     });
     expect(await run({ name: "keys-adopt", revision: 1 }, moved)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/Revision 8\. So that none .* keys_min_revision: 8\n$/),
+      stdout: expect.stringMatching(/Revision 8\. To refuse .* keys_min_revision: 8\n$/),
     });
     const listed = await run({ name: "keys-list" }, moved);
     expect(listed.stdout).toContain(`${before.active("state").kid} `);
     expect(await run({ name: "keys-adopt", revision: 8 }, moved)).toMatchObject({
-      stdout: "The keyset of revision 8 is the one of this broker already.\n",
+      stdout: "The keyset of revision 8 already belongs to this broker.\n",
     });
     expect(await run({ name: "keys-list" }, config)).toMatchObject({ code: 1 });
   });

@@ -1,6 +1,6 @@
 /**
- * Commands of the operator that run beside a serving broker, on the same configuration and store.
- * stdout is the answer.
+ * The operator's commands that run beside a serving broker, on the same configuration and store.
+ * They print their answer to stdout.
  */
 import { existsSync } from "node:fs";
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
@@ -49,17 +49,17 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
     say("The memory store lives inside the serving process. Use a sqlite: or dynamodb: store for this command.");
     return 1;
   }
-  // The first call would make one: a mistyped path must not look like a store without flows.
+  // Opening a store creates it: a mistyped path must not look like a store without flows.
   if (store.kind === "sqlite" && !existsSync(store.path)) {
-    say(`There is no store at ${store.path} yet: start the broker once`);
+    say(`There is no store at ${store.path} yet. Start the broker once, then try again`);
     return 1;
   }
   const stores = await openStores(config, systemClock);
   try {
     return await run(stores);
   } catch (error) {
-    // A table or key service that does not help now: what is for the log of a server is for the
-    // terminal here.
+    // The table or key service is unavailable. A server writes the details to its log; a command
+    // prints them to the terminal.
     if (!(error instanceof OAuthError)) throw error;
     say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
     return 1;
@@ -86,8 +86,8 @@ function check(config: Config): number {
 }
 
 /**
- * Those the broker has credentials for, and how many more it knows: hundreds of names would hide
- * the few that matter.
+ * Lists the vendors the broker has credentials for and counts the others: hundreds of names would
+ * hide the few that matter.
  */
 function usableVendors({ vendors }: Config): string {
   const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
@@ -154,14 +154,14 @@ async function rotate(stores: Stores): Promise<number> {
 
 async function list(stores: Stores): Promise<number> {
   const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
-  // Loading would make some.
+  // Loading would create keys.
   if (!(await keyset.look())) return sayThatThereAreNoKeys();
   for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
     const made = new Date(createdAt * 1000).toISOString();
     const state = active ? "in use" : activeFrom > systemClock() ? "waiting" : "opens only";
     print(`${kid}  made ${made}  ${state}`);
   }
-  // Apart from the answer, which has a line for each key.
+  // Goes to stderr: stdout has one line for each key.
   say(await revisionLine(keyset.revision(), stores));
   return 0;
 }
@@ -170,24 +170,24 @@ async function adopt(revision: number, stores: Stores): Promise<number> {
   const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
   const isOurs = await keyset.look().catch(() => false);
   if (isOurs && keyset.revision() === revision) {
-    print(`The keyset of revision ${revision} is the one of this broker already.`);
+    print(`The keyset of revision ${revision} already belongs to this broker.`);
     return 0;
   }
   const adopted = await keyset.adopt(revision);
-  print(`The keyset is the one of this broker now. Where a key in it may be known to others: main.js keys rotate`);
+  print("The keyset now belongs to this broker. If others may know a key in it, run: main.js keys rotate");
   print(await revisionLine(adopted, stores));
   return 0;
 }
 
-/** What the operator has to write down where the broker cannot do it itself. */
+/** Tells the operator the setting to write down where the broker cannot store it itself. */
 async function revisionLine(revision: number, { floor }: Pick<Stores, "floor">): Promise<string> {
   const kept = await floor.kept();
   return kept >= revision
-    ? `Revision ${revision}; none below ${kept} is taken.`
-    : `Revision ${revision}. So that none below it is taken after a restart, set keys_min_revision: ${revision}`;
+    ? `Revision ${revision}; keysets below ${kept} are refused.`
+    : `Revision ${revision}. To refuse an older keyset after a restart, set keys_min_revision: ${revision}`;
 }
 
 function sayThatThereAreNoKeys(): number {
-  say("There are no keys yet: start the broker once");
+  say("There are no keys yet. Start the broker once, then try again");
   return 1;
 }

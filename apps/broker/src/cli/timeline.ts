@@ -1,6 +1,7 @@
 /**
- * `broker flow ID` and the sandbox page: what happened to one flow, from its record, without anything secret in it.
- * A record that reached a stage passed that leg's checks: there is no other way there. The list says which those are.
+ * What happened to one flow, read from its record, without any secret in it; for `broker flow ID`
+ * and the sandbox page. A record reaches a stage only by passing the checks of that leg, so the
+ * timeline can list those checks.
  */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { CALLBACK_PATH } from "../vendor/callback-path.ts";
@@ -10,7 +11,7 @@ export interface TimelineLeg {
   readonly leg: "pushed" | "started" | "parked" | "spent" | "failed";
   readonly at: EpochSeconds;
   readonly checks: readonly string[];
-  /** Of a failure: on which leg, and why. */
+  /** For a failed flow: the leg and the reason. */
   readonly reason?: string;
 }
 
@@ -25,7 +26,7 @@ export interface Timeline {
   readonly legs: readonly TimelineLeg[];
 }
 
-/** @returns undefined for a flow that never was or is older than an hour */
+/** @returns undefined for a flow id that is unknown or older than an hour */
 export async function readTimeline(flowId: string, records: RecordStore): Promise<Timeline | undefined> {
   const record = await records.get(flowKey(flowId), { includeExpired: true });
   if (record === undefined) return undefined;
@@ -73,7 +74,7 @@ const SAME_CONTEXT = "same client, vendor, endpoints and credentials";
 function callbackChecks({ binding, issVerified, path }: Flow): string[] {
   return [
     "state signature and lifetime",
-    ...(path === CALLBACK_PATH ? [] : ["arrived at the callback path of its own"]),
+    ...(path === CALLBACK_PATH ? [] : ["came back on its own callback path"]),
     binding === "browser" ? "same browser by cookie" : "bound by the platform (browser_binding: platform)",
     SAME_CONTEXT,
     issVerified === true ? "iss names this vendor" : "no iss expected from this vendor",

@@ -1,4 +1,7 @@
-/** The clients of the configuration file, as a registry; a store may take its place, hence the async look-up. */
+/**
+ * The clients of the configuration file, as a registry. The look-up is asynchronous so that a store
+ * can replace the file.
+ */
 import type { ClientRegistry } from "@oauth-broker/oauth-core/server";
 import type { ClientConfig } from "../config.ts";
 

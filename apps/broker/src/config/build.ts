@@ -1,5 +1,5 @@
 /**
- * From parsed sections to `Config`: paths made absolute, files read, and what deserves a warning.
+ * Builds `Config` from the parsed sections: makes paths absolute, reads files, collects warnings.
  */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
 
 export interface BuiltVendors {
-  /** Every vendor there will be, also those whose entry has problems. */
+  /** Every vendor in the result, including those whose entries have problems. */
   readonly ids: readonly string[];
   readonly vendors: ReadonlyMap<string, VendorConfig>;
   readonly problems: readonly Problem[];
@@ -27,8 +27,8 @@ export interface BuiltVendors {
 }
 
 /**
- * All vendors of registry and file. Each is parsed on its own, so that one broken entry hides
- * nothing about the others.
+ * All vendors of the registry and the file. Each is parsed on its own, so that one broken entry
+ * does not hide the problems of the others.
  */
 export function buildVendors(
   section: unknown,
@@ -102,7 +102,10 @@ function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** @param file `egress.ca_file` as written. @param problems is added to */
+/**
+ * @param file `egress.ca_file` as written
+ * @param problems receives what is wrong
+ */
 export function readCertificates(file: unknown, { directory }: Source, problems: Problem[]): string | undefined {
   if (typeof file !== "string" || file === "") return undefined;
   let fault: string;

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { load, SECRET } from "./testing/config-file.ts";
 
 /**
- * The sample of the contract, comments and all, with vendors of its own in place of the registry's,
- * and a key for the encrypted answers.
+ * A complete sample configuration, comments included, with vendors of its own in place of the
+ * registry's and a key for encrypted answers.
  */
 const SAMPLE = `
 base_url: https://broker.example.com        # or BASE_URL; http only on loopback

@@ -108,7 +108,7 @@ describe("the file as YAML", () => {
     expect(refusalOf(() => load(text)).message).toContain(`broker.yaml ${problem}\n`);
   });
 
-  it("tells nothing but the YAML when that is broken", () => {
+  it("reports only the YAML error when the YAML is broken", () => {
     expect(refusalOf(() => load("clients: [")).problems.map(({ problem }) => problem)).toEqual([
       expect.stringMatching(/^line 1/),
     ]);
@@ -136,7 +136,7 @@ describe("the file as YAML", () => {
 });
 
 describe("problems", () => {
-  it("are told all at once, each with path, expected shape and an example", () => {
+  it("are reported together, each with path, expected shape and an example", () => {
     const error = refusalOf(() =>
       load({
         base_url: "https://broker.example.com/",

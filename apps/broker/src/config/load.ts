@@ -1,6 +1,6 @@
 /**
- * Source → references → variables → schema → checks between fields → values. Each step adds its
- * problems; all are reported together.
+ * Loads the configuration in these steps: source, references, variables, schema, checks between
+ * fields, values. Each step adds its problems; all are reported together.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
@@ -22,7 +22,7 @@ import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
 /**
  * @param env `readEnvironment()`, or any other in tests
  * @param cwd the start directory, absolute
- * @param deps.registry the vendors the broker knows by itself: `REGISTRY`, or others in tests
+ * @param deps.registry the built-in vendors: `REGISTRY`, or others in tests
  * @throws ConfigError listing every problem
  */
 export function loadConfig(
@@ -49,7 +49,7 @@ export function loadConfig(
     ...checkVendors(tree, registry),
     ...vendors.problems,
   ];
-  // One thing wrong is one problem: what could not be read is not also missing.
+  // Reports one mistake once: a reference that cannot be read does not also count as missing.
   const reported = new Set(problems.map(({ path }) => path));
   problems.push(...found.filter(({ path }) => !reported.has(path)).map((problem) => namedByVariable(problem, env)));
 
@@ -60,8 +60,8 @@ export function loadConfig(
 }
 
 /**
- * BASE_URL, STORE, HOST and PORT over what the file says; the sandbox's own values where there is
- * no file.
+ * Puts BASE_URL, STORE, HOST and PORT over the values of the file. Without a file the sandbox's own
+ * values stand below them.
  */
 function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree {
   const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(
@@ -86,8 +86,8 @@ function sandboxUrl(host = "127.0.0.1", port = "8787"): string {
 }
 
 /**
- * Read ahead of the schema, which needs them. Where they are themselves wrong, no URL is blamed for
- * it.
+ * The schema needs these settings, so they are read before it runs. Where they are wrong
+ * themselves, no URL is reported because of them.
  */
 function urlRules(tree: Tree): UrlRules {
   const loopback = valueAt(tree, ["egress", "allow_loopback"]) ?? false;
@@ -125,7 +125,7 @@ function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
   ];
 }
 
-/** A field that a variable filled is reported under the variable's name. */
+/** Reports a field that a variable filled under the variable's name. */
 function namedByVariable(problem: Problem, env: Environment): Problem {
   const name = Object.entries(OVERRIDES).find(
     ([name, path]) => formatPath(path) === problem.path && valueOf(env, name) !== undefined,

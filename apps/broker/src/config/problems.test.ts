@@ -29,7 +29,7 @@ describe("nearest", () => {
 });
 
 describe("isConfigError", () => {
-  it("knows ours from others", () => {
+  it("distinguishes a ConfigError from other errors", () => {
     expect(isConfigError(Object.assign(new Error("x"), { name: "ConfigError" }))).toBe(false);
     expect(isConfigError("ConfigError")).toBe(false);
   });

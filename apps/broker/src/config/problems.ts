@@ -1,6 +1,6 @@
 /**
- * The broker's words around what is wrong with its configuration, and how a place in the file is
- * written.
+ * The text around the problems of the broker's configuration, and the notation of a position in the
+ * file.
  */
 import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/oauth-core/configuration";
 
@@ -8,7 +8,7 @@ export { type ConfigError, isConfigError, nearest, type Problem } from "@oauth-b
 
 export type Path = readonly (string | number)[];
 
-/** @param source the file's path, or what was read instead */
+/** @param source the path of the file, or a name for what was read in its place */
 export function configError(source: string, problems: readonly Problem[]): ConfigError {
   const next =
     "Correct these, then run `main.js check` to see whether anything is left. Every field is described in docs/configuration.md.";
@@ -22,7 +22,7 @@ export function formatPath(path: Path): string {
     .join("");
 }
 
-/** A key as it may be printed: a key of the operator's file can be any text. */
+/** A key as it is safe to print: a key in the operator's file can be any text. */
 function plain(key: string): string {
   return /^[A-Za-z0-9_.<>-]{1,64}$/.test(key) ? key : JSON.stringify(key.slice(0, 32).replace(/[^\x20-\x7e]/g, "?"));
 }

@@ -30,7 +30,7 @@ describe("references", () => {
     expect(() => cellOf("env:A", { env: { A: "env:B", B: "eu1" } })).toThrow("cell must be 1 to 16");
   });
 
-  it("drop the line break an editor leaves at the end of a file, and nothing else", () => {
+  it("drop the line break at the end of a file, and change nothing else", () => {
     expect(cellOf("file:cell", { files: { cell: "eu1\r\n\n" } })).toBe("eu1");
     expect(() => cellOf("file:cell", { files: { cell: " eu1" } })).toThrow("cell must be 1 to 16");
   });

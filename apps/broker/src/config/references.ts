@@ -1,7 +1,7 @@
 /**
- * `env:NAME` and `file:PATH` in place of any string, resolved over the whole tree before anything
- * is checked, so that a secret need not stand in the file. One step only: what a reference yields
- * is a plain value.
+ * Resolves `env:NAME` and `file:PATH` in place of any string, over the whole tree and before any
+ * check, so that a secret need not be in the file. References do not nest: the text that a
+ * reference yields is a plain value.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,18 +11,18 @@ import type { Tree } from "./source.ts";
 
 export interface ReferenceDeps {
   readonly env: Environment;
-  /** What relative paths are relative to. */
+  /** The folder that relative paths start from. */
   readonly directory: string;
 }
 
 const LARGEST_FILE_BYTES = 1024 * 1024;
 
 /**
- * A copy of the tree with references resolved. Members without a value (`ca_file:` or `null`) are
- * left out, but a vendor without fields stays, as an empty one. An unresolved reference becomes
- * undefined, and a problem.
+ * Returns a copy of the tree with references resolved. Omits members without a value (`ca_file:` or
+ * `null`), except a vendor without fields, which becomes an empty mapping. A reference that cannot
+ * be resolved becomes undefined, and a problem.
  *
- * @param problems is added to
+ * @param problems receives what is wrong
  */
 export function resolveReferences(tree: Tree, problems: Problem[], deps: ReferenceDeps): Record<string, unknown> {
   const resolveIn = (value: unknown, path: Path): unknown => {
@@ -45,7 +45,7 @@ export function resolveReferences(tree: Tree, problems: Problem[], deps: Referen
 function resolveText(text: string, path: Path, problems: Problem[], deps: ReferenceDeps): string | undefined {
   const [, scheme, rest = ""] = /^(env|file):(.*)$/s.exec(text) ?? [];
   if (scheme === "env") return fromEnvironment(rest, path, problems, deps);
-  // There `file:` says where the keyset is, not where this string is.
+  // In this field `file:` says where the keyset is; it is not a reference.
   if (scheme === "file" && formatPath(path) !== "keys") return fromFile(rest, path, problems, deps);
   return text;
 }
@@ -68,7 +68,7 @@ function fromFile(name: string, path: Path, problems: Problem[], { directory }: 
   let fault: string;
   try {
     const content = readFileSync(resolve(directory, name), "utf8");
-    // Editors and `echo` end a file with a line break that is no part of the secret.
+    // Editors and `echo` end a file with a line break that is not part of the secret.
     const value = content.replace(/(?:\r?\n)+$/, "");
     if (value !== "" && content.length <= LARGEST_FILE_BYTES) return value;
     fault = value === "" ? "is empty" : "is larger than 1 MiB";

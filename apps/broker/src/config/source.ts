@@ -1,7 +1,7 @@
 /**
- * Where the configuration comes from: the file BROKER_CONFIG names, broker.yaml in the start
- * directory, or nowhere. Answers the tree as written; what it means is schema/. No message quotes
- * the file: it may hold secrets.
+ * Finds the configuration: the file that BROKER_CONFIG names, broker.yaml in the start directory,
+ * or neither. Returns the tree as written; schema/ interprets it. No message quotes the file,
+ * because it can contain secrets.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -13,15 +13,15 @@ import { configError, type Problem } from "./problems.ts";
 export type Tree = Readonly<Record<string, unknown>>;
 
 export interface Source {
-  /** Absolute path of the file; absent when there is none. */
+  /** Absolute path of the file; absent without a file. */
   readonly file?: string;
-  /** What relative paths are relative to. */
+  /** The folder that relative paths start from. */
   readonly directory: string;
   readonly sandbox: boolean;
   readonly tree: Tree;
 }
 
-/** Variables that stand for a field of the file, and win over it. */
+/** Variables that override a field of the file. */
 export const OVERRIDES = {
   BASE_URL: ["base_url"],
   STORE: ["store"],
@@ -31,9 +31,9 @@ export const OVERRIDES = {
 
 /**
  * @param cwd the start directory, absolute
- * @param problems is added to
- * @throws ConfigError at once when there is a file that cannot be read or is not YAML: nothing more
- *   can be said about it
+ * @param problems receives what is wrong
+ * @throws ConfigError at once for a file that cannot be read or is not YAML, because nothing in it
+ *   can be checked
  */
 export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
   const named = valueOf(env, "BROKER_CONFIG");
@@ -60,7 +60,7 @@ function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, 
   return { sandbox: false, tree: {} };
 }
 
-/** @returns undefined, and problems, when there is nothing to go on with */
+/** @returns undefined, with problems added, when there is no configuration to check */
 function readYaml(file: string, isNamed: boolean, problems: Problem[]): Tree | undefined {
   const path = isNamed ? "BROKER_CONFIG" : "broker.yaml";
   const expected = "a readable YAML file";
@@ -98,7 +98,7 @@ function toTree(document: { toJS: () => unknown }, file: string, problems: Probl
   try {
     tree = document.toJS();
   } catch {
-    // Aliases that multiply beyond the library's bound.
+    // The aliases expand beyond the limit of the library.
   }
   if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Tree;
   problems.push({
@@ -110,7 +110,7 @@ function toTree(document: { toJS: () => unknown }, file: string, problems: Probl
   return undefined;
 }
 
-/** The library's own messages quote the text. */
+/** Replaces the messages of the library, which quote the text. */
 function yamlFault(code: string): string {
   if (code === "DUPLICATE_KEY") return "the same key twice in one mapping";
   if (code === "BAD_INDENT" || code === "TAB_AS_INDENT") return "indentation that does not fit";

@@ -1,4 +1,7 @@
-/** `store: dynamodb:…` and `keys: kms:…`: what they may be, and what must go together. */
+/**
+ * The permitted values of `store: dynamodb:…` and `keys: kms:…`, and which settings must go
+ * together.
+ */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Config, loadConfig } from "../config.ts";
@@ -35,7 +38,7 @@ describe("a table", () => {
     },
   );
 
-  it("with a KMS key wants keys_min_revision: nothing else outside the table remembers it", () => {
+  it("with a KMS key needs keys_min_revision: nothing else outside the table keeps the revision", () => {
     const fields = { ...MINIMAL, store: TABLE, keys: KEY };
     expect(load(fields).warnings).toEqual([expect.stringMatching(/^keys_min_revision is not set/)]);
     expect(load({ ...fields, keys_min_revision: "4" })).toMatchObject({ keysMinRevision: 4, warnings: [] });
@@ -51,7 +54,7 @@ describe("a table", () => {
 
   const NO_TABLE = "store must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -";
   const NO_REGION = "store must name the region of the table: dynamodb:TABLE?region=eu-west-1";
-  const NO_SUCH_REGION = "store has a region that is none: they look like eu-west-1";
+  const NO_SUCH_REGION = "store has a region that does not exist; a region looks like eu-west-1";
   it.each([
     ["dynamodb:", NO_TABLE],
     ["dynamodb:ab?region=eu-west-1", NO_TABLE],
@@ -67,8 +70,8 @@ describe("a table", () => {
     [`${TABLE}&endpont=x`, "store has a parameter endpont, which is not known: did you mean endpoint?"],
     [`${TABLE}&ttl=1`, "store has a parameter ttl, which is not known: there are region and endpoint"],
     [`${TABLE}&region=eu-west-2`, "store has region more than once"],
-    [`${TABLE}&endpoint=db.example`, "store has an endpoint that is no https URL"],
-    [`${TABLE}&endpoint=ftp://db.example`, "store has an endpoint that is no https URL"],
+    [`${TABLE}&endpoint=db.example`, "store has an endpoint that is not an https URL"],
+    [`${TABLE}&endpoint=ftp://db.example`, "store has an endpoint that is not an https URL"],
     [`${TABLE}&endpoint=http://db.example`, "store has an endpoint that must be https: http is for loopback only"],
     [`${TABLE}&endpoint=https://u:p@db.example`, "store has an endpoint with more than scheme, host and port"],
     [`${TABLE}&endpoint=https://db.example/path`, "store has an endpoint with more than scheme, host and port"],
@@ -131,7 +134,9 @@ describe("store and keys together", () => {
 
   it("a key file of a table must be there, as every machine needs the same", () => {
     expect(problemsOf({ store: TABLE, keys: "file:keys.json" })).toEqual([
-      expect.stringMatching(/^keys names a file that does not exist, and with a DynamoDB store none is made/),
+      expect.stringMatching(
+        /^keys names a file that does not exist, and with a DynamoDB store the broker does not create it/,
+      ),
     ]);
     const folder = folderOf({
       "broker.yaml": JSON.stringify({ ...MINIMAL, store: TABLE, keys: "file:keys.json" }),
@@ -147,7 +152,7 @@ describe("store and keys together", () => {
     ]);
   });
 
-  it("are told beside everything else that is wrong, once each", () => {
+  it("are reported beside every other problem, once each", () => {
     expect(problemsOf({ store: TABLE, limits: { body_bytes: 1 } })).toEqual([
       "limits.body_bytes must be at least 1024",
       "keys must say where the keys are: a DynamoDB table has no key file beside it",

@@ -1,7 +1,7 @@
 /**
- * `store` and `keys`: one line of text each, and what may stand beside what. Credentials at AWS,
- * and the address of its key service where that is not AWS's own, come from the AWS SDK's own
- * variables. The region never does: two machines must not mean two tables by one text.
+ * `store` and `keys`: one line of text each, and which values may be combined. AWS credentials, and
+ * the address of a key service other than AWS's, come from the variables of the AWS SDK. The region
+ * never does: the same text must not mean different tables on two machines.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,10 +10,10 @@ import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
 
-/** Paths come back as written; config.ts makes them absolute. */
+/** Paths are returned as written; config.ts makes them absolute. */
 export function parseStore(text: string): Parsed<StoreConfig> {
-  // Without its colon too: in YAML `store: memory:` is no string, and the quotes are easily
-  // forgotten.
+  // Accepts `memory` without its colon too: in YAML `store: memory:` is not a string, and the
+  // quotes are easily forgotten.
   if (text === "memory:" || text === "memory") return { value: { kind: "memory" } };
   const [, scheme, rest = ""] = /^([a-z]+):(.*)$/s.exec(text) ?? [];
   if (scheme === "sqlite") {
@@ -37,9 +37,9 @@ const REMEDIES =
   "keys: kms:ARN (in the table, sealed under a KMS key) or keys: file:PATH (a file that you bring to every machine)";
 
 /**
- * Where the broker's own keys may be, given the store: a table has no file beside it, memory keeps
- * nothing, and a key file that one machine of several makes for itself would lock the others out.
- * Only what is wrong between the two fields: each by itself is checked by the schema.
+ * Checks where the broker's keys may be, given the store. A table has no file beside it, memory
+ * keeps nothing, and a key file that one machine creates for itself would lock out the other
+ * machines. Reports only conflicts between the two fields; the schema checks each field on its own.
  */
 export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, { directory }: Source): Problem[] {
   if (typeof store !== "string" || typeof keys !== "string") return [];
@@ -53,7 +53,7 @@ export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, {
   }
   if (where.value.kind === "dynamodb" && how.value.kind === "file" && !existsSync(resolve(directory, how.value.path))) {
     return problem(
-      "names a file that does not exist, and with a DynamoDB store none is made: keys that one machine made would lock out the others",
+      "names a file that does not exist, and with a DynamoDB store the broker does not create it: keys created on one machine would lock out the others",
       REMEDIES,
     );
   }
@@ -74,7 +74,7 @@ export function parseTable(text: string): Parsed<StoreConfig> {
   if (!TABLE.test(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
   const { region, endpoint, problems } = readParameters(queries.join("?"));
   if (region !== undefined && !REGION.test(region))
-    problems.push("has a region that is none: they look like eu-west-1");
+    problems.push("has a region that does not exist; a region looks like eu-west-1");
   const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
   if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
   if (problems.length > 0 || region === undefined) return { problem: problems.join("; ") };
@@ -104,7 +104,7 @@ function readParameters(query: string): TableParameters {
     region,
     endpoint,
     problems: [
-      // A misspelt region is one mistake, not two.
+      // Reports a misspelt region once, not also as missing.
       ...(region === undefined && !meant.includes("region")
         ? ["must name the region of the table: dynamodb:TABLE?region=eu-west-1"]
         : []),
@@ -120,10 +120,10 @@ function readParameters(query: string): TableParameters {
   };
 }
 
-/** An origin: the SDK adds the paths. */
+/** The endpoint is an origin: the SDK adds the paths. */
 function parseEndpoint(text: string): Parsed<string> {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: "has an endpoint that is no https URL" };
+  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: "has an endpoint that is not an https URL" };
   if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
     return { problem: "has an endpoint that must be https: http is for loopback only" };
   }

@@ -1,26 +1,30 @@
 /**
- * The configuration as the rest of the broker sees it: parsed, checked, paths absolute, secrets
- * wrapped or hashed.
+ * The configuration as the rest of the broker sees it: parsed and validated, with absolute paths
+ * and with secrets wrapped or hashed.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
+/**
+ * The id of vendors that a request describes. A client's list of vendors may contain it; no entry
+ * may use it.
+ */
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
   readonly file?: string;
   /**
-   * No configuration at all: loopback only, generated keys, one generated client, a vendor of our
-   * own.
+   * No configuration at all: loopback only, generated keys, one generated client, and a built-in
+   * practice vendor.
    */
   readonly sandbox: boolean;
-  /** Our issuer, byte for byte: an origin without path and trailing slash. */
+  /** The broker's issuer, byte for byte: an origin without path and trailing slash. */
   readonly baseUrl: string;
   readonly listen: ListenOptions;
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
-  /** A keyset of a lower revision is refused: it was put back. */
+  /** A keyset of a lower revision is refused, because it is an old one put back. */
   readonly keysMinRevision?: number;
   /** Prefix of every id, 1 to 16 of a-z and 0-9. */
   readonly cell?: string;
@@ -29,7 +33,7 @@ export interface Config {
   readonly vendors: ReadonlyMap<string, VendorConfig>;
   readonly limits: LimitsConfig;
   readonly egress: EgressConfig;
-  /** What the operator should hear about at start: whole sentences without any secret. */
+  /** Warnings for the operator at start: whole sentences without any secret. */
   readonly warnings: readonly string[];
 }
 
@@ -40,13 +44,16 @@ export type StoreConfig =
       readonly kind: "dynamodb";
       readonly table: string;
       readonly region: string;
-      /** An origin; absent: AWS's own for the region, or what the SDK's variables say. */
+      /**
+       * An origin. Absent: AWS's own endpoint for the region, or the one in the variables of the
+       * SDK.
+       */
       readonly endpoint?: string;
     };
 
 /**
- * `store`: the keyset lies in the store, sealed by a key file beside it. `file`: it lies in a file
- * of its own. `kms`: it lies in the store, sealed under that key (the ARN of a key or of an alias).
+ * `store`: the keyset is in the store, sealed by a key file beside it. `file`: it is in a file of
+ * its own. `kms`: it is in the store, sealed under that key (the ARN of a key or of an alias).
  */
 export type KeysConfig =
   | { readonly kind: "store" }
@@ -57,7 +64,7 @@ export interface OwnerConfig {
   readonly id: string;
   readonly name?: string;
   readonly approvedVendors: readonly string[];
-  /** By vendor id: each token goes to the vendor it was given for, and nowhere else. */
+  /** By vendor id. Each token is sent only to the vendor it was issued for. */
   readonly initialAccessTokens: ReadonlyMap<string, Secret>;
 }
 
@@ -66,50 +73,51 @@ export interface ClientConfig extends Client {
   /** The owner's own name, as users see it. */
   readonly ownerName?: string;
   readonly name?: string;
-  /** Vendor ids this client may use; absent = all. */
+  /** Ids of the vendors this client may use; absent = all. */
   readonly vendors?: readonly string[];
   readonly browserBinding: "required" | "platform";
   readonly allowOverrides: boolean;
-  /** The owner's, or without an owner the client's own. */
+  /** Those of the owner; of the client itself when it has no owner. */
   readonly approvedVendors: readonly string[];
-  /** The owner's, by vendor id. */
+  /** Those of the owner, by vendor id. */
   readonly initialAccessTokens?: ReadonlyMap<string, Secret>;
   readonly initiateLoginUri?: string;
-  /** Its token answers are for its eyes only. */
+  /** Encrypts the client's token answers, so that only the client can read them. */
   readonly encryptedResponse?: EncryptedResponse;
 }
 
 /**
- * A vendor as the registry knows it, before the operator's file adds to it; one of the operator's
- * own says less.
+ * A vendor as the registry knows it, before the operator's file adds to it. A vendor of the
+ * operator's own has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
   Partial<Pick<RegistryEntry, "verification">>;
 
 export interface VendorConfig extends VendorTemplate {
   /**
-   * The first is used for new flows, the rest refresh and revoke only. Empty: BYOC is the only way.
+   * The first is used for new flows, the others for refresh and revocation only. When empty, only
+   * clients with BYOC credentials can use the vendor.
    */
   readonly credentials: readonly VendorCredentials[];
-  /** For dynamic client registration there, where the owner has none of its own. */
+  /** For dynamic client registration at the vendor, when the owner has no token of its own. */
   readonly initialAccessToken?: Secret;
   /**
-   * The registry knows of no registration there, and the file says nothing else: its metadata need
-   * not be asked.
+   * The registry knows that the vendor registers no clients, and the file adds no endpoint for it,
+   * so its metadata is not fetched.
    */
   readonly registersNoClients?: boolean;
   /**
-   * The file names its userinfo endpoint, which names the account of tokens that come without an ID
+   * The file names a userinfo endpoint. It names the account when the tokens come without an ID
    * token.
    */
   readonly asksUserinfo?: boolean;
 }
 
 export interface LimitsConfig {
-  /** Each per client; 0 = off. */
+  /** Limits per client; 0 = off. */
   readonly parPerMinute: number;
   readonly explainPerMinute: number;
-  /** Token, revoke and register together. */
+  /** Token, revoke and register requests together. */
   readonly vendorCallsPerMinute: number;
   readonly bodyBytes: number;
 }

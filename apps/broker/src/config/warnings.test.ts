@@ -23,9 +23,9 @@ describe("what was relaxed is a warning", () => {
     );
   });
 
-  it("a vendor whose callbacks need not say who it is", () => {
+  it("a vendor whose callbacks need no iss", () => {
     expect(warningsOf(vendorsWith({ iss_required: false }))).toEqual([
-      "Vendor v has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to tell from its own",
+      "Vendor v has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to detect",
     ]);
     expect(warningsOf(vendorsWith({ iss_required: true }))).toEqual([]);
   });
@@ -50,10 +50,10 @@ describe("what was relaxed is a warning", () => {
         { vendor: { ...KNOWN, id }, placeholders: {}, setup: "none", byoc: true } as const,
       ]),
     );
-    const told = (vendors: Record<string, object>): string[] =>
+    const warningsOf = (vendors: Record<string, object>): string[] =>
       load({ ...MINIMAL, vendors }, { registry }).warnings.map(
         (warning) =>
-          /^Vendor (\S+) is one of your own and shares the callback with (.+), and no/
+          /^Vendor (\S+) is one of your own and shares the callback with (.+), and their/
             .exec(warning)
             ?.slice(1)
             .join(": ") ?? warning,
@@ -81,7 +81,7 @@ describe("what was relaxed is a warning", () => {
         ["known: other"],
       ],
     ])("bar#XA-1 %s", (_, vendors, expected) => {
-      expect(told(vendors)).toEqual(expected);
+      expect(warningsOf(vendors)).toEqual(expected);
     });
 
     it.each<[string, Record<string, object>]>([
@@ -94,8 +94,8 @@ describe("what was relaxed is a warning", () => {
       ["beside one without", { v: at("v.example"), known: {} }],
       ["one that is off", { v: at("v.example", { enabled: false }), known: { credentials } }],
       ["one without new flows", { v: at("v.example", { accepts_new_authorizations: false }), known: { credentials } }],
-    ])("says nothing of %s", (_, vendors) => {
-      expect(told(vendors)).toEqual([]);
+    ])("does not warn about %s", (_, vendors) => {
+      expect(warningsOf(vendors)).toEqual([]);
     });
   });
 
@@ -116,7 +116,7 @@ describe("what was relaxed is a warning", () => {
     expect(loadConfig({}, folder).warnings).toEqual([]);
   });
 
-  it("no key file beside a store that keeps nothing, or that is not used", () => {
+  it("no key file beside a memory store, or a key file that is not used", () => {
     const folder = folderOf({
       "broker.yaml": JSON.stringify({ ...MINIMAL, keys: "file:keys.json" }),
       "data/broker.sqlite.key": "{}",

@@ -1,7 +1,7 @@
 /**
- * What is allowed and deserves a word at start: the deployment, vendors whose answers do not say
- * whose they are, credentials that owners share. Whole sentences without any secret. Called by
- * build.ts; a client's and a vendor's own warnings are made where they are built.
+ * Warnings at start about settings that are allowed but risky: the deployment, vendors whose
+ * answers carry no `iss`, credentials that owners share. Whole sentences without any secret. Called
+ * by build.ts. The warnings about one client or one vendor are made where it is built.
  */
 import { statSync } from "node:fs";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
@@ -32,7 +32,7 @@ export function deploymentWarnings(
   }
   if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
     warnings.push(
-      "keys_min_revision is not set: after a restart an older keyset put back into the table is taken, which undoes a rotation. `main.js keys list` prints the line to set",
+      "keys_min_revision is not set: after a restart the broker accepts an older keyset that was put back into the table, which undoes a rotation. `main.js keys list` prints the line to set",
     );
   }
   const keyFile = keyFileOf(store, keys);
@@ -42,27 +42,30 @@ export function deploymentWarnings(
   return warnings;
 }
 
-/** Where the file is that opens everything: keys of their own, or beside the store (app.ts). */
+/**
+ * The file whose reader can open everything: the keys' own file, or the key file beside the store
+ * (app.ts).
+ */
 function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
   if (keys.kind === "file") return keys.path;
   return store.kind === "sqlite" ? `${store.path}.key` : undefined;
 }
 
-/** One that does not exist yet will be made with mode 0600. */
+/** A file that does not exist yet is created with mode 0600. */
 function isOpenToOthers(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
 }
 
 /**
- * Vendors that share one callback path and whose answers do not say whose they are. One of them
- * that is malicious, or was broken into, can send its users on to another and is then given the
- * codes that other vendor issues (rfc9700#4.4). Vendors of the registry without `iss` are the
- * normal case: only a vendor of the operator's own beside any other is told of.
+ * Vendors that share one callback path and whose answers do not name them. A malicious or
+ * compromised vendor among them can send its users on to another vendor and receive the codes that
+ * the other vendor issues (rfc9700#4.4). Registry vendors without `iss` are the normal case, so the
+ * warning covers only a vendor of the operator's own beside any other.
  *
  * @param own ids of vendors that the registry does not know, or whose issuer or endpoints the
  *   operator has written
- * @returns one line for each such vendor that could do it
+ * @returns one line for each vendor that could do it
  */
 export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: ReadonlySet<string>): string[] {
   const silent = [...vendors].filter(([, entry]) => usesSharedPath(entry) && entry.vendor.issRequired !== true);
@@ -72,20 +75,20 @@ export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: R
     const others = silent.filter(([, other]) => !isAt({ origins: originsOf(other.vendor) }, origins)).map(([it]) => it);
     if (others.length === 0) return [];
     return [
-      `Vendor ${id} is one of your own and shares the callback with ${others.join(", ")}, and no answer of theirs has to carry iss: should it turn malicious, it can obtain codes that those vendors issue to its users. Set iss_required: true where its answers carry iss; otherwise keep it only if you trust it as much as them`,
+      `Vendor ${id} is one of your own and shares the callback with ${others.join(", ")}, and their answers need not carry iss: if this vendor is malicious, it can obtain codes that those vendors issue to its users. Set iss_required: true where its answers carry iss; otherwise keep it only if you trust it as much as them`,
     ];
   });
 }
 
 /**
- * With credentials of ours: at such a vendor our client is registered for the callback, and users
- * have agreed to it.
+ * Vendors with credentials of the broker: its client is registered there with the shared callback,
+ * and users have consented to it.
  */
 function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): boolean {
   return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, placeholders);
 }
 
-/** One for each registration of which new flows show the page. */
+/** One warning for each registration whose new flows show the owner page. */
 export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
   const shared = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
   for (const [vendorId, { vendor, credentials }] of vendors) {
@@ -102,6 +105,6 @@ export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, inde
   }
   return [...shared.values()].map(
     ({ vendorIds, clients }) =>
-      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names client and owner before they leave for the vendor; to go without it limit \`vendors\` of each client, or give all clients one owner`,
+      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names the client and the owner before they leave for the vendor. To avoid the page, limit \`vendors\` of each client, or give all clients one owner`,
   );
 }

@@ -1,8 +1,10 @@
 /**
- * Leg 2, /v1/authorize. GET: the user's browser arrives with the request_uri and leaves for the vendor; where clients of several
- * owners share the credentials it is first shown a page that names client and owner. POST: what the user decided there. The
- * request_uri is spent when the browser leaves and not when the page is shown, so that a reload, a second tab or a link preview
- * costs nothing. Before it: par.ts. After it: the vendor sends the browser to the callback.
+ * Leg 2, /v1/authorize. GET: the user's browser brings the request_uri and is redirected to the
+ * vendor. When clients of several owners share the vendor's credentials, it is first shown a page
+ * that names the client and its owner. POST: the user's decision on that page. The request_uri is
+ * spent when the browser leaves, not when the page is shown, so that a reload, a second tab or a
+ * link preview costs nothing. Before it: par.ts. After it: the vendor sends the browser to the
+ * callback.
  */
 import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -26,10 +28,13 @@ import type { Flow } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
 
-/** A browser with a request_uri that is this client's, unexpired, and still of use to it. */
+/**
+ * A browser with a request_uri that belongs to this client, is unexpired, and may still be used by
+ * this browser.
+ */
 interface PendingRequest extends PushedFlow<Flow> {
   readonly client: ClientConfig;
-  /** Where failures go from here. */
+  /** Where failures are sent from here on. */
   readonly to: ClientReturn;
 }
 
@@ -40,7 +45,7 @@ export async function authorize(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const pending = await findPending(parameters, cookieHeader, deps, trace); // 1  unused and this client's, or a reload here
+  const pending = await findPending(parameters, cookieHeader, deps, trace); // 1  unused and this client's, or a reload in this browser
   const cookie = pending.cookie ?? createBindingCookie();
   const choice = await chooseAgain(pending, deps, trace); //                   2  from here failures go to the client
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
@@ -50,19 +55,19 @@ export async function authorize(
   return redirectToVendor(pending, choice, cookie, deps, trace); //                       4
 }
 
-/** @throws OAuthError for the 400 page; it changes nothing, so that no stranger can burn the flow */
+/** @throws OAuthError for the 400 page; changes nothing, so that a stranger cannot burn the flow */
 export async function takeDecision(
   form: Parameters,
   cookieHeader: string | undefined,
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const pending = await findPending(form, cookieHeader, deps, trace); //    1  this client's, and no stranger's reload
+  const pending = await findPending(form, cookieHeader, deps, trace); //    1  this client's, and not a reload from another browser
   if (pending.stage !== "pushed") throw refusePage(trace, "request_uri_used");
   const choice = await chooseAgain(pending, deps, trace); //                 2  the vendor as pushed; a failure waits
   const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps.registrations);
   if (!isAsked) throw refusePage(trace, "page_not_needed");
-  const cookie = requireShownHere(form, pending, trace); //                  3  by the page this very browser was shown
+  const cookie = requireShownHere(form, pending, trace); //                  3  the page was shown to this browser
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
   return redirectToVendor(pending, choice, cookie, deps, trace); //                     4  as without the page
@@ -84,9 +89,9 @@ async function findPending(
 }
 
 /**
- * Vendor, endpoints and credentials as pushed; nothing is spent yet.
+ * Resolves vendor, endpoints and credentials as pushed; spends nothing.
  *
- * @returns the error where it must go to the client
+ * @returns the error when it must go to the client
  */
 async function chooseAgain(
   { handle: { flowId }, flow }: PendingRequest,
@@ -122,7 +127,7 @@ function requireShownHere(form: Parameters, { cookie, handle }: PendingRequest, 
   return cookie;
 }
 
-/** What the page's form is about. */
+/** The flow that the form of the page belongs to. */
 function ownerForm(flowId: string): string {
   return `owner-page\0${flowId}`;
 }
@@ -148,7 +153,10 @@ async function deny(
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, handle.flowId) } };
 }
 
-/** Single use; PKCE #2 and the nonce are derived from the key generation that is active now. */
+/**
+ * Spends the request_uri. PKCE #2 and the nonce are derived from the key generation that is active
+ * now.
+ */
 async function redirectToVendor(
   { handle, flow }: PendingRequest,
   choice: VendorChoice,

@@ -1,4 +1,7 @@
-/** BYOC: the client's own credentials at a vendor travel with each call, and are kept only where the flow must wait. */
+/**
+ * BYOC: the client's own credentials at a vendor travel with each call; the broker keeps them only
+ * while the flow waits.
+ */
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
@@ -33,7 +36,7 @@ describe("a flow with credentials of the client's own", () => {
     expect(seen.map(({ authorization }) => authorization)).toEqual([basic("mine", OWN.vendor_client_secret)]);
   });
 
-  it("works without credentials of ours, and without a secret as a public client", async () => {
+  it("works without credentials of the broker, and without a secret as a public client", async () => {
     const entry = { ...testVendor(), credentials: [] };
     const { park, redeem, seen } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
     expect((await redeem(await park({ vendor_client_id: "mine" }))).response.status).toBe(200);
@@ -51,7 +54,7 @@ describe("a flow with credentials of the client's own", () => {
     const clients = [testClient("platform"), { ...testClient("other"), owner: "globex" }];
     const retired = { id: "2025", source: "shared", clientId: "Ours-2025" } as const;
     const entry = { ...testVendor(), credentials: [...testVendor().credentials, retired] };
-    /** Whether a browser that follows such a request sees the page. */
+    /** Whether a browser that follows such a request sees the owner page. */
     const isAsked = async (form: Record<string, string>, more: Record<string, VendorConfig> = {}, who = clients) => {
       const vendors = new Map(Object.entries({ acme: entry, ...more }));
       const { start } = await testBroker({ config: { vendors, clients: who } });
@@ -179,7 +182,7 @@ describe("a flow with credentials of the client's own", () => {
     expect(response.status).toBe(500);
   });
 
-  it("says whose credentials the vendor refused", async () => {
+  it("reports whose credentials the vendor refused", async () => {
     const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
     const { start, callback, park, redeem } = await testBroker({ vendorAnswers });
     const refused = { error: "vendor_credentials_rejected", credentials_source: "byoc" };
@@ -191,7 +194,7 @@ describe("a flow with credentials of the client's own", () => {
 });
 
 describe("after a flow with credentials of the client's own", () => {
-  it("bar#BY-4 refresh and revoke want them again, and nobody else's", async () => {
+  it("bar#BY-4 refresh and revoke need the same credentials again, and accept no others", async () => {
     const { connection, refresh, revoke, seen } = await connected();
     const before = seen.length;
     for (const ask of [refresh, revoke]) {

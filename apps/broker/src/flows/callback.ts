@@ -1,7 +1,8 @@
 /**
- * Leg 3, /v1/callback and /v1/custom/{context}/callback: the vendor sends the browser back. GET carries its answer; a POST (form
- * post) becomes that GET. Every check and what comes of it are the engine's (oauth-core/brokered-code/callback.ts), under the
- * broker's policy. Before it: authorize.ts. After it: the client brings the code to token.ts.
+ * Leg 3, /v1/callback and /v1/custom/{context}/callback: the vendor sends the browser back. A GET
+ * carries the answer; a POST (form post) is redirected to the same GET. The engine
+ * (oauth-core/brokered-code/callback.ts) makes every check, under the broker's policy. Before it:
+ * authorize.ts. After it: the client brings the code to token.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -15,7 +16,7 @@ import { refusePage } from "./refusal.ts";
 interface ReceivedCallback {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;
-  /** Of `/v1/custom/{context}/callback`; absent where the answer came to the callback itself. */
+  /** The segment of `/v1/custom/{context}/callback`; absent on the shared callback. */
   readonly context: string | undefined;
 }
 
@@ -27,15 +28,15 @@ export async function callback(
   deps: CallbackDeps,
   trace: Trace,
 ): Promise<Answer> {
-  await requireContext(context, parameters, deps, trace); //                          1  a path that any flow could have
+  await requireContext(context, parameters, deps, trace); //                          1  a well-formed context
   const path = callbackPath(context);
-  return deps.flows.callback({ parameters, cookieHeader, path }, trace); //           2  this flow's, and what comes of it
+  return deps.flows.callback({ parameters, cookieHeader, path }, trace); //           2  this flow's answer, checked and parked
 }
 
-/** Node refuses longer request lines on the way back in. */
+/** Node refuses longer request lines when the browser follows the redirect. */
 const MAX_LOCATION = 12_000;
 
-/** A cross-site POST carries no Lax cookie; the GET it becomes does. */
+/** A cross-site POST carries no Lax cookie; the GET that follows it does. */
 //= bar#CB-12
 export async function repeatAsGet(
   { parameters, context }: Omit<ReceivedCallback, "cookieHeader">,
@@ -53,7 +54,9 @@ export async function repeatAsGet(
   return redirectAnswer(location);
 }
 
-/** A segment that no context ever is. Whether it is the flow's own, the record says. */
+/**
+ * Refuses a segment that cannot be a context. The flow record decides whether it is the flow's own.
+ */
 //= bar#XA-1
 async function requireContext(
   context: string | undefined,
@@ -66,7 +69,7 @@ async function requireContext(
   throw refusePage(trace, "path_mismatch");
 }
 
-/** For log and page only: the flow of a state that is ours. */
+/** The flow of a state that we signed, for the log and the page only. */
 async function nameFlow(parameters: Parameters, { state }: Pick<Deps, "state">, trace: Trace): Promise<void> {
   const claims = await state.verify(parameters.get("state") ?? "").catch(() => undefined);
   if (claims !== undefined) trace.flowId = claims.jti;

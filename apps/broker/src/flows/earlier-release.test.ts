@@ -1,6 +1,7 @@
 /**
- * A broker of this release goes on from the store of an earlier one: flows under way at every leg, keys, refresh replays.
- * The store is made from the rows as they were written then (testing/release-0.1.0.golden.json), without code of ours.
+ * This release continues from the store of an earlier one: flows under way at every leg, keys,
+ * refresh replays. The store is built from rows as the earlier release wrote them
+ * (testing/release-0.1.0.golden.json), without any code of ours.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -102,9 +103,9 @@ it("a process of then reads the flows of now: the same format version, and every
 });
 
 /**
- * Vendors that callers name had callback paths beneath /v1/callback, or that one itself. A path of
- * ours beneath another is a hole, so these flows are the exception: they end, and the client starts
- * again (docs/versioning.md).
+ * In 0.1.0 vendors that callers name had callback paths beneath /v1/callback, or that path itself.
+ * One callback path beneath another is a vulnerability, so these flows are the exception: they end,
+ * and the client starts again (docs/versioning.md).
  */
 describe("a flow of then at a vendor that the caller named", () => {
   const ENDPOINTS = {
@@ -114,7 +115,7 @@ describe("a flow of then at a vendor that the caller named", () => {
   const FORM = { vendor: "", ...ENDPOINTS, vendor_client_id: "mine", vendor_client_secret: "their secret" };
   const CONTEXT = "c".repeat(22);
 
-  /** The hash as it was made then: the redirect URI is in it. */
+  /** The hash as 0.1.0 computed it: it covers the redirect URI. */
   function hashOfThen(path: string): string {
     const vendor = {
       ...defineVendor({ id: "custom", name: "Custom vendor" }),
@@ -140,7 +141,7 @@ describe("a flow of then at a vendor that the caller named", () => {
     return state.sign(claims);
   }
 
-  it("is told to start again before it leaves", async () => {
+  it("gets an error that says to start again, before it leaves", async () => {
     const broker = await testBroker();
     const { body } = await broker.push(FORM);
     const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
@@ -166,7 +167,7 @@ describe("a flow of then at a vendor that the caller named", () => {
     expect(broker.seen).toEqual([]);
   });
 
-  it("is told to start again with its code", async () => {
+  it("gets an error that says to start again when it brings its code", async () => {
     const broker = await testBroker();
     const code = await broker.park(FORM);
     const flowId = /^(.+)\.[^.]*$/.exec(code)?.[1] ?? "";

@@ -1,6 +1,7 @@
 /**
- * POST /v1/explain: as /v1/par, but nothing is stored and no browser leaves. Shows what the broker would do:
- * the resolved endpoints, the redirect URI to register at the vendor, each value and where it came from.
+ * POST /v1/explain: like /v1/par, but stores nothing and redirects no browser. Shows what the
+ * broker would do: the resolved endpoints, the redirect URI to register at the vendor, and each
+ * value with its source.
  */
 import { askedResource, askedScope, parameterName } from "@oauth-broker/oauth-core/client";
 import {
@@ -24,7 +25,9 @@ interface Explained {
   readonly source: Source | "vendor" | "broker";
 }
 
-/** @throws OAuthError where /v1/par would, except that what only a flow needs may be left out */
+/**
+ * @throws OAuthError where /v1/par would, except that parameters only a flow needs may be left out
+ */
 export async function explain(
   parameters: Parameters,
   client: ClientConfig,
@@ -71,7 +74,7 @@ export async function explain(
   };
 }
 
-/** Of a connection that names one. */
+/** The account of a connection that names one. */
 function accountOf({ connection }: Partial<Pick<GrantContext, "connection">>): Record<string, unknown> {
   if (connection?.sub === undefined) return {};
   return { account: { issuer: connection.iss ?? null, subject: connection.sub } };
@@ -119,7 +122,7 @@ function authorizationParameters(
   });
 }
 
-/** Under the names the vendor has for them. */
+/** The vendor's own parameter names. */
 function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
   return Object.fromEntries(
     Object.entries(standard)
@@ -128,10 +131,13 @@ function named(vendor: VendorChoice["vendor"], standard: Record<string, Explaine
   );
 }
 
-/** `connection`: sealed in it, and once of a request. `default`: of the broker, where neither the caller nor a file says it. */
+/**
+ * `connection`: sealed in the connection, once part of a request. `default`: the broker's default,
+ * set by neither the caller nor a file.
+ */
 type Source = "request" | "connection" | "configuration" | "environment" | "registry" | "discovery" | "default";
 
-/** Where the caller's own values came in this time. */
+/** The source of the values that this request itself carries. */
 type Manual = "request" | "connection";
 
 const ENDPOINTS = {
@@ -143,7 +149,7 @@ const ENDPOINTS = {
   jwks_uri: "jwksUri",
 } as const satisfies Record<string, keyof ResolvedVendor>;
 
-/** What a vendor may be told otherwise than by default. */
+/** What the operator may change for a vendor. */
 const BEHAVIOUR = {
   pkce: "pkce",
   client_authentication: "tokenEndpointAuthMethod",

@@ -1,4 +1,7 @@
-/** Legs 3 and 4, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+/**
+ * Legs 3 and 4, and what each refuses. e2e/scenarios has the same over the wire and with real
+ * counterparts.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { CODE_VERIFIER, ISSUER, NOW, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
@@ -100,7 +103,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(taken.location?.searchParams.has("code")).toBe(true);
   });
 
-  it("bar#XA-1 refuses an answer that arrives on another path", async () => {
+  it("bar#XA-1 refuses an answer on another path", async () => {
     const { start, get } = await testBroker();
     const { state, cookie } = await start();
     const path = `/v1/custom/${"x".repeat(22)}/callback?${new URLSearchParams({ state, code: "c" }).toString()}`;
@@ -109,7 +112,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(refused.html).toContain(/flow-([^=]+)=/.exec(cookie)?.[1]);
   });
 
-  it("bar#XA-5 refuses a flow whose vendor was pointed elsewhere meanwhile", async () => {
+  it("bar#XA-5 refuses a flow whose vendor's endpoints changed meanwhile", async () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { start, callback, park, redeem } = await testBroker({ config: { vendors } });
     const { state, cookie } = await start();
@@ -298,7 +301,7 @@ describe("leg 4, POST /v1/token", () => {
     expect((await redeem(other)).body).toMatchObject({ error: "invalid_grant" });
   });
 
-  it("bar#CB-17 redeems at the callback for vendors whose codes die too fast, and still wants the verifier", async () => {
+  it("bar#CB-17 redeems at the callback for vendors whose codes die too fast, and still requires the verifier", async () => {
     const { start, callback, redeem, seen, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
     const { state, cookie } = await start();
     const { location } = await callback({ state, code: "vendor-code" }, cookie);
@@ -355,7 +358,7 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen.at(-1)?.url).toBe("https://acme.example/revoke");
   });
 
-  it("bar#XA-1 names to client and operator the credentials that the vendor refused", async () => {
+  it("bar#XA-1 reports to the client which credentials the vendor refused", async () => {
     const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
     const { park, redeem, lines } = await testBroker({ vendorAnswers });
     expect((await redeem(await park())).body).toMatchObject({

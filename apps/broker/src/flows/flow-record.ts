@@ -1,6 +1,6 @@
 /**
- * The record of one flow: the engine's fields, and which vendor it is of with whose credentials. Fields, lifetimes and who can
- * open what: docs/storage-schema.md.
+ * The record of one flow: the engine's fields, its vendor, and whose credentials it uses.
+ * docs/storage-schema.md has the fields, their lifetimes and who can open them.
  */
 import { OAuthError, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
 import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
@@ -13,11 +13,11 @@ import { callbackPath } from "../vendor/callback-path.ts";
 export const TIMELINE_SECONDS = 3600;
 
 export interface Flow extends FlowRecord {
-  /** A release that knows neither `purpose` nor `path` reads it too. */
+  /** A release that knows neither `purpose` nor `path` can read it too. */
   readonly v: 1;
   readonly clientId: string;
   readonly redirectUri: string;
-  /** PKCE #1. */
+  /** The challenge of PKCE #1. */
   readonly codeChallenge: string;
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
@@ -25,20 +25,25 @@ export interface Flow extends FlowRecord {
   readonly vendorClientId?: string;
   /** … and its secret, sealed under the keyset. */
   readonly vendorSecret?: string;
-  /** What filled the vendor's {placeholders}. */
+  /** The values of the vendor's {placeholders}. */
   readonly placeholders?: Readonly<Record<string, string>>;
-  /** Manual mode, as the client wrote it. */
+  /** Manual mode: the endpoints as the client wrote them. */
   readonly issuer?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
   readonly issExpected: boolean;
-  /** Hash over client, vendor, endpoints and credentials; every later leg compares it (bar XA-5). */
+  /**
+   * Hash over client, vendor, endpoints and credentials; every later leg compares it (bar#XA-5).
+   */
   readonly contextHash: string;
   readonly requestHash: string;
-  /** `browser`: the cookie of the browser that started must come back. `platform`: the client's callback is proxied. */
+  /**
+   * `browser`: the cookie of the browser that started must come back. `platform`: the client
+   * proxies the callback.
+   */
   readonly binding: "browser" | "platform";
   readonly pushedAt: number;
-  /** Key generation from which PKCE #2 and the nonce are derived; neither is stored. */
+  /** The key generation that PKCE #2 and the nonce are derived from; neither is stored. */
   readonly kid?: string;
 }
 
@@ -51,14 +56,17 @@ export function asFlow({ data }: StoredRecord): Flow {
   if (data["v"] !== 1) throw new OAuthError("server_error", "This flow was written by another release");
   const flow = data as unknown as Flow;
   if (data["path"] !== undefined) return flow;
-  // Of 0.1.0, which had one purpose, and the context of the path.
+  // Release 0.1.0 had one purpose; its record holds the context of the callback path.
   const { context } = data;
   return { ...flow, purpose: "client", path: callbackPath(typeof context === "string" ? context : undefined) };
 }
 
 const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams", "vendorSecret"] as const;
 
-/** Personal or one-time values go once the browser is back, and the rest of them once the flow has ended; the timeline keeps the others. */
+/**
+ * Fields that are removed: personal and one-time values once the browser is back, further ones once
+ * the flow has ended. The timeline keeps the others.
+ */
 export const FORGOTTEN = {
   whenParked: FORGOTTEN_WHEN_PARKED,
   atEnd: ["sealed", ...FORGOTTEN_WHEN_PARKED],
@@ -67,8 +75,9 @@ export const FORGOTTEN = {
 const PURPOSE = "vendor-secret";
 
 /**
- * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it lies in the record, sealed under the
- * keyset; then it moves into the parked value, which only the broker's code opens, and ends with it.
+ * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it lies in the
+ * flow record, sealed under the keyset. Then it moves into the parked value, which only the
+ * broker's code opens, and is deleted with it.
  */
 //= bar#BY-1
 export function sealVendorSecret(
@@ -81,7 +90,10 @@ export function sealVendorSecret(
   return `${kid}.${seal(key, clientSecret.reveal(), ["flow", flowId, PURPOSE])}`;
 }
 
-/** @throws OAuthError temporarily_unavailable when its key is gone, server_error when the record was tampered with */
+/**
+ * @throws OAuthError temporarily_unavailable when its key is missing, server_error when the record
+ *   was altered
+ */
 export async function openVendorSecret(
   flowId: string,
   { vendorSecret }: Pick<Flow, "vendorSecret">,

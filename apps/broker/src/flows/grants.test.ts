@@ -1,10 +1,10 @@
-/** Refresh, revoke and explain: what minted a token decides where it goes. */
+/** Refresh, revoke and explain: what minted a token decides where it is sent. */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
 import { openConnection, sealConnection } from "../grants/connection.ts";
 
-/** A vendor that rotates: each refresh answers the next number. */
+/** A vendor that rotates refresh tokens: each refresh answers the next number. */
 function rotating() {
   let n = 0;
   return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
@@ -20,7 +20,7 @@ async function connected(options: Parameters<typeof testBroker>[0] = {}) {
 }
 
 describe("refresh", () => {
-  it("rfc6749#6 answers new tokens and a connection again, and keeps the old refresh token where none comes", async () => {
+  it("rfc6749#6 answers new tokens and a connection again, and keeps the old refresh token when the vendor sends no new one", async () => {
     let calls = 0;
     const vendorAnswers = async () => Response.json({ access_token: `at-${++calls}`, token_type: "bearer" });
     const { refresh, connection } = await connected({ vendorAnswers });
@@ -106,7 +106,7 @@ describe("refresh", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("bar#BY-4 sends neither refresh nor revocation to a host that was not the vendor's at the time", async () => {
+  it("bar#BY-4 sends neither refresh nor revocation to a host that was not the vendor's when the token was issued", async () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { refresh, post, connection, seen } = await connected({ config: { vendors } });
     const moved = { reason: "connection_endpoint_changed" };
@@ -153,7 +153,7 @@ describe("revoke", () => {
     expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at" });
   });
 
-  it("bar#RV-3 refuses a connection that is altered, another client's, or contradicted, and the vendor hears nothing", async () => {
+  it("bar#RV-3 refuses a connection that is altered, another client's, or contradicted, and sends the vendor nothing", async () => {
     const { post, connection, seen } = await connected({
       vendor: { revocationEndpoint: "https://acme.example/revoke" },
     });
@@ -177,7 +177,7 @@ describe("revoke", () => {
 });
 
 describe("explain", () => {
-  it("shows endpoints and where each parameter comes from, keeps secrets, stores nothing, calls nobody", async () => {
+  it("shows endpoints and where each parameter comes from, hides secrets, stores nothing, sends nothing", async () => {
     const { post, seen } = await testBroker({ vendor: { authorizationParams: { access_type: "offline" } } });
     const { response, body } = await post("/v1/explain", { vendor: "acme", scope: "write", prompt: "consent" });
     expect(response.status).toBe(200);

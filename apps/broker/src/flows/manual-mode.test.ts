@@ -1,6 +1,6 @@
 /**
- * Manual mode: endpoints of the request's own, an issuer alone, and the callback path that comes
- * with them.
+ * Manual mode: endpoints named by the request, an issuer alone, and the callback path of such
+ * vendors.
  */
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
@@ -13,7 +13,7 @@ const ENDPOINTS = {
 const BOTH = { vendor: "", ...ENDPOINTS, ...OWN };
 const THEIR_ISSUER = "https://issuer.example";
 
-/** An issuer whose metadata may change; tokens at every other path. */
+/** An issuer whose metadata may change; every other path answers tokens. */
 function issuer(metadata: () => Record<string, unknown> = () => ({})) {
   return async (input: string | URL) => {
     const { origin, pathname } = new URL(input);
@@ -32,7 +32,7 @@ function issuer(metadata: () => Record<string, unknown> = () => ({})) {
   };
 }
 
-/** Where the vendor sends the browser back, as the vendor is told. */
+/** The redirect URI that the vendor receives. */
 async function pathAtVendor(broker: Awaited<ReturnType<typeof testBroker>>, form: Record<string, string>) {
   const { location, state, cookie } = await broker.start(form);
   return { state, cookie, path: new URL(location?.searchParams.get("redirect_uri") ?? "").pathname, location };
@@ -66,7 +66,7 @@ describe("both endpoints of the request's own", () => {
     expect((await pathAtVendor(broker, BOTH)).path).toBe(path);
   });
 
-  it("redeem, refresh and explain there: connection alone is enough but for the secret, and nothing trusted is used", async () => {
+  it("redeem, refresh and explain there: connection alone is enough except for the secret, and nothing of the trusted entry is used", async () => {
     const { body, connection, refresh, post, seen } = await connected(BOTH);
     expect(body["vendor"]).toBe("custom");
     expect((await refresh({ connection, ...OWN })).body).toMatchObject({ vendor: "custom", connection });
@@ -90,7 +90,7 @@ describe("both endpoints of the request's own", () => {
     expect((await ask(form, clientId))["redirect_uri"]).not.toBe((await ask({}))["redirect_uri"]);
   });
 
-  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, which spends nothing, and take it on theirs, posted too", async () => {
+  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, which spends nothing, and accept it on their own path, by POST too", async () => {
     const broker = await testBroker();
     const { path, state, cookie } = await pathAtVendor(broker, BOTH);
     const other = await pathAtVendor(broker, { ...BOTH, vendor_client_id: "theirs" });
@@ -107,7 +107,7 @@ describe("both endpoints of the request's own", () => {
         html: expect.stringContaining("path_mismatch"),
       });
     }
-    // The path of earlier releases, beneath the one that vendors know, is none any more.
+    // The path of earlier releases, beneath the shared callback, does not exist any more.
     const below = await broker.callback(
       { state, code: "c" },
       cookie,
@@ -138,8 +138,8 @@ describe("both endpoints of the request's own", () => {
     ["no URL", { token_endpoint: "tenant" }],
     ["braces", { token_endpoint: "https://tenant.example/{}" }],
     ["an issuer on loopback", { authorization_endpoint: "", token_endpoint: "", issuer: "http://127.0.0.1:9" }],
-  ])("bar#EG-7 refuse %s, and nobody is asked", async (_, form) => {
-    // What the operator permits himself counts for nothing here.
+  ])("bar#EG-7 refuse %s, and nothing is sent", async (_, form) => {
+    // The operator's own permissions do not apply to requests.
     const egress = { allowLoopback: false, allowCidrs: ["10.0.0.0/8"], timeoutMs: 10_000 };
     const { push, seen } = await testBroker({ config: { egress } });
     const { response, body } = await push({ ...BOTH, ...form });
@@ -159,7 +159,7 @@ describe("both endpoints of the request's own", () => {
     ["beside an issuer", { issuer: THEIR_ISSUER }, "unauthorized_client"],
     ["with one of them empty", { token_endpoint: "" }, "invalid_request"],
     ["as custom with one of them", { vendor: "custom", token_endpoint: "" }, "invalid_request"],
-  ])("bar#XA-2 bar#XA-3 are refused %s, and nobody is asked", async (_, form, error) => {
+  ])("bar#XA-2 bar#XA-3 are refused %s, and nothing is sent", async (_, form, error) => {
     const { push, seen } = await testBroker();
     expect((await push({ ...BOTH, ...form })).body["error"]).toBe(error);
     expect(seen).toEqual([]);
@@ -208,7 +208,7 @@ describe("an issuer alone", () => {
     expect(broker.seen.every(({ isUntrusted }) => isUntrusted)).toBe(true);
   });
 
-  it("takes an answer without iss where it advertises none, and compares one that comes all the same", async () => {
+  it("accepts an answer without iss when the metadata does not advertise it, and checks an iss that comes anyway", async () => {
     const silent = { authorization_response_iss_parameter_supported: false };
     const broker = await testBroker({ vendorAnswers: issuer(() => silent) });
     const one = await pathAtVendor(broker, FORM);
@@ -226,7 +226,8 @@ describe("an issuer alone", () => {
     ] as const) {
       let current: Record<string, unknown> = {};
       const broker = await testBroker({ vendorAnswers: issuer(() => current) });
-      // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
+      // The metadata has been cached for nearly its whole lifetime; it is read again while the user
+      // is at the vendor.
       await broker.push(FORM);
       broker.now.advance(400);
       const { state, cookie, path } = await pathAtVendor(broker, FORM);
@@ -269,7 +270,7 @@ describe("an endpoint beside a vendor of the configuration", () => {
     ["another token endpoint at the vendor", { token_endpoint: "https://acme.example/other" }],
     ["an authorization endpoint elsewhere", { authorization_endpoint: "https://evil.example/authorize" }],
     ["an issuer that is not its own", { issuer: "https://evil.example" }],
-  ])("bar#XA-2 never gets credentials of ours: %s", async (_, form) => {
+  ])("bar#XA-2 never gets credentials of the broker: %s", async (_, form) => {
     const { push, seen } = await testBroker();
     expect((await push(form)).body).toMatchObject({ error: "unauthorized_client", reason: "override_not_allowed" });
     expect(seen).toEqual([]);
@@ -278,7 +279,7 @@ describe("an endpoint beside a vendor of the configuration", () => {
     expect((await (await testBroker({ config: { vendors } })).push(form)).body["error"]).toBe("unauthorized_client");
   });
 
-  it("is none where it is the vendor's own, and may be another page of the vendor's for the browser", async () => {
+  it("is not an override when it is the vendor's own endpoint; the browser may also go to another page of the vendor", async () => {
     const { post } = await testBroker();
     const own = {
       authorization_endpoint: "https://acme.example/authorize",

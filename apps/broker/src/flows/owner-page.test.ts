@@ -1,4 +1,7 @@
-/** The page that names client and owner, where owners share a vendor's credentials: what it shows, and what its form may do. */
+/**
+ * The page that names the client and its owner when owners share a vendor's credentials: its
+ * content, and what its form may do.
+ */
 import { describe, expect, it } from "vitest";
 import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
 
@@ -38,7 +41,7 @@ async function asked({
 }
 
 describe("bar#XA-9 the page before the browser leaves", () => {
-  it("bar#XA-9 names client, owner, vendor and the way back, and spends nothing", async () => {
+  it("bar#XA-9 names client, owner, vendor and where it leads back to, and spends nothing", async () => {
     const { shown, stage, seen } = await asked();
     expect(shown.response.status).toBe(200);
     for (const text of ["Reports &lt;b&gt;", "Globex &amp; Sons", "Acme", "read", "platform.example"]) {
@@ -129,7 +132,7 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     expect(await one.stage()).toBe("pushed");
   });
 
-  it("refuses a decision where there is nothing to decide, and spends nothing on HEAD", async () => {
+  it("refuses a decision when no page is shown, and spends nothing on HEAD", async () => {
     const plain = await asked({ owners: ["globex"] });
     expect(plain.shown.location?.host).toBe("acme.example");
     const { body } = await plain.push();

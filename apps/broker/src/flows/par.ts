@@ -1,6 +1,6 @@
 /**
- * Leg 1, POST /v1/par: the platform's backend says what it wants; nothing has touched a browser yet.
- * After it: the browser brings the request_uri to authorize.ts.
+ * Leg 1, POST /v1/par: the platform's backend pushes the authorization request; no browser is
+ * involved yet. After it: the browser brings the request_uri to authorize.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -23,7 +23,7 @@ export async function pushRequest(
   const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
   const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
   const asked = readAuthorizationParameters(parameters, choice.vendor); // 3  scope and further parameters
-  deps.keyset.active("state"); //                                       4  without keys no browser could leave: say so now
+  deps.keyset.active("state"); //                                       4  without keys no browser could leave: refuse now
   const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
   const { credentials } = choice;
   trace.flowId = flowId;

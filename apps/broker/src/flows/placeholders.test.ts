@@ -1,4 +1,7 @@
-/** {placeholders} of a vendor's entry, filled per flow: part of its context, kept with the flow and in `connection`. */
+/**
+ * {placeholders} of a vendor's entry, filled per flow: part of its context, kept with the flow and
+ * in `connection`.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
@@ -46,7 +49,7 @@ describe("a vendor whose authorization page names the client", () => {
     {},
   );
 
-  it("is asked as the client of the flow, ours or the caller's own", async () => {
+  it("names the client of the flow, the broker's or the caller's own", async () => {
     const { start, redeem, park } = await brokerOf(named);
     const ours = await start();
     expect(ours.location?.pathname).toBe("/apps/ours/authorize");
@@ -72,7 +75,7 @@ describe("a vendor with placeholders", () => {
     expect(location?.href).toMatch(/^https:\/\/blue\.acme\.example\/eu\/authorize\?/);
     const back = await callback({ state, code: "c" }, cookie);
     const { body } = await redeem(back.location?.searchParams.get("code") ?? "");
-    // A default of tomorrow is not what this was minted with.
+    // A default that changes later must not apply to a token minted before.
     vendors.set("acme", entry({}, { ...SPECS, region: { values: ["eu", "us"], default: "us" } }));
     const form = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
     expect((await post("/v1/token", form)).response.status).toBe(200);

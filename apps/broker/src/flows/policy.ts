@@ -1,6 +1,7 @@
 /**
- * What the broker decides for its flows. Codes belong to confidential clients, vendors to the operator's file or to the caller,
- * and nothing is kept: the tokens go to the client that brings the code.
+ * What the broker decides for its flows: codes belong to confidential clients, vendors come from
+ * the operator's file or from the caller, and no tokens are kept. The client that brings the code
+ * receives them.
  */
 import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -23,7 +24,7 @@ import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
 
 export type Flows = BrokeredCode<Flow, VendorChoice>;
 
-/** What a leg needs: everything, and the flows. */
+/** What a leg needs: the dependencies, and the engine. */
 export interface LegDeps extends Deps {
   readonly flows: Flows;
 }
@@ -55,7 +56,8 @@ function flowPolicy(deps: Deps): FlowPolicy<Flow, VendorChoice> {
     forgotten: FORGOTTEN,
     //= bar#XA-7
     burnsOnWrongVerifier: true,
-    // Nothing left us. An outage with `retry` means that the vendor may have seen the code.
+    // The request did not leave the broker. An outage with `retry` means that the vendor may have
+    // seen the code.
     releases: ({ code, extras }) => code === "temporarily_unavailable" && extras.retry === undefined,
     refuse: refusePage,
   };
@@ -77,7 +79,10 @@ function signedState(codec: StateCodec): FlowState<Flow> {
   };
 }
 
-/** Tokens parked for a vendor with `redeem_at: callback` need a server key besides our code. */
+/**
+ * Tokens parked for a vendor with `redeem_at: callback` are sealed under a server key besides our
+ * code.
+ */
 const PARKED_TOKENS = "parked-tokens";
 
 function parkedUnder({ keyset }: Pick<Deps, "keyset">): Pick<FlowPolicy<Flow, VendorChoice>, "seal" | "open"> {
@@ -103,7 +108,7 @@ function tokenKey(key: Buffer, code: string): Buffer {
   return deriveKey(Buffer.concat([key, Buffer.from(code)]), PARKED_TOKENS);
 }
 
-/** The secret of BYOC lies beside the rest, as 0.1.0 wrote it. */
+/** The BYOC secret lies beside the other fields, as 0.1.0 wrote it. */
 function toStored({ kept, ...parked }: Parked): object {
   return { ...parked, ...kept };
 }
@@ -113,7 +118,7 @@ function fromStored(plaintext: Buffer): Parked {
   return vendorSecret === undefined ? parked : { ...parked, kept: { vendorSecret } };
 }
 
-/** Vendor, endpoints and credentials as pushed, from today's configuration. */
+/** Resolves vendor, endpoints and credentials as pushed, from the present configuration. */
 //= bar#XA-5
 async function sameVendor(question: VendorQuestion<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
   const { leg, flowId, flow } = question;

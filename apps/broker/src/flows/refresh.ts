@@ -1,6 +1,7 @@
 /**
- * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests, over all processes.
- * The broker keeps no tokens: the answer is kept 60 s, sealed under the refresh token that asked for it.
+ * POST /v1/token with grant_type=refresh_token: one vendor call for any number of equal requests,
+ * over all processes. The broker keeps no tokens: it keeps the answer for 60 s, sealed under the
+ * refresh token that was presented.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
@@ -13,7 +14,10 @@ import { type GrantContext, readGrantContext } from "../grants/grant-context.ts"
 import { type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
 import { type TokenAnswer, tokenAnswer } from "../grants/token-answer.ts";
 
-/** The client is authenticated. @throws OAuthError; what the vendor's answer is translated to */
+/**
+ * The client is authenticated.
+ * @throws OAuthError the vendor's answer, translated
+ */
 export async function refresh(
   parameters: Parameters,
   client: ClientConfig,
@@ -23,10 +27,10 @@ export async function refresh(
 ): Promise<TokenAnswer> {
   const refreshToken = parameters.require("refresh_token");
   const scope = parameters.get("scope");
-  // 1  by which vendor, endpoints and credentials it was minted
+  // 1  the vendor, endpoints and credentials that minted it
   const context = await readGrantContext(parameters, client, deps, trace);
   const { vendor, credentials, connection, vendorClient } = context;
-  // 2  never to a host it does not know
+  // 2  never to a host other than those
   requireTokenHost(connection.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
   // 3  one vendor call for all equal requests
   const expected = firstSubject(connection);
@@ -39,15 +43,18 @@ export async function refresh(
   const tokens = await singleFlight.run(id, refreshToken, () =>
     vendorClient.refreshTokens(vendor, credentials, request),
   );
-  // 4  for each caller again: the one whose call it was may have named the vendor only
+  // 4  for each caller anew: the caller that made the call may have named the vendor only
   requireSameSubject(tokens.idToken, expected);
-  // 5  the old refresh token goes on where no new one came
+  // 5  the old refresh token stays valid when no new one came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   return tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
 }
 
-/** Equal are requests of one client for one token, at the same endpoints, as the same vendor client, for the same scope. */
+/**
+ * Requests are equal when the same client refreshes the same token, at the same endpoints, as the
+ * same vendor client, for the same scope.
+ */
 function requestId(
   refreshToken: string,
   scope: string | undefined,

@@ -1,12 +1,12 @@
 /**
- * Refusals of the browser legs: a 400 page, no redirect, nothing reflected, nothing sent.
- * The reason goes to the log and the counters; the page says the same to everyone.
+ * Refusals of the browser legs: a 400 page, without a redirect and without anything from the
+ * request. The reason goes to the log and the counters; the page shows the same advice to everyone.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 
-/** Those of every flow, and those of the owner page. */
+/** The reasons of every flow, and those of the owner page. */
 export type RefusalReason = FlowRefusal | "csrf_mismatch" | "decision_missing" | "page_not_needed";
 
 const ADVICE: Partial<Record<RefusalReason, string>> = {

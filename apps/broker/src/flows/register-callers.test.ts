@@ -5,10 +5,10 @@ import { ISSUER, NOW, testBroker, type TestBrokerOptions, testVendor } from "../
 
 describe("who may register, and where", () => {
   it.each<[string, TestBrokerOptions, object, string]>([
-    ["an unknown vendor", {}, { vendor: "nobody" }, "invalid_request"],
+    ["an unknown vendor", {}, { vendor: "unknown" }, "invalid_request"],
     ["a disabled one", { vendor: { enabled: false } }, { vendor: "acme" }, "invalid_request"],
     ["one the client may not use", { client: { vendors: ["rival"] } }, { vendor: "acme" }, "unauthorized_client"],
-  ])("is not %s, and nobody is asked", async (_title, options, body, error) => {
+  ])("is not %s, and nothing is sent", async (_title, options, body, error) => {
     const { register, asked } = await registeringBroker(options);
     expect(await errorOf(await register(body))).toEqual({ status: 400, error });
     expect(asked).toEqual([]);
@@ -26,7 +26,7 @@ describe("who may register, and where", () => {
     expect(seen).toEqual([]);
   });
 
-  it("is not one that is known to register nobody, and its metadata is not asked", async () => {
+  it("is not a vendor that is known to register no clients, whose metadata is not fetched", async () => {
     const vendors = new Map([
       ["acme", { ...testVendor({ issuer: "https://acme.example" }), registersNoClients: true }],
     ]);
@@ -65,7 +65,7 @@ describe("who may register, and where", () => {
     expect((await register(undefined, headers)).status).toBe(401);
   });
 
-  it("in the sandbox needs none, but those presented must be right", async () => {
+  it("needs no credentials in the sandbox, but checks those that are presented", async () => {
     const { register, lines } = await registeringBroker({ config: { sandbox: true } });
     expect((await register(undefined, {})).status).toBe(201);
     expect(lines.join("")).toContain('"client_id":"platform"');

@@ -4,7 +4,7 @@ import { basic, errorOf, REGISTERED, registeringBroker } from "../testing/regist
 import { ISSUER, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 describe("what is registered", () => {
-  it("rfc7591#2 is our callback and nothing of the caller's", async () => {
+  it("rfc7591#2 is our callback and contains nothing from the caller", async () => {
     const { register, asked } = await registeringBroker();
     const response = await register({
       vendor: "acme",
@@ -32,7 +32,7 @@ describe("what is registered", () => {
     ]);
   });
 
-  it("is new each time, and nothing of it is kept", async () => {
+  it("is new each time, and the broker keeps nothing of it", async () => {
     let serial = 0;
     const { register, asked, deps } = await registeringBroker({
       answer: () => Response.json({ client_id: `c${(serial += 1)}` }),
@@ -75,7 +75,7 @@ describe("the initial access token", () => {
   };
 
   it.each<[string, TestBrokerOptions, object, string | null]>([
-    ["none where there is none", {}, {}, null],
+    ["no token when no one has one", {}, {}, null],
     ["the vendor's", { config: ofVendor }, {}, "Bearer vendor-iat"],
     ["the owner's before the vendor's", { config: ofVendor, client: ofOwner }, {}, "Bearer owner-iat"],
     [

@@ -1,6 +1,7 @@
 /**
- * POST /register: a client of the caller's own at a vendor, by dynamic client registration. One hop; the vendor's answer is the
- * caller's, and nothing of it stays here. Before it: routes/register.ts. After it: the caller brings the credentials (BYOC).
+ * POST /register: registers a client of the caller's own at a vendor, by dynamic client
+ * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
+ * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
 import { type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
@@ -26,13 +27,13 @@ export async function register(
   const request = readRegisterRequest(text); //                                      1  a vendor and perhaps a token, nothing else
   const entry = requireUsableVendor(request.vendor, client, deps); //                2  may this client use it
   trace.vendor = entry.vendor.id;
-  if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is not asked what is known
-  const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, the vendor's
+  if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is known to register no clients
+  const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, or the vendor's
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
-    redirectUri: `${deps.issuer}/v1/callback`, //                                    4  one hop, for our callback and no other
+    redirectUri: `${deps.issuer}/v1/callback`, //                                    4  our callback and no other
     ...(token === undefined ? {} : { initialAccessToken: token }),
   });
-  if (answer.status >= 400) trace.reason = "vendor_refused"; //                      5  told in log and counters; the body is not read
+  if (answer.status >= 400) trace.reason = "vendor_refused"; //                      5  logged and counted; the body is not read
   return answer;
 }
 
@@ -41,11 +42,11 @@ interface RegisterRequest {
   readonly initialAccessToken?: Secret;
 }
 
-/** What may stand behind `Bearer ` in a header. */
+/** The characters allowed after `Bearer ` in a header. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
 /**
- * Members beyond these two are ignored, like unknown parameters elsewhere: `redirect_uris` most of all.
+ * Ignores members beyond these two, like unknown parameters elsewhere; above all `redirect_uris`.
  *
  * @param text the body as received
  * @throws OAuthError invalid_request
@@ -74,7 +75,7 @@ function parseObject(text: string): JsonObject {
   return value as JsonObject;
 }
 
-/** An empty text is an absent one. */
+/** An empty text counts as absent. */
 function textMember(body: JsonObject, name: string): string | undefined {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   if (value === undefined || value === "") return undefined;

@@ -1,4 +1,7 @@
-/** POST /v1/revoke (RFC 7009): asks the vendor to end the token; what exactly ended is in the answer. */
+/**
+ * POST /v1/revoke (RFC 7009): asks the vendor to revoke the token; the answer says what was
+ * revoked.
+ */
 import { defined } from "@oauth-broker/oauth-core";
 import { requireTokenHost } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -7,7 +10,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { readGrantContext } from "../grants/grant-context.ts";
 
-/** @throws OAuthError unsupported_token_type with `help` where the vendor has no way to revoke */
+/** @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke */
 //= rfc7009#2.1
 export async function revoke(
   parameters: Parameters,
@@ -26,7 +29,7 @@ export async function revoke(
   return { revoked };
 }
 
-/** An unknown hint is no error, and no hint. */
+/** An unknown hint is ignored. */
 //= rfc7009#2.1
 function readHint(hint: string | undefined): "access_token" | "refresh_token" | undefined {
   return hint === "access_token" || hint === "refresh_token" ? hint : undefined;

@@ -1,4 +1,7 @@
-/** Legs 1 and 2, and what each refuses. Over the wire and on real counterparts: e2e/scenarios. */
+/**
+ * Legs 1 and 2, and what each refuses. e2e/scenarios has the same over the wire and with real
+ * counterparts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +48,7 @@ describe("leg 1, POST /v1/par", () => {
   });
 
   it.each([
-    ["an unknown vendor", { vendor: "nobody" }, "invalid_request"],
+    ["an unknown vendor", { vendor: "unknown" }, "invalid_request"],
     ["no vendor", { vendor: "" }, "invalid_request"],
     ["a secret without its client id", { vendor_client_secret: "s" }, "invalid_request"],
     ["a client id with a line break", { vendor_client_id: "a\nb" }, "invalid_request"],
@@ -141,7 +144,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(cookie).toMatch(/^__Host-flow-[A-Za-z0-9_-]{22}=[A-Za-z0-9_-]{43}$/);
   });
 
-  it("bar#ST-10 takes no request_uri that was not given out, though its flow is there, and burns nothing", async () => {
+  it("bar#ST-10 refuses a request_uri that was never issued although its flow exists, and burns nothing", async () => {
     const { push, get, authorizePath } = await testBroker();
     const requestUri = String((await push()).body["request_uri"]);
     const guessed = requestUri.replace(/\.[\w-]{43}$/, `.${"A".repeat(43)}`);
@@ -181,7 +184,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path)).response.status).toBe(303);
   });
 
-  it("spends nothing while the vendor cannot be asked, and goes on once it can", async () => {
+  it("spends nothing while the vendor is unreachable, and continues once it is back", async () => {
     const { push, get, authorizePath, deps } = await testBroker();
     const path = authorizePath((await push()).body["request_uri"]);
     const { resolve } = deps.vendorClient;
@@ -208,7 +211,7 @@ describe("leg 2, GET /v1/authorize", () => {
     });
   });
 
-  it("tells a stranger with a used request_uri nothing, also while the vendor is down", async () => {
+  it("tells another browser with a used request_uri nothing, also while the vendor is down", async () => {
     const { start, get, deps } = await testBroker();
     const { path } = await start();
     const down = new OAuthError("temporarily_unavailable", "The vendor does not answer");

@@ -1,4 +1,7 @@
-/** docs/storage-schema.md against what is really stored: no field without a line, no line without a field. */
+/**
+ * Compares docs/storage-schema.md with what is really stored: every field has a line, every line a
+ * field.
+ */
 import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -9,7 +12,7 @@ import { ISSUER, NOW, testBroker } from "../testing/test-broker.ts";
 
 const page = await readFile(new URL("../../../../docs/storage-schema.md", import.meta.url), "utf8");
 
-/** Names in the first column of a kind's section. */
+/** Names in the first column of the section of a kind. */
 function documented(kind: string): Set<string> {
   const section = page.split(`\n## \`${kind}\``)[1]?.split("\n## ")[0] ?? "";
   const firstCells = section.split("\n").map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? "");
@@ -37,9 +40,9 @@ it("lists every field a flow ever has", async () => {
     create: (record: Parameters<typeof create>[0]) => note(record.data, create(record)),
     advance: (...args: Parameters<typeof advance>) => note(args[2].set, advance(...args)),
   } satisfies Partial<RecordStore>);
-  const wishes = { login_hint: "user", prompt: "consent", resource: "https://api.example", vendor_params: '{"a":"b"}' };
+  const asked = { login_hint: "user", prompt: "consent", resource: "https://api.example", vendor_params: '{"a":"b"}' };
   const own = { vendor_client_id: "mine", vendor_client_secret: "s" };
-  const code = await broker.park({ ...wishes, ...own });
+  const code = await broker.park({ ...asked, ...own });
   await broker.redeem(code);
   const endpoints = {
     authorization_endpoint: "https://{tenant}.example/authorize",

@@ -1,6 +1,7 @@
 /**
- * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1 verifier brings the broker's code;
- * only now is the vendor's code redeemed (unless its entry says `redeem_at: callback`), and nothing is kept. The client is authenticated.
+ * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1
+ * verifier brings the broker's code. Only now is the vendor's code redeemed (unless its entry says
+ * `redeem_at: callback`). Nothing is kept. The client is authenticated.
  */
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -10,7 +11,7 @@ import { connectionOf, sealConnection } from "../grants/connection.ts";
 import type { LegDeps } from "./policy.ts";
 import { type TokenAnswer, tokenAnswer } from "../grants/token-answer.ts";
 
-/** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+/** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's answer, translated */
 export async function redeemBrokerCode(
   parameters: Parameters,
   { clientId }: ClientConfig,

@@ -1,5 +1,5 @@
 /**
- * The account that `connection` names where a vendor gives no ID token: userinfo's, if the
+ * The account that `connection` names when a vendor gives no ID token: the one of userinfo, if the
  * operator's file names the endpoint.
  */
 import { generateKeyPairSync, sign } from "node:crypto";
@@ -15,7 +15,7 @@ const TOKENS = { access_token: "canary-at", token_type: "bearer", refresh_token:
 interface Vendors {
   readonly vendor?: Partial<Vendor>;
   readonly entry?: Partial<VendorConfig>;
-  /** What userinfo answers. */
+  /** The answer of userinfo. */
   readonly me?: (init: RequestInit | undefined) => Promise<Response>;
   /** Further members of the token answer. */
   readonly tokens?: () => object;
@@ -45,7 +45,7 @@ async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks
 }
 
 describe("a vendor that gives no ID token", () => {
-  it("oidc-core#5.3.2 is asked once whose account it is, with the access token, and connection names it", async () => {
+  it("oidc-core#5.3.2 is asked once for the account, with the access token, and connection names it", async () => {
     const { connect, asked, post } = await brokerOf();
     const { status, connection, account } = await connect();
     expect([status, account]).toEqual([200, { issuer: null, subject: "u-1" }]);
@@ -108,7 +108,7 @@ describe("a vendor that gives no ID token", () => {
     },
   );
 
-  it("hands its tokens over after 3 s where userinfo says nothing", async () => {
+  it("hands the tokens over after 3 s when userinfo does not answer", async () => {
     const { connect } = await brokerOf({ me: () => new Promise<Response>(() => {}) });
     expect(await connect()).toMatchObject({ status: 200, account: undefined });
   });

@@ -1,7 +1,7 @@
 /**
- * Whose account new tokens are of, for `connection`: the subject of the ID token; without one that
- * of userinfo, where the operator's file names the endpoint (docs/decisions/0030). The vendor's
- * code is spent by then: nothing here may lose the tokens.
+ * The account that new tokens belong to, for `connection`: the subject of the ID token, or without
+ * an ID token that of userinfo, when the operator's file names the endpoint (docs/decisions/0030).
+ * The vendor's code is already spent, so no failure here may lose the tokens.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError } from "@oauth-broker/oauth-core";
@@ -10,17 +10,17 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { VendorChoice } from "../vendor/choose.ts";
 
 export interface Account {
-  /** The vendor's issuer, where it is one. */
+  /** The vendor's issuer, if it has one. */
   readonly iss?: string;
   readonly sub: string;
 }
 
-/** A backend waits for its tokens meanwhile. */
+/** The backend waits for its tokens meanwhile. */
 const USERINFO_SECONDS = 3;
 
 /**
- * @returns undefined where nothing names it, also when userinfo fails: then the log says so, and
- *   the tokens go out all the same
+ * @returns undefined when nothing names the account, also when userinfo fails: the failure is
+ *   logged and the tokens are handed over
  */
 export async function accountOf(
   tokens: VendorTokens,
@@ -28,7 +28,8 @@ export async function accountOf(
   trace: Trace,
 ): Promise<Account | undefined> {
   if (tokens.idToken !== undefined) return { iss: tokens.idToken.issuer, sub: tokens.idToken.subject };
-  // At tier 3 the tokens are of a host that the operator did not name userinfo for.
+  // At tier 3 the tokens come from another host than the one whose userinfo endpoint the operator
+  // named.
   if (choice.entry?.asksUserinfo !== true || choice.tier !== 1) return undefined;
   const late = sleep(USERINFO_SECONDS * 1000, "temporarily_unavailable" as const, { ref: false });
   const answer = await Promise.race([askUserinfo(tokens, choice), late]);
@@ -37,12 +38,13 @@ export async function accountOf(
   return undefined;
 }
 
-/** @returns an error code where it names no account */
+/** @returns an error code when the answer names no account */
 async function askUserinfo(
   tokens: VendorTokens,
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
 ): Promise<Account | string> {
-  // The endpoint of the operator's file, and not what the registry says of this vendor's accounts.
+  // Applies only to the endpoint in the operator's file; the registry's accounts of this vendor may
+  // differ.
   const { account: _own, identity: _identity, ...rest } = vendor;
   try {
     const sub = await vendorClient.identify({ ...rest, identity: "unknown" }, tokens);

@@ -1,6 +1,7 @@
 /**
- * `connection`: an opaque value in every token answer that names what minted the tokens, so that refresh and revoke
- * use that and never guess. Sealed under the keyset, bound to the client; nothing is stored.
+ * `connection`: an opaque value in every token answer that names what minted the tokens, so that
+ * refresh and revoke use exactly that and never guess. Sealed under the keyset and bound to the
+ * client; nothing is stored.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { tokenHosts } from "@oauth-broker/oauth-core/client";
@@ -14,14 +15,20 @@ export interface Connection extends VendorTarget {
   readonly v: 1;
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
-  /** BYOC: the client's own id at the vendor, and whether there was a secret. The secret itself is never kept. */
+  /**
+   * BYOC: the client's own id at the vendor, and whether it had a secret. The secret itself is
+   * never kept.
+   */
   readonly vendorClientId?: string;
   readonly hadSecret?: boolean;
-  /** The vendor's hosts for tokens, refresh and revocation: what was minted is never sent to another (bar BY-4). */
+  /**
+   * The vendor's hosts for tokens, refresh and revocation: a token is never sent to any other host
+   * (bar#BY-4).
+   */
   readonly hosts: readonly string[];
   /**
-   * The account (account.ts): issuer and subject of the first ID token, else of userinfo. A
-   * refreshed ID token must name the same.
+   * The account (account.ts): issuer and subject of the first ID token, otherwise of userinfo. A
+   * refreshed ID token must name the same account.
    */
   readonly iss?: string;
   readonly sub?: string;
@@ -49,7 +56,7 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
   return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
 }
 
-/** The value a client presented, again; sealed anew only when a newer key has taken over. */
+/** Returns the value that a client presented; seals it anew only when a newer key is active. */
 export function resealConnection(
   presented: string,
   connection: Connection,
@@ -60,7 +67,7 @@ export function resealConnection(
   return isCurrent ? presented : sealConnection(connection, clientId, { keyset });
 }
 
-/** @throws OAuthError invalid_request when it was altered or is another client's */
+/** @throws OAuthError invalid_request when the value was altered or belongs to another client */
 export async function openConnection(
   value: string,
   clientId: string,

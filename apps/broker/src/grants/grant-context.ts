@@ -1,7 +1,8 @@
 /**
- * Refresh, revoke and explain name what minted the token: by `connection`, or by `vendor` (and the parameters of BYOC and manual
- * mode) for callers that kept only that. With `connection` nothing is guessed; with `vendor` the active credentials are meant.
- * BYOC credentials come with each call: what they were is in the connection, the secret is not.
+ * What minted the token of a refresh, revoke or explain request. The caller names it by
+ * `connection`, or by `vendor` (and the parameters of BYOC and manual mode) if it kept only that.
+ * With `connection` nothing is guessed; with `vendor` the active credentials are used. BYOC
+ * credentials come with each call: the connection holds their client id, not the secret.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -23,13 +24,14 @@ import {
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;
-  /** As the caller sent it; absent where the caller named only the vendor. */
+  /** The connection as the caller sent it; absent when the caller named only the vendor. */
   readonly presented: string | undefined;
 }
 
 /**
- * @param options.asksVendor `false`: the vendor will not be asked, so that no secret is needed
- * @throws OAuthError invalid_request, unauthorized_client, invalid_grant, vendor_credentials_rejected; 502/503 of discovery
+ * @param options.asksVendor `false`: the vendor is not called, so no secret is needed
+ * @throws OAuthError invalid_request, unauthorized_client, invalid_grant,
+ *   vendor_credentials_rejected; 502/503 from discovery
  */
 export async function readGrantContext(
   parameters: Parameters,
@@ -53,7 +55,9 @@ export async function readGrantContext(
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
 }
 
-/** What is said beside a connection must say the same: which of the two was meant is not for us to choose. */
+/**
+ * Parameters beside a connection must agree with it: the broker does not choose between the two.
+ */
 function sameTarget(connection: Connection, parameters: Parameters): VendorTarget {
   const { vendor, placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = connection;
   if (vendor !== (parameters.get("vendor") ?? vendor)) {
@@ -73,7 +77,10 @@ function sameTarget(connection: Connection, parameters: Parameters): VendorTarge
   return { vendor, ...targetFields(connection) };
 }
 
-/** Those it was made with: the operator's by their id, the client's own as they come with this call. */
+/**
+ * The credentials the connection was made with: the operator's by their id, the client's own as
+ * they come with this call.
+ */
 //= bar#BY-4
 function credentialsOf(
   { credentialsId, credentialsSource, vendorClientId = "", hadSecret = false }: Connection,

@@ -10,7 +10,7 @@ const SECRET = "the refresh token all of them present";
 let now: ReturnType<typeof fixedClock>;
 let records: ReturnType<typeof memoryRecordStore>;
 let calls: number;
-/** Two of them on one store are two processes as far as the record is concerned. */
+/** Two of them on one store act as two processes towards the record. */
 const flight = (): SingleFlight => createSingleFlight({ records, now });
 const answer = (n: number): VendorTokens => ({ accessToken: `access-${n}`, tokenType: "Bearer", vendorData: {} });
 const call = async (): Promise<VendorTokens> => answer(++calls);
@@ -38,14 +38,14 @@ it("replays the answer for 60 s and no longer", async () => {
   expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-2");
 });
 
-it("keeps the answer sealed: the record holds nothing of it, and another secret does not open it", async () => {
+it("keeps the answer sealed: the record shows nothing of it, and another secret does not open it", async () => {
   await flight().run("id", SECRET, call);
   const record = await records.get({ kind: "refresh", id: "id" });
   expect(JSON.stringify(record)).not.toContain("access-1");
   await expect(flight().run("id", "another token", call)).rejects.toThrow("sealed value");
 });
 
-it("replays a failure no longer than its Retry-After, else only to those who wait", async () => {
+it("replays a failure for as long as its Retry-After, and without one only to callers already waiting", async () => {
   const failing = (error: OAuthError) => async (): Promise<VendorTokens> => {
     calls++;
     throw error;
@@ -103,7 +103,8 @@ it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves th
 });
 
 /**
- * A holder outlives its lease, another takes it over, and the store does not answer when the first keeps its failure.
+ * The lease of one caller expires, another takes it over, and the store does not answer when the
+ * first stores its failure.
  *
  * @returns how many calls a third caller made while the second was still at the vendor
  */
@@ -124,7 +125,7 @@ async function lateFailure(ofZombie: RecordStore): Promise<number> {
   return meanwhile;
 }
 
-/** The first conditional write is not answered. */
+/** The store does not answer the first conditional write. */
 function unanswering(store: RecordStore): RecordStore {
   const advance = vi.fn<RecordStore["advance"]>(store.advance);
   return { ...store, advance: advance.mockRejectedValueOnce(new Error("the store did not answer")) };

@@ -1,7 +1,8 @@
 /**
- * Equal refreshes become one vendor call, in this process and across processes on one store (bar RF-1).
- * A record is the lease: the process that creates it calls the vendor and leaves the answer in it, sealed under a key derived from
- * the presented refresh token; the others read it. An expired lease (a crashed holder) may be taken again.
+ * Makes one vendor call of equal refreshes, in this process and across processes on one store
+ * (bar#RF-1). A record is the lease. The process that creates it calls the vendor and stores the
+ * answer in it, sealed under a key derived from the presented refresh token; the other processes
+ * read it. An expired lease (its process crashed) may be taken over.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,14 +30,14 @@ export interface SingleFlight {
 
 /** A successful answer is replayed this long. */
 const REPLAY_SECONDS = 60;
-/** A failure without Retry-After is only for those already waiting. */
+/** A failure without Retry-After is replayed only to callers already waiting. */
 const FAILURE_SECONDS = 2;
-/** A vendor operation is ended before its lease is; store and skew on top. */
+/** A vendor operation ends before its lease does; the margin covers the store and clock skew. */
 const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + 10;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
 
-/** What the record holds once the vendor has answered. */
+/** The content of the record once the vendor has answered. */
 type Settled =
   | { readonly ok: true; readonly answer: VendorTokens; readonly at: EpochSeconds }
   | {
@@ -47,11 +48,11 @@ type Settled =
     };
 
 interface SingleFlightDeps extends Pick<Deps, "records" | "now"> {
-  /** Told of each answer that came without a vendor call of its own. */
+  /** Called for each answer that came without a vendor call of its own. */
   readonly onReplay?: () => void;
 }
 
-/** Length-prefixed, so that no two lists of parts give one id. */
+/** Length-prefixed, so that two different lists of parts never give the same id. */
 export function singleFlightId(parts: readonly string[]): string {
   return hash("sha256", parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(""), "base64url");
 }
@@ -91,12 +92,15 @@ async function leadOrFollow(
   throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
 }
 
-/** A failure is replayed to those who waited for it, and as long as its own Retry-After to others. */
+/**
+ * Replays a failure to the callers that waited for it, and to others for as long as its own
+ * Retry-After.
+ */
 function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
   return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
 }
 
-/** Only the very failure that was read: what another has settled since stays. */
+/** Deletes exactly the failure that was read, not a result stored since. */
 async function takeOver(
   key: RecordKey,
   failed: string,
@@ -112,7 +116,10 @@ async function takeOver(
   return outcome === "moved";
 }
 
-/** The caller gets its own outcome in any case: losing a rotated token would be worse than a missing replay. */
+/**
+ * The caller gets its own outcome in any case: losing a rotated token would be worse than a missing
+ * replay.
+ */
 async function lead(
   key: RecordKey,
   holder: string,
@@ -122,18 +129,23 @@ async function lead(
 ): Promise<VendorTokens> {
   try {
     const answer = await call();
-    // Where it cannot be kept the lease stays: those who wait would otherwise call with a token that is spent by now.
+    // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
+    // vendor with a token that is already spent.
     await settle(key, holder, { ok: true, answer, at: deps.now() }, secret, deps).catch(() => undefined);
     return answer;
   } catch (error) {
-    // The error itself goes on, cause and detail included, for the log; the record keeps what the wire may say.
+    // The error itself, with cause and detail, goes on to the log; the record keeps only what a
+    // response may contain.
     const known = toOAuthError(error);
     await settle(key, holder, failure(known), secret, deps).catch(() => release(key, holder, deps));
     throw known;
   }
 }
 
-/** Only into the lease this very call took: one that lost it to another must not overwrite what that one learns. */
+/**
+ * Writes only into the lease that this call took. A call that lost its lease must not overwrite the
+ * result of the new holder.
+ */
 //= bar#RF-1
 async function settle(
   key: RecordKey,
@@ -149,13 +161,13 @@ async function settle(
   );
 }
 
-/** Ends this call's own lease, and no other's: where it cannot, the lease ends by itself. */
+/** Ends this call's own lease and no other's. If that fails, the lease expires by itself. */
 async function release(key: RecordKey, holder: string, { records, now }: SingleFlightDeps): Promise<void> {
   const from = { stage: "calling", expect: { holder } };
   await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() }).catch(() => undefined);
 }
 
-/** A token that dies sooner is not replayed after its death. */
+/** An answer is not replayed after its token has expired. */
 function keepSeconds(settled: Settled): number {
   if (settled.ok) return Math.min(settled.answer.expiresInSeconds ?? REPLAY_SECONDS, REPLAY_SECONDS);
   return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
@@ -193,7 +205,7 @@ function outcomeOf(settled: Settled): VendorTokens {
   throw new OAuthError(settled.code, settled.description, settled.options);
 }
 
-/** A replay's lifetime has been running since the vendor answered. */
+/** The lifetime in a replay counts from the vendor's answer. */
 function aged(answer: VendorTokens, settled: Settled, now: EpochSeconds): VendorTokens {
   if (!settled.ok || answer.expiresInSeconds === undefined) return answer;
   return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - settled.at)) };

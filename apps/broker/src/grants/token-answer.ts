@@ -1,6 +1,7 @@
 /**
- * What a backend gets: the vendor's tokens in RFC 6749 members, and what we add.
- * `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would rightly refuse it from us.
+ * The token response a backend gets: the vendor's tokens in RFC 6749 members, plus the broker's own
+ * members. `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would
+ * rightly refuse it from the broker.
  */
 import type { JsonObject } from "@oauth-broker/oauth-core";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
@@ -30,7 +31,8 @@ export function tokenAnswer(
     token_type: tokens.tokenType,
     ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
     ...(tokens.refreshToken === undefined ? {} : { refresh_token: tokens.refreshToken }),
-    // An empty one is no scope (rfc6749#3.3 wants a token at least), and strict clients refuse it.
+    // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
+    // refuse it.
     ...(tokens.scope === undefined || tokens.scope.length === 0 ? {} : { scope: formatScope(tokens.scope) }),
     ...(tokens.idToken === undefined ? {} : { vendor_id_token: tokens.idToken.raw }),
     vendor,

@@ -1,6 +1,7 @@
 /**
- * What a keyset belongs to: one base_url and one table. A keyset of staging is none in production, though one key of the
- * key service may open both. keyset-storage.ts seals with it, stores.ts knows the place.
+ * What a keyset is bound to: one base_url and one table. A keyset of staging is refused in
+ * production, even if the same key of the key service opens both. keyset-storage.ts seals with it;
+ * stores.ts supplies the place.
  */
 import type { KeyContext } from "@oauth-broker/oauth-core";
 import { keysUnavailable } from "./keys-unavailable.ts";
@@ -9,14 +10,17 @@ export interface KeysetPlace {
   readonly baseUrl: string;
   /** The region of a table, or `local`. */
   readonly environment: string;
-  /** A DynamoDB table's name. A SQLite file may move, so it is always `records`, its table. */
+  /**
+   * The name of a DynamoDB table. A SQLite file may be moved, so there it is always `records`, the
+   * name of its table.
+   */
   readonly table: string;
 }
 
 export interface Binding {
-  /** Of the data key: what KMS compares and CloudTrail shows. */
+  /** The encryption context of the data key: KMS compares it and CloudTrail shows it. */
   readonly context: KeyContext;
-  /** Authenticated with the keyset. */
+  /** Authenticated together with the keyset. */
   readonly fields: readonly string[];
 }
 
@@ -24,7 +28,7 @@ export interface Binding {
 export const UNBOUND: Binding = { context: { purpose: "keyset" }, fields: ["keyset"] };
 
 //= bar#TS-3
-/** @param revision so that no older keyset passes for a newer one */
+/** @param revision bound too, so that an older keyset cannot pass for a newer one */
 export function bindingOf({ baseUrl, environment, table }: KeysetPlace, revision: number): Binding {
   return {
     context: { purpose: "keyset", base_url: baseUrl, environment, table },
@@ -36,12 +40,15 @@ export function isSamePlace(one: KeysetPlace, other: KeysetPlace): boolean {
   return one.baseUrl === other.baseUrl && one.environment === other.environment && one.table === other.table;
 }
 
-/** For the operator. */
+/** Names the place in messages for the operator. */
 export function nameOf({ baseUrl, environment, table }: KeysetPlace): string {
   return environment === "local" ? `${baseUrl} on one machine` : `${baseUrl}, table ${table} in ${environment}`;
 }
 
-/** Of a key file, which is not sealed. @throws OAuthError temporarily_unavailable, its detail naming the command that mends it */
+/**
+ * Checks a key file, which is not sealed.
+ * @throws OAuthError temporarily_unavailable, with a detail that names the command to run
+ */
 export function requireSameBaseUrl(found: unknown, ours: string, revision: number): void {
   if (found === ours) return;
   throw keysUnavailable(

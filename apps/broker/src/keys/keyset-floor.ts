@@ -1,22 +1,26 @@
 /**
- * The lowest revision of the keyset this broker takes. A store that can be written can be put back; an older keyset in it
- * brings back a key that was rotated away. So the floor lies outside the store: in the configuration (`keys_min_revision`),
- * in a file beside the key file, and in this process. keyset.ts asks before every read and raises it after.
+ * The lowest revision of the keyset that this broker accepts. An attacker with write access to the
+ * store can put an older keyset back, which would restore a key that was rotated away. The floor
+ * therefore lies outside the store: in the configuration (`keys_min_revision`), in a file beside the
+ * key file, and in this process. keyset.ts checks it before every read and raises it after.
  */
 import { randomUUID } from "node:crypto";
 import { readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { keysUnavailable } from "./keys-unavailable.ts";
 
 export interface RevisionFloor {
-  /** @throws OAuthError temporarily_unavailable when the file is there and holds no revision */
+  /** @throws OAuthError temporarily_unavailable when the file exists and holds no revision */
   lowest(): Promise<number>;
-  /** What a restart leaves of it. */
+  /** The floor that survives a restart. */
   kept(): Promise<number>;
-  /** Best effort: a file system may be read-only. The process remembers in any case. */
+  /** Best effort: the file system may be read-only. The process remembers the floor in any case. */
   raise(revision: number): Promise<void>;
 }
 
-/** @param options.file absent where there is no key file to lie beside: then the configuration alone outlives the process */
+/**
+ * @param options.file absent without a key file to lie beside: then only the configuration survives
+ *   the process
+ */
 export function createRevisionFloor({
   minimum = 0,
   file,
@@ -34,7 +38,7 @@ export function createRevisionFloor({
 }
 
 //= bar#TS-19
-/** @throws OAuthError temporarily_unavailable, its detail naming the command that mends it */
+/** @throws OAuthError temporarily_unavailable, with a detail that names the command to run */
 export function requireRevision(revision: number, lowest: number): void {
   if (revision >= lowest) return;
   throw keysUnavailable(

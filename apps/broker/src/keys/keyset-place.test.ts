@@ -1,4 +1,7 @@
-/** A keyset of another place, or an older one put back. The same attacks with a defence off: keyset-place.twin.test.ts. */
+/**
+ * A keyset of another place, or an older one put back. keyset-place.twin.test.ts has the same
+ * attacks with a defence off.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
@@ -9,7 +12,7 @@ import {
   FLOORS,
   keysetOn,
   keysetsInFile,
-  keysetStage,
+  keysetFixture,
   newStore,
   now,
   PRODUCTION,
@@ -17,9 +20,9 @@ import {
   rotatedAndPutBack,
   STAGING,
   stagingInProduction,
-} from "../testing/keyset-stage.ts";
+} from "../testing/keyset-fixture.ts";
 
-const stage = keysetStage();
+const fixture = keysetFixture();
 const refusedWith = (detail: string) => ({
   code: "temporarily_unavailable",
   extras: { reason: "keys_unavailable" },
@@ -28,20 +31,20 @@ const refusedWith = (detail: string) => ({
 
 describe("a keyset of another base_url or table", () => {
   it("bar#TS-3 does not open, whatever the record says of itself (#11)", async () => {
-    const { ours } = await stagingInProduction(stage);
+    const { ours } = await stagingInProduction(fixture);
     await expect(ours.load()).rejects.toMatchObject(
       refusedWith("belongs to https://staging.example, table broker in eu-west-1"),
     );
     await expect(ours.load()).rejects.toMatchObject(refusedWith("main.js keys adopt 1"));
     expect(ours.isLoaded()).toBe(false);
-    const { ours: disguised } = await stagingInProduction(stage, { baseUrl: PRODUCTION.baseUrl });
+    const { ours: disguised } = await stagingInProduction(fixture, { baseUrl: PRODUCTION.baseUrl });
     await expect(disguised.load()).rejects.toMatchObject(refusedWith("sealed under another key"));
-    const { ours: elsewhere } = await stagingInProduction(stage, { table: "other" });
+    const { ours: elsewhere } = await stagingInProduction(fixture, { table: "other" });
     await expect(elsewhere.load()).rejects.toMatchObject(refusedWith("table other"));
   });
 
   it("is adopted by its revision, and belongs here from then on", async () => {
-    const { ours, staging } = await stagingInProduction(stage);
+    const { ours, staging } = await stagingInProduction(fixture);
     await expect(ours.adopt(2)).rejects.toMatchObject(refusedWith("of revision 1, not 2"));
     expect(await ours.adopt(1)).toBe(2);
     await ours.load();
@@ -49,32 +52,32 @@ describe("a keyset of another base_url or table", () => {
   });
 
   it("is refused as a key file, too, and a copy of it on another machine is not", async () => {
-    const path = join(stage.folder, "keys.json");
+    const path = join(fixture.folder, "keys.json");
     const at = await keysetsInFile(path);
     await at(STAGING.baseUrl).load();
     await expect(at(PRODUCTION.baseUrl).load()).rejects.toMatchObject(refusedWith("main.js keys adopt 1"));
     await at(STAGING.baseUrl).load();
     expect(await at(PRODUCTION.baseUrl).adopt(1)).toBe(2);
     await at(PRODUCTION.baseUrl).load();
-    writeFileSync(path, "none of it");
+    writeFileSync(path, "not a revision");
     await expect(at(PRODUCTION.baseUrl).load()).rejects.toMatchObject(refusedWith("is not a keyset file"));
   });
 });
 
 describe("an older keyset put back", () => {
   it.each(FLOORS)("is refused after a restart by $name (#11)", async ({ floorOf }) => {
-    const records = await rotatedAndPutBack(stage, floorOf(stage));
-    const restarted = await keysetOn(records, stage, floorOf(stage));
+    const records = await rotatedAndPutBack(fixture, floorOf(fixture));
+    const restarted = await keysetOn(records, fixture, floorOf(fixture));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("of revision 1, and 2 was in use"));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys adopt 1"));
-    // A backup that was restored on purpose comes out above everything there was.
+    // A backup restored on purpose gets a revision above all that were in use.
     expect(await restarted.adopt(1)).toBe(3);
-    await (await keysetOn(records, stage, floorOf(stage))).load();
+    await (await keysetOn(records, fixture, floorOf(fixture))).load();
   });
 
   it("is refused by the process that has seen a newer one, which keeps that", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, stage);
+    const keyset = await keysetOn(records, fixture);
     await keyset.load();
     const old = await dataIn(records);
     await keyset.rotate();
@@ -86,29 +89,29 @@ describe("an older keyset put back", () => {
 
   it("does not pass for a newer one with another number in its record", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, stage);
+    const keyset = await keysetOn(records, fixture);
     await keyset.load();
     await putInto(records, { ...(await dataIn(records)), revision: 9 });
-    await expect((await keysetOn(records, stage, { minimum: 9 })).load()).rejects.toMatchObject(
+    await expect((await keysetOn(records, fixture, { minimum: 9 })).load()).rejects.toMatchObject(
       refusedWith("sealed under another key"),
     );
-    // Nor to the process that has opened it before.
+    // A process that has opened it before refuses it too.
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("sealed under another key"));
   });
 
-  it("fails closed where the file of the floor holds none, and lives with a folder that cannot be written", async () => {
-    const file = join(stage.folder, "key.revision");
+  it("fails closed when the floor file holds no revision, and works in a folder that cannot be written", async () => {
+    const file = join(fixture.folder, "key.revision");
     writeFileSync(file, "many");
-    const keyset = await keysetOn(newStore(), stage, { file });
+    const keyset = await keysetOn(newStore(), fixture, { file });
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("holds no revision"));
-    await (await keysetOn(newStore(), stage, { file: join(stage.folder, "nowhere", "key.revision") })).load();
+    await (await keysetOn(newStore(), fixture, { file: join(fixture.folder, "nowhere", "key.revision") })).load();
   });
 });
 
 describe("a keyset of release 0.1.0, bound to nothing", () => {
   async function unbound(): Promise<{ records: RecordStore; data: JsonObject; kid: string }> {
     const model = newStore();
-    const modelKeyset = await keysetOn(model, stage);
+    const modelKeyset = await keysetOn(model, fixture);
     await modelKeyset.load();
     const { createKeyset } = await import("./keyset.ts");
     let text = "";
@@ -118,7 +121,7 @@ describe("a keyset of release 0.1.0, bound to nothing", () => {
     };
     const keyset = createKeyset({ storage, now });
     await keyset.load();
-    const { dataKey, wrapped } = await stage.wrapper.newDataKey({ purpose: "keyset" });
+    const { dataKey, wrapped } = await fixture.wrapper.newDataKey({ purpose: "keyset" });
     const data = { v: 1, wrapped, sealed: seal(dataKey, text, ["keyset"]) };
     const records = newStore();
     await putInto(records, data);
@@ -127,32 +130,32 @@ describe("a keyset of release 0.1.0, bound to nothing", () => {
 
   it("opens, is bound at the first start, and is not taken back then", async () => {
     const { records, data, kid } = await unbound();
-    const file = join(stage.folder, "key.revision");
-    const keyset = await keysetOn(records, stage, { file });
+    const file = join(fixture.folder, "key.revision");
+    const keyset = await keysetOn(records, fixture, { file });
     await keyset.load();
     expect([keyset.active("state").kid, keyset.revision()]).toEqual([kid, 1]);
     expect(await dataIn(records)).toMatchObject({ v: 2, revision: 1, ...PRODUCTION });
     expect(readFileSync(file, "utf8")).toBe("1\n");
     await putInto(records, data);
-    const restarted = await keysetOn(records, stage, { file });
+    const restarted = await keysetOn(records, fixture, { file });
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys adopt 0"));
     expect(await restarted.adopt(0)).toBe(2);
   });
 
   it("is looked at without being bound", async () => {
     const { records, data } = await unbound();
-    expect(await (await keysetOn(records, stage)).look()).toBe(true);
+    expect(await (await keysetOn(records, fixture)).look()).toBe(true);
     expect(await dataIn(records)).toEqual(data);
   });
 
   it("serves although it cannot be bound now, and is bound later", async () => {
     const { records, kid } = await unbound();
-    const { newDataKey } = stage.wrapper;
-    stage.wrapper.newDataKey = () => Promise.reject(new Error("away"));
-    const keyset = await keysetOn(records, stage);
+    const { newDataKey } = fixture.wrapper;
+    fixture.wrapper.newDataKey = () => Promise.reject(new Error("away"));
+    const keyset = await keysetOn(records, fixture);
     await keyset.load();
     expect([keyset.active("state").kid, keyset.revision()]).toEqual([kid, 0]);
-    stage.wrapper.newDataKey = newDataKey;
+    fixture.wrapper.newDataKey = newDataKey;
     await keyset.load();
     expect(keyset.revision()).toBe(1);
   });

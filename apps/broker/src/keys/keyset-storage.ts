@@ -1,7 +1,8 @@
 /**
- * Where the keyset document lies: a sealed record in the store (the default), or a file of the operator's. Which of them,
- * and sealed by what, is stores.ts; what it is bound to, keyset-binding.ts.
- * A write goes only over what was read, so two rotations cannot lose one.
+ * Where the keyset document is stored: a sealed record in the store (the default), or a file of the
+ * operator. stores.ts decides which of them, and what seals it; keyset-binding.ts says what it is
+ * bound to. A write replaces only the version that was read, so that of two concurrent rotations
+ * none is lost.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
@@ -18,28 +19,32 @@ import { keysUnavailable } from "./keys-unavailable.ts";
 import { bindingOf, isSamePlace, type KeysetPlace, nameOf, requireSameBaseUrl, UNBOUND } from "./keyset-binding.ts";
 
 export interface StoredKeyset {
-  /** Of this very content: what a write goes over. */
+  /** The version of exactly this content: a write replaces it. */
   readonly tag: string;
-  /** Grows with every write. 0: made by release 0.1.0, and bound to nothing yet. */
+  /** Grows with every write. 0: made by release 0.1.0 and not bound yet. */
   readonly revision: number;
   readonly text: string;
 }
 
 export interface KeysetStorage {
   /**
-   * @param options.adopt also opens one that belongs to another place: for the operator's command alone
-   * @throws OAuthError temporarily_unavailable, its detail saying what to do
+   * @param options.adopt also opens a keyset that belongs to another place; only the operator's
+   *   command sets it
+   * @throws OAuthError temporarily_unavailable, with a detail that says what to do
    */
   read(options?: { readonly adopt: boolean }): Promise<StoredKeyset | undefined>;
-  /** @param over what is replaced, or undefined for the first write. @returns false when another was faster */
+  /**
+   * @param over the version to replace, or undefined for the first write
+   * @returns false when another process wrote first
+   */
   write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
 }
 
-/** Keys outlive every clock a process may have; 2255-03-14. */
+/** Later than any clock a process may have, so that the record never expires; 2255-03-14. */
 const NEVER = 9_000_000_000;
 const KEY: RecordKey = { kind: "keyset", id: "broker" };
 
-/** What wraps the data key of the keyset, and what to do when it does not open one. */
+/** What wraps the data key of the keyset, and the advice when it cannot unwrap one. */
 export interface KeysetSealing {
   readonly wrapper: KeyWrapper;
   /** Ends the sentence "the keyset was sealed under …"; for the operator. */
@@ -47,8 +52,9 @@ export interface KeysetSealing {
 }
 
 /**
- * One record, sealed under a fresh data key of `wrapper` at every write. A store reader without the wrapper learns nothing.
- * What was opened once is not opened again while the record stays as it is: a reload asks the key service for nothing.
+ * One record, sealed under a fresh data key of `wrapper` at every write. A reader of the store
+ * without the wrapper learns nothing. An unchanged record is not opened again, so a reload makes no
+ * call to the key service.
  */
 export function recordKeysetStorage({
   records,
@@ -103,7 +109,7 @@ interface SealedKeyset {
   readonly revision: number;
   readonly wrapped: string;
   readonly sealed: string;
-  /** As the record says, which only opening proves. Absent: format 1, bound to nothing. */
+  /** What the record claims; only opening it proves that. Absent: format 1, bound to nothing. */
   readonly belongsTo: KeysetPlace | undefined;
 }
 
@@ -122,12 +128,12 @@ function isRevision(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
-/** The whole record: what was opened before is known again only while nothing of it has changed. */
+/** The whole record: any change to it makes the cached content invalid. */
 function idOf(tag: string, { revision, wrapped, sealed, belongsTo }: SealedKeyset): string {
   return JSON.stringify([tag, revision, wrapped, sealed, belongsTo]);
 }
 
-/** An outage keeps its own name; whatever else keeps the keys shut says what to do about it. */
+/** Keeps the error of an outage. Every other error that keeps the keys closed says what to do. */
 function explained(error: unknown, otherwise: string): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!(error instanceof TokenStoreError)) return keysUnavailable("the keyset cannot be opened", error);
@@ -146,10 +152,12 @@ function elsewhere(
 }
 
 /**
- * A JSON file, mode 0600, replaced by rename. Rotation is an operator's act: run it from one place at a time.
- * Not sealed: `base_url` and `revision` stand beside the keys. It is copied between machines, so it is bound to no store.
+ * A JSON file, mode 0600, replaced by rename. The operator rotates by hand and from one place at a
+ * time. The file is not sealed: `base_url` and `revision` stand beside the keys. It is copied
+ * between machines, so it is bound to no store.
  *
- * @param options.create `false`: a missing file is not made; who has a copy of it must bring it. Default `true`
+ * @param options.create `false`: a missing file is not created, because the operator must bring a
+ *   copy of it. Default `true`
  */
 export function fileKeysetStorage({
   path,
@@ -199,18 +207,18 @@ async function contentOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Without the engine's own error, which quotes the text: it holds keys. */
+/** Drops the engine's own error, which quotes the text: it holds keys. */
 function parsed(text: string, path: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // The error below replaces it.
   }
   throw keysUnavailable(`${path} is not a keyset file`);
 }
 
-/** For the memory store: the keys live and die with the process, like everything else there. */
+/** For the memory store: the keys live and die with the process, like everything else in it. */
 export function memoryKeysetStorage(): KeysetStorage {
   let stored: StoredKeyset | undefined;
   return {
@@ -223,7 +231,10 @@ export function memoryKeysetStorage(): KeysetStorage {
   };
 }
 
-/** A hard link fails where the name exists: of two processes that start at once, one makes the keyset. */
+/**
+ * A hard link fails when the name exists: of two processes that start at once, one creates the
+ * keyset.
+ */
 async function linkOnce(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

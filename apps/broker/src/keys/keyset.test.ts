@@ -81,7 +81,7 @@ describe("keyset", () => {
     expect(reads).toBe(1);
   });
 
-  it("loses none of two rotations at the same moment", async () => {
+  it("keeps both of two rotations at the same moment", async () => {
     const now = fixedClock(NOW);
     const storage = sealedBy(keyFile(), memoryRecordStore({ now }));
     const [one, two] = [createKeyset({ storage, now }), createKeyset({ storage, now })];
@@ -129,7 +129,7 @@ it("bar#OB-6 makes no key file where one must have been brought", async () => {
   expect(keyset.isLoaded()).toBe(true);
 });
 
-it("leaves nothing of the keys readable in the record", async () => {
+it("leaves no key readable in the record", async () => {
   const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });
   const keyset = createKeyset({ storage: sealedBy(keyFile(), records), now });
@@ -154,7 +154,7 @@ describe("a keyset record", () => {
     );
   });
 
-  it("says so when the key file is none, and when the record was changed or is of another release", async () => {
+  it("reports a key file that is not valid, and a record that was changed or is of another release", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
     await mkdir(join(folder, "no-file"));
     await expect(
@@ -203,7 +203,7 @@ describe("a keyset record", () => {
     await sisters.write(await sisters.read(), { text: "2", revision: 2 });
     for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("2");
     expect(calls).toEqual(["newDataKey", "unwrap"]);
-    // A restored backup is noticed even where it has the revision of what is known.
+    // A restored backup is noticed even when its revision equals the known one.
     const stage = (await ours.read())?.tag ?? "";
     const altered = { stage: "x", set: { sealed: "AAAA" } };
     await records.advance(KEYSET, { stage, expect: {} }, altered);

@@ -1,8 +1,9 @@
 /**
- * The broker's own keys: one 32-byte root per generation, a separate key derived from it per purpose (bar CB-5).
- * The newest generation that is old enough for every process to have read it is used; all generations stay for opening.
- * Storage is keyset-storage.ts; rotation is `broker keys rotate`, and keyset-floor.ts keeps one from being undone.
- * The context key never rotates.
+ * The broker's own keys: one 32-byte root per generation, and a separate key derived from it per
+ * purpose (bar#CB-5). The newest generation that every process has had time to read is active; all
+ * generations stay available for opening. keyset-storage.ts stores them; `broker keys rotate`
+ * rotates them, and keyset-floor.ts keeps a rotation from being undone. The context key never
+ * rotates.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
@@ -22,7 +23,7 @@ export interface PurposeKey {
 interface Generation {
   readonly kid: string;
   readonly createdAt: EpochSeconds;
-  /** Not used for new values before this second, so that every process knows it first. */
+  /** Not used for new values before this second, so that every process has read it by then. */
   readonly activeFrom: EpochSeconds;
   readonly secret: string;
 }
@@ -30,7 +31,9 @@ interface Generation {
 interface KeysetDocument {
   readonly version: 1;
   readonly generations: readonly Generation[];
-  /** For `{context}` paths of custom vendors: changing it means registering each of them anew. */
+  /**
+   * For the `{context}` paths of custom vendors: changing it means registering each of them anew.
+   */
   readonly contextSecret: string;
 }
 
@@ -38,30 +41,42 @@ interface KeysetDocument {
 export const PUBLISH_SECONDS = 60;
 /** A state signed just before a rotation is accepted this much longer. */
 export const RETIRED_STATE_SECONDS = 900;
-/** At most one re-read of the storage per second for kids nobody knows. */
+/** Unknown kids cause at most one re-read of the storage per second. */
 const REREAD_SECONDS = 1;
 
 export interface Keyset {
   /**
-   * Reads the storage. Makes the first keyset when there is none, and binds one of release 0.1.0 to its place.
+   * Reads the storage. Creates the first keyset when there is none, and binds one of release 0.1.0
+   * to its place.
    * @throws OAuthError temporarily_unavailable
    */
   load(): Promise<void>;
-  /** Reads the storage and changes nothing. @returns false where there is no keyset */
+  /**
+   * Reads the storage and changes nothing.
+   * @returns false when there is no keyset
+   */
   look(): Promise<boolean>;
   isLoaded(): boolean;
   /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
   active(purpose: KeyPurpose): PurposeKey;
   /** An unknown kid re-reads the storage once, because another process may have rotated. */
   find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined>;
-  /** The key of `{context}` paths, the same for ever. @throws OAuthError as `active` */
+  /**
+   * The key of `{context}` paths; it never changes.
+   * @throws OAuthError as `active`
+   */
   contextKey(): Buffer;
-  /** Adds a generation. Safe against a second rotation at the same moment. @returns its kid and when it takes over */
+  /**
+   * Adds a generation. Safe against a second rotation at the same moment.
+   * @returns its kid and when it becomes active
+   */
   rotate(): Promise<{ kid: string; activeFrom: EpochSeconds }>;
   /**
-   * Takes a keyset of another place, or an older one, for the one of this broker: by the operator's word alone.
-   * @param revision of the keyset that is meant. @returns its revision from now on, above all that were in use
-   * @throws OAuthError temporarily_unavailable when another is there
+   * Accepts a keyset of another place, or an older one, as the keyset of this broker; only on the
+   * operator's command.
+   * @param revision of the keyset that is meant
+   * @returns its new revision, above all that were in use
+   * @throws OAuthError temporarily_unavailable when the storage holds another keyset
    */
   adopt(revision: number): Promise<number>;
   /** @throws OAuthError as `active` */
@@ -76,7 +91,7 @@ export function createKeyset({
   now,
 }: {
   readonly storage: KeysetStorage;
-  /** Default: nothing outlives this process. */
+  /** Default: a floor that does not outlive this process. */
   readonly floor?: RevisionFloor;
   readonly now: Clock;
 }): Keyset {
@@ -91,14 +106,14 @@ export function createKeyset({
     throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet", { reason: "keys_unavailable" });
   };
 
-  /** Never one older than what this process has: of two reads the slower may be the one that began first. */
+  /** Never replaces the keyset by an older one: of two reads, the slower may have begun first. */
   const hold = (next: Held): void => {
     if (held === undefined || held.revision <= next.revision) held = next;
   };
 
   const read = async (): Promise<{ stored: StoredKeyset; document: KeysetDocument } | undefined> => {
     lastReadAt = now();
-    // First: another process raises the floor right after it has written.
+    // First, because another process raises the floor right after it has written.
     const lowest = await floor.lowest();
     const stored = await storage.read();
     if (stored === undefined) return undefined;
@@ -109,7 +124,7 @@ export function createKeyset({
     return { stored, document };
   };
 
-  /** @returns its revision, or undefined when another process was faster */
+  /** @returns its revision, or undefined when another process wrote first */
   const write = async (over: StoredKeyset | undefined, document: KeysetDocument): Promise<number | undefined> => {
     const revision = Math.max(over?.revision ?? 0, await floor.lowest()) + 1;
     if (!(await storage.write(over, { text: JSON.stringify(document), revision }))) return undefined;
@@ -134,7 +149,10 @@ export function createKeyset({
     return key;
   };
 
-  /** A leaked old root must not sign states for ever: once a successor is settled, its states are refused. */
+  /**
+   * Refuses states of an old root once its successor is settled: a leaked root must not sign states
+   * for ever.
+   */
   const isRetired = (generation: Generation, generations: readonly Generation[]): boolean => {
     const successor = generations[generations.indexOf(generation) + 1];
     return successor !== undefined && successor.activeFrom + RETIRED_STATE_SECONDS <= now();
@@ -144,7 +162,8 @@ export function createKeyset({
     async load() {
       let found = await read();
       for (; found === undefined; found = await read()) await write(undefined, firstDocument(now()));
-      // Best effort: a file may be read-only, a key service may just now make no data keys. The next load tries again.
+      // Best effort: a file may be read-only, or the key service may be unable to make data keys
+      // now. The next load tries again.
       const { stored, document } = found;
       if (stored.revision === 0) await write(stored, document).catch(() => undefined);
     },

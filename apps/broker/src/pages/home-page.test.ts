@@ -27,7 +27,7 @@ it("shows what the broker is run for, and the rest of the catalogue on demand", 
   expect(html).toContain('<a href="/v1/vendors">');
 });
 
-it("has no list where there is nothing to list", () => {
+it("has no list when there is nothing to list", () => {
   expect(render([["acme", testVendor()]])).not.toContain("<details>");
   expect(render([["acme", testVendor({ enabled: false })]])).toContain("No vendor is enabled yet.");
 });

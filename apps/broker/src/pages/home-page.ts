@@ -1,4 +1,7 @@
-/** The human page at `/`: what this is, which vendors work, where the machine-readable descriptions are. */
+/**
+ * The human-readable page at `/`: what this service is, which vendors work, and where the
+ * machine-readable descriptions are.
+ */
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
@@ -11,7 +14,7 @@ export function homePage(
   const ours = enabled.filter(isOurs);
   const others = enabled.filter((entry) => !isOurs(entry));
   const content = html`<p>This service connects a platform to its users' accounts at other vendors. It runs the OAuth flow and hands the vendor's tokens to the platform; it keeps none.</p>
-<p>People do not sign in here: you arrive from an application and leave for a vendor.</p>
+<p>You do not sign in here. An application sends you to this service on your way to a vendor.</p>
 ${sandboxUrl === undefined ? undefined : html`<p><a class="button" href="${sandboxUrl}">Try a whole flow in the sandbox</a></p>`}
 <h2>Vendors</h2>
 ${enabled.length === 0 ? html`<p>No vendor is enabled yet.</p>` : undefined}
@@ -24,7 +27,10 @@ ${others.length === 0 ? undefined : html`<details><summary>${others.length} more
   return page("OAuth broker", content);
 }
 
-/** What this broker is run for: what the operator set up, and the vendors with a file of their own. The rest is a long list. */
+/**
+ * The vendors this broker is run for: those the operator configured, and those with a file of their
+ * own. The others are a long list.
+ */
 function isOurs({ verification, credentials }: VendorConfig): boolean {
   return verification === undefined || verification.status === "first-class" || credentials.length > 0;
 }

@@ -1,7 +1,7 @@
 /**
- * Asked before the browser leaves for a vendor whose credentials clients of several owners share: the vendor knows only us,
- * so nobody else tells the user who will be given the tokens. A plain form, no script. Shown, and its answer taken,
- * by flows/authorize.ts.
+ * The page shown before the browser leaves for a vendor whose credentials clients of several owners
+ * share. The vendor knows only the broker, so no other page tells the user who will receive the
+ * tokens. A plain form without script. flows/authorize.ts shows it and reads its answer.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import type { ClientConfig } from "../config.ts";
@@ -11,7 +11,7 @@ export interface OwnerPage {
   readonly client: ClientConfig;
   readonly vendorName: string;
   readonly scope: readonly string[];
-  /** Where the user ends up, from the client's registered list. */
+  /** The host the user returns to, from the client's registered redirect URIs. */
   readonly redirectUri: string;
   readonly requestUri: string;
   readonly csrf: string;

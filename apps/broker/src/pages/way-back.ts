@@ -1,12 +1,14 @@
 /**
- * No dead end without a way back: from the client of a flow to a link the operator configured.
- * Only configuration is linked, never anything from the request.
+ * Gives every error page a link back, from the client of the flow to a link that the operator
+ * configured. Only configured URLs are linked, never anything from the request.
  */
 import type { ClientRegistry } from "@oauth-broker/oauth-core/server";
 import type { WayBack } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 
-/** @param clients those of the configuration: with a single one it is the way back for unknown flows too */
+/**
+ * @param clients those of the configuration: a single client is the way back for unknown flows too
+ */
 export function createWayBack(clients: readonly ClientConfig[], registry: ClientRegistry<ClientConfig>): WayBack {
   const [only, ...others] = clients;
   const startable = clients.filter((client) => client.initiateLoginUri !== undefined);

@@ -1,4 +1,7 @@
-/** Endpoints a platform's backend calls: authenticated clients, form bodies, JSON answers, or JWEs of them. */
+/**
+ * The endpoints that a platform's backend calls: authenticated clients, form bodies, JSON answers,
+ * or JWEs of them.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { authenticateClient, parseHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
@@ -31,7 +34,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ),
     apiRoute("/v1/token", "vendorCalls", deps, async (parameters, client, trace) => {
       if (client.encryptedResponse === undefined) return jsonAnswer(200, await grant(parameters, client, deps, trace));
-      // The key first: an answer that nobody could read must not cost a code.
+      // Checks the encryption key first: an answer that the client cannot read must not cost a
+      // code.
       const encrypt = await deps.responseEncryption.prepare(client.encryptedResponse);
       return jwtAnswer(200, await encrypt(await grant(parameters, client, deps, trace)));
     }),
@@ -56,7 +60,8 @@ function apiRoute(
     surface: "api",
     handle: async (c: Context, trace: Trace) => {
       const parameters = await readForm(c, deps.limit);
-      // The id in the caller's own code, so that every refusal names its flow. Nothing is looked up by it.
+      // Reads the flow id from the caller's own code, so that every refusal names its flow. Nothing
+      // is looked up by it.
       const flowId = parseHandle(parameters.get("code") ?? "")?.flowId;
       if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);

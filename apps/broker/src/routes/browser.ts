@@ -1,4 +1,4 @@
-/** The paths a user's browser visits on its way to the vendor and back. */
+/** The paths that a user's browser visits on its way to the vendor and back. */
 import { type BodyLimit, readForm, readQuery } from "@oauth-broker/oauth-core/http";
 import type { Route } from "@oauth-broker/oauth-core/service";
 import { authorize, takeDecision } from "../flows/authorize.ts";
@@ -24,7 +24,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
       surface: "browser",
       handle: async (c, trace) => takeDecision(await readForm(c, deps.limit), c.req.header("cookie"), deps, trace),
     },
-    // A vendor that a caller names has a path of its own.
+    // A vendor that a caller names has its own callback path.
     ...[callbackPath(), callbackPath(":context")].flatMap((path) => callbackRoutes(path, deps)),
   ];
 }

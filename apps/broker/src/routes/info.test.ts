@@ -28,7 +28,7 @@ describe("what anyone may ask", () => {
     expect(known.vendors.map(({ approved }) => approved)).toEqual([true, false]);
     const wrong = await app.request(`${ISSUER}/v1/vendors`, { headers: { authorization: "Basic eDp5" } });
     expect(wrong.status).toBe(401);
-    expect((await app.request(`${ISSUER}/v1/vendors/nobody`)).status).toBe(404);
+    expect((await app.request(`${ISSUER}/v1/vendors/unknown`)).status).toBe(404);
   });
 
   it("is ready only while store and keys are, and never once it drains", async () => {
@@ -52,7 +52,7 @@ describe("what anyone may ask", () => {
     expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
   });
 
-  it("answers JSON or a page by who asks, with Allow where the method is wrong", async () => {
+  it("answers JSON or a page by the Accept header, with Allow where the method is wrong", async () => {
     const { app } = await testBroker();
     const api = await app.request(`${ISSUER}/nowhere`);
     expect([api.status, (await bodyOf(api)).error]).toEqual([404, "not_found"]);
@@ -96,7 +96,7 @@ describe("ways back from a dead end", () => {
     expect((await callback({ state, code: "c" })).html).toContain('href="https://platform.example/"');
   });
 
-  it("guesses nobody where the flow is unknown and several clients could be meant", async () => {
+  it("links to no client when the flow is unknown and several clients are configured", async () => {
     const { app } = await testBroker();
     const html = await (await app.request(`${ISSUER}/v1/callback?code=c`)).text();
     expect(html).not.toContain("href=");

@@ -1,4 +1,7 @@
-/** What anyone may ask: metadata, vendors, health, metrics, the API's description and the human page. */
+/**
+ * The public endpoints: metadata, vendors, health, metrics, the description of the API, and the
+ * human-readable page.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { authenticateClient, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
@@ -15,7 +18,7 @@ import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
-  /** Where the sandbox's own page is, when there is one. */
+  /** The address of the sandbox page, if the sandbox runs. */
   readonly sandboxUrl: () => string | undefined;
 }
 
@@ -31,7 +34,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
   const openApi = JSON.stringify(openApiDocument(deps.issuer));
   const vendorList = (client?: ClientConfig): string =>
     JSON.stringify({ vendors: [...deps.vendors.values()].map((entry) => vendorSummary(entry, client)) });
-  // The same for all who do not say who they are, and hundreds of entries.
+  // The same for every unauthenticated caller, and hundreds of entries long.
   let publicList: string | undefined;
   const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
     method: "GET",
@@ -64,12 +67,13 @@ export function infoRoutes(deps: InfoDeps): Route[] {
 async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Answer> {
   if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
   await records.ping();
-  // A store that came back is noticed at the next probe, not at the next reload.
+  // Loads the keys at the next probe after the store is back, instead of waiting for the next
+  // reload.
   if (!keyset.isLoaded()) await keyset.load();
   return jsonAnswer(200, { status: "ready" });
 }
 
-/** Credentials are optional here, but wrong ones are an error like anywhere else. */
+/** Credentials are optional here, but wrong ones are an error as everywhere. */
 async function optionalClient(c: Context, deps: Deps): Promise<ClientConfig | undefined> {
   const authorization = c.req.header("authorization");
   return authorization === undefined ? undefined : authenticateClient(authorization, parseParameters(""), deps);

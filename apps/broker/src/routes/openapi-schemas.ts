@@ -1,4 +1,4 @@
-/** What the API answers with, as schemas. Part of openapi.ts. */
+/** The schemas of the API's answers. Part of openapi.ts. */
 
 export type Schema = Record<string, unknown>;
 
@@ -72,7 +72,7 @@ export const SCHEMAS: Record<string, Schema> = {
       ...VENDOR,
       placeholders: {
         type: "object",
-        description: "Besides, description: what it is, in words",
+        description: "Besides, description: what it means",
         additionalProperties: true,
       },
       reasons_off: texts("Why the entry is off, or was until the operator turned it on"),
@@ -80,7 +80,7 @@ export const SCHEMAS: Record<string, Schema> = {
       confidence: text("In the endpoints of an entry of the catalogue", { enum: ["high", "medium", "low"] }),
       agreeing_sources: { type: "integer", description: "How many sources agree on both endpoints" },
       disagreements: texts("Sources that have other endpoints, and which"),
-      quirks: texts("In which ways the vendor departs from the standard, as its sources tell"),
+      quirks: texts("How the vendor departs from the standard, according to its sources"),
       sources: texts("Where the facts are from"),
     },
   },

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 of the broker, for tools and for people who read schemas. A test holds it against the route table.
- * Written by hand: OAuth's form bodies and redirects are what generators get wrong.
+ * OpenAPI 3.1 of the broker, for tools and for readers of schemas. A test compares it with the
+ * route table. Written by hand, because generators get OAuth's form bodies and redirects wrong.
  */
 import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
 
@@ -30,12 +30,12 @@ const REDIRECT: Schema = {
   headers: { Location: { schema: { type: "string", format: "uri" } } },
 };
 
-/** The caller's own credentials at the vendor, and endpoints of its own. */
+/** The caller's own credentials at the vendor, and its own endpoints. */
 const OWN: Record<string, Schema> = {
   vendor_client_id: text("BYOC: the caller's own client at the vendor; without a secret a public one", {
     maxLength: 2048,
   }),
-  vendor_client_secret: text("BYOC: its secret. Sent with each call that needs it, kept by none", { maxLength: 2048 }),
+  vendor_client_secret: text("BYOC: its secret. Sent with each call that needs it; never kept", { maxLength: 2048 }),
   placeholders: text(
     "JSON object of strings: what fills the {placeholders} of the vendor's endpoints, or of those below",
   ),
@@ -73,7 +73,9 @@ const WHAT_MINTED: Record<string, Schema> = {
 
 const REGISTER: Record<string, Schema> = {
   vendor: text("A vendor's id, see /v1/vendors"),
-  initial_access_token: text("For vendors that want one; else the owner's or the vendor's of the configuration"),
+  initial_access_token: text(
+    "For vendors that require one; otherwise the owner's or the vendor's of the configuration",
+  ),
 };
 
 export function openApiDocument(issuer: string): Record<string, unknown> {
@@ -266,7 +268,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       },
       "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
       "/openapi.json": open("This document", json("OpenAPI 3.1", { type: "object" })),
-      "/": open("A page for people", { description: "HTML", content: { "text/html": {} } }),
+      "/": open("A human-readable page", { description: "HTML", content: { "text/html": {} } }),
     },
     components: {
       schemas: SCHEMAS,

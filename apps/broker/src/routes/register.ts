@@ -1,6 +1,6 @@
 /**
- * POST /register: JSON in, a vendor's own answer out. Unlike the endpoints of api.ts its body is no form, so that client
- * authentication stands in the Authorization header alone.
+ * POST /register: takes JSON and returns a vendor's own answer. Unlike the endpoints of api.ts its
+ * body is not a form, so client authentication is in the Authorization header alone.
  */
 import { authenticateByHeader } from "@oauth-broker/oauth-core/server";
 import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/http";
@@ -38,10 +38,12 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
   ];
 }
 
-/** No client has this id: callers that do not authenticate count together, and use up no client's minute. */
+/**
+ * No client can have this id: unauthenticated callers count together and use up no client's limit.
+ */
 const UNAUTHENTICATED = "";
 
-/** Credentials that are presented must be right, in the sandbox too. */
+/** Checks credentials that are presented, in the sandbox too. */
 async function callerOf(
   c: Context,
   deps: RegisterDeps,

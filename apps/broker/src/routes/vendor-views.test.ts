@@ -16,7 +16,7 @@ const find = (fits: (entry: (typeof entries)[number]) => boolean): VendorConfig 
 };
 
 describe("the list of vendors", () => {
-  it("has what a platform chooses by, and nothing that is for one vendor alone", () => {
+  it("has what a platform chooses by, and leaves out the details of a single vendor", () => {
     const members = new Set(entries.flatMap((entry) => Object.keys(vendorSummary(configured(entry), undefined))));
     expect(members).toEqual(
       new Set([
@@ -34,11 +34,11 @@ describe("the list of vendors", () => {
     );
     const list = JSON.stringify(entries.map((entry) => vendorSummary(configured(entry), undefined)));
     expect(list).not.toContain('"description"');
-    // 383 entries have 110 KB; whole they would have 265.
+    // 383 entries have 110 KB; with every detail they would have 265.
     expect(list.length / entries.length).toBeLessThan(400);
   });
 
-  it("tells an authenticated client whether it is approved", () => {
+  it("shows an authenticated client whether it is approved", () => {
     const entry = find(({ setup }) => setup === "vendor_approval");
     const client = testClient("platform");
     expect(vendorSummary(entry, client)).toMatchObject({ approved: false });
@@ -91,7 +91,7 @@ describe("one vendor", () => {
     expect(vendorSummary(entry, undefined)["placeholders"]).toEqual({ [name]: {} });
   });
 
-  it("says nothing of sources where it is the operator's own", () => {
+  it("shows no sources for a vendor of the operator's own", () => {
     expect(vendorDetails(testVendor(), undefined)).toEqual({
       ...vendorSummary(testVendor(), undefined),
       verification: "operator",

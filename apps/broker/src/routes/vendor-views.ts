@@ -1,6 +1,7 @@
 /**
- * A vendor as `/v1/vendors` and `/v1/vendors/{id}` show it. The list has what a platform chooses by; how the facts were
- * checked, what speaks against the entry and what its placeholders are in words is for the one who asks for one vendor.
+ * A vendor as `/v1/vendors` and `/v1/vendors/{id}` show it. The list has what a platform chooses
+ * by. A single vendor adds how the facts were checked, the reasons against the entry, and the
+ * description of its placeholders.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
@@ -9,7 +10,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
 
-/** @param client the one who asks, where it said who it is */
+/** @param client the caller, when it authenticated */
 export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
   const { vendor, setup, placeholders, serverUrl, verification } = entry;
   return {
@@ -47,7 +48,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   };
 }
 
-/** The registry's reasons hold where an operator turned the entry on, too. */
+/** Shows the registry's reasons also when an operator turned the entry on. */
 function reasonsOff({ vendor, verification }: VendorConfig): View {
   const reasons = verification?.reasonsOff ?? [];
   if (reasons.length > 0) return { reasons_off: reasons };

@@ -1,4 +1,7 @@
-/** A table and a KMS on loopback for tests of this workspace, and the SDK's variables to go with them. */
+/**
+ * A table and a KMS on loopback for the tests of this workspace, with the SDK's variables that
+ * point to them.
+ */
 import { devNull } from "node:os";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { vi } from "vitest";
@@ -7,12 +10,12 @@ import type { Config } from "../config.ts";
 export interface TestAws {
   readonly engine: DynamoDbEngine;
   readonly kms: KmsServer;
-  /** A table of its own at each call. */
+  /** A new table at each call. */
   newStore(): Promise<Extract<Config["store"], { kind: "dynamodb" }>>;
   close(): Promise<void>;
 }
 
-/** Sets variables of this process until `close`: the SDK reads no others. */
+/** Sets variables of this process until `close`, because the SDK reads no others. */
 export async function startTestAws(): Promise<TestAws> {
   const engine = await startDynamoDb();
   const kms = await startKms();

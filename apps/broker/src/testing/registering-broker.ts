@@ -15,7 +15,7 @@ interface Asked {
   readonly body: Record<string, unknown>;
 }
 
-/** A broker whose one vendor has a registration endpoint that answers as told. */
+/** A broker whose one vendor has a registration endpoint with the given answer. */
 export async function registeringBroker(options: TestBrokerOptions & { readonly answer?: () => Response } = {}) {
   const asked: Asked[] = [];
   const vendorAnswers: Fetch = async (input, init = {}) => {

@@ -1,6 +1,6 @@
 /**
- * A broker in memory for tests: one client, one vendor that a test answers for, a clock that stands still.
- * Requests go through the app without sockets; e2e/ has the same over the wire.
+ * A broker in memory for tests: one client, one vendor whose answers the test sets, and a clock
+ * that stands still. Requests go to the app without sockets; e2e/ has the same over the wire.
  */
 import { createHash } from "node:crypto";
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
@@ -32,7 +32,7 @@ export interface TestBrokerOptions {
   readonly limits?: Partial<Config["limits"]>;
   readonly client?: Partial<ClientConfig>;
   readonly vendor?: Partial<Vendor>;
-  /** Plays the vendor's token endpoint; the default hands out tokens. */
+  /** Acts as the vendor's token endpoint; the default issues tokens. */
   readonly vendorAnswers?: Fetch;
 }
 
@@ -40,7 +40,7 @@ export interface VendorRequest {
   readonly url: string;
   readonly form: URLSearchParams;
   readonly authorization: string | null;
-  /** It went through the egress for hosts that requests name. */
+  /** The call went through the egress for hosts that requests name. */
   readonly isUntrusted: boolean;
 }
 
@@ -70,7 +70,7 @@ function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
 }
 
-/** A broker of a test that starts it itself. */
+/** For a test that starts the broker itself. */
 export function configuration({ config, limits, client, vendor }: TestBrokerOptions): Config {
   return {
     sandbox: false,
@@ -121,7 +121,7 @@ export function testVendor(
   };
 }
 
-/** The four legs as requests. A browser is its Cookie header. */
+/** The four legs as requests. A browser is represented by its Cookie header. */
 function requests({ app }: Broker) {
   const post = async (path: string, form: Record<string, string>, clientId = "platform") => {
     const response = await app.request(`${ISSUER}${path}`, {
@@ -148,7 +148,7 @@ function requests({ app }: Broker) {
   };
   const authorizePath = (requestUri: unknown): string =>
     `/v1/authorize?${new URLSearchParams({ client_id: "platform", request_uri: String(requestUri) }).toString()}`;
-  /** Legs 1 and 2: a browser that has left for the vendor. */
+  /** Legs 1 and 2: the browser is at the vendor. */
   const start = async (form: Record<string, string> = {}) => {
     const { body } = await push(form);
     const path = authorizePath(body["request_uri"]);
@@ -158,7 +158,7 @@ function requests({ app }: Broker) {
   };
   const callback = (parameters: Record<string, string>, cookie?: string, path = "/v1/callback") =>
     get(`${path}?${new URLSearchParams(parameters).toString()}`, cookie);
-  /** Legs 1 to 3: the broker's code, at the platform. */
+  /** Legs 1 to 3: the platform has the broker's code. */
   const park = async (form: Record<string, string> = {}) => {
     const { state, cookie, location: atVendor } = await start(form);
     const { pathname } = new URL(atVendor?.searchParams.get("redirect_uri") ?? ISSUER);

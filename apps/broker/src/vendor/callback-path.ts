@@ -1,16 +1,16 @@
 /**
- * Where a vendor sends the browser back. A vendor that a caller names (tier 3) has a path of its
- * own: an honest vendor knows only the redirect URI it was given, so its code cannot arrive in a
- * flow of such a vendor. The flow's record keeps the path, and an answer counts there alone.
+ * The path a vendor sends the browser back to. A vendor that a caller names (tier 3) has its own
+ * path. An honest vendor knows only the redirect URI of its own flow, so its code cannot reach a
+ * flow of such a vendor. The flow record holds the path, and an answer counts on that path only.
  */
 import { createHmac } from "node:crypto";
 
 export const CALLBACK_PATH = "/v1/callback";
 
 /**
- * The path a context's answers come to; without one the path of every vendor of the configuration.
- * Neither lies beneath the other: some vendors accept any path below the registered one
- * (docs/decisions/0029).
+ * Returns the callback path of a context; without a context the path that all configured vendors
+ * share. Neither path lies beneath the other, because some vendors accept any path below the
+ * registered one (docs/decisions/0029).
  */
 //= bar#XA-4
 export function callbackPath(context?: string): string {
@@ -18,7 +18,7 @@ export function callbackPath(context?: string): string {
 }
 
 export interface CallbackContext {
-  /** The client of ours that asks. */
+  /** The broker's client that makes the request. */
   readonly clientId: string;
   readonly vendor: string;
   readonly authorizationEndpoint: string;
@@ -26,11 +26,13 @@ export interface CallbackContext {
   readonly vendorClientId: string;
 }
 
-/** 128 bits, so that it stays short in the forms of vendors. */
+/** 128 bits, so that the redirect URI stays short in vendors' forms. */
 const BYTES = 16;
 const CONTEXT = /^[\w-]{22}$/;
 
-/** @param key never rotates: with another one every custom vendor would have to be registered anew */
+/**
+ * @param key never rotates: with another key every custom vendor would have to be registered anew
+ */
 export function callbackContext(context: CallbackContext, key: Buffer): string {
   const { clientId, vendor, authorizationEndpoint, tokenEndpoint, vendorClientId } = context;
   const mac = createHmac("sha256", key).update("callback-context-1");
@@ -40,7 +42,7 @@ export function callbackContext(context: CallbackContext, key: Buffer): string {
   return mac.digest().subarray(0, BYTES).toString("base64url");
 }
 
-/** Whether a path segment may be a context at all. */
+/** Whether a path segment has the format of a context. */
 export function isContext(segment: string): boolean {
   return CONTEXT.test(segment);
 }

@@ -1,7 +1,8 @@
 /**
- * Which vendor, whose credentials, which endpoints: decided once when a flow begins, and again in the same words on every later
- * leg, refresh and revocation. Nothing is sent before the caller may use the vendor, and the broker's credentials
- * there. A client id of the broker's that a caller brings to a vendor of its own is refused after discovery; no credential is sent.
+ * Chooses the vendor, the credentials and the endpoints: once when a flow begins, and again by the
+ * same rules on every later leg, refresh and revocation. Sends nothing before it is clear that the
+ * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
+ * caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
 import { connectionContext, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -17,18 +18,18 @@ import { resolveTrusted, type TrustedVendor } from "./trust.ts";
 
 export interface VendorChoice extends TrustedVendor {
   readonly credentials: VendorCredentials;
-  /** What names the same vendor again. */
+  /** The parameters that name the same vendor again. */
   readonly target: VendorTarget;
   /** The operator's entry; absent for a custom vendor. */
   readonly entry: VendorConfig | undefined;
-  /** Where the vendor sends the browser back. */
+  /** The redirect URI at the vendor. */
   readonly redirectUri: string;
-  /** Of `redirectUri`: an answer counts there alone. */
+  /** The path of `redirectUri`: an answer counts on that path only. */
   readonly callbackPath: string;
   readonly contextHash: string;
 }
 
-/** What a flow keeps to name the same vendor again. */
+/** What a flow stores to name the same vendor again. */
 export interface ChosenBefore extends VendorTarget {
   readonly credentialsId: string;
   readonly credentialsSource: VendorCredentials["source"];
@@ -55,9 +56,10 @@ export async function chooseVendor(
 }
 
 /**
- * The same vendor again on a later leg: with the credentials the flow began with, resolved from today's configuration.
+ * Chooses the same vendor on a later leg, with the credentials the flow began with and the present
+ * configuration.
  *
- * @param clientSecret of BYOC, from where the flow keeps it on this leg
+ * @param clientSecret of BYOC, from where the flow stores it on this leg
  */
 export async function rechooseVendor(
   flow: ChosenBefore,
@@ -83,8 +85,8 @@ export async function trustedChoice(
   deps: ChoiceDeps,
 ): Promise<VendorChoice> {
   const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
-  const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as we are told
-  if (credentials.source !== "byoc") requireOwnCredentials(endpoints); //       credentials of ours go nowhere else
+  const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as entry and caller say
+  if (credentials.source !== "byoc") requireOwnCredentials(endpoints); //       the broker's credentials go nowhere else
   const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
   const { vendor, tier } = trusted;
   if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps.registrations);
@@ -119,7 +121,7 @@ function contextOf(
   return callbackContext(context, keyset.contextKey());
 }
 
-/** The same entry, except for the few vendors whose addresses name the client. */
+/** The entry unchanged, except for the few vendors whose addresses name the client. */
 function asClient(entry: VendorConfig, { clientId }: VendorCredentials): VendorConfig {
   const vendor = withClientId(entry.vendor, clientId, entry.placeholders);
   return vendor === entry.vendor ? entry : { ...entry, vendor };

@@ -1,6 +1,7 @@
 /**
- * Where a vendor's endpoints are, as far as the entry and the caller say it: templates filled, endpoints of the caller's own past
- * the egress rules. Nobody is asked, so that what is refused is refused before anything was sent.
+ * Where a vendor's endpoints are, as far as the entry and the caller say: templates are filled, and
+ * the caller's own endpoints pass the egress rules. Sends no request, so a refusal comes before
+ * anything was sent.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
@@ -17,21 +18,27 @@ export interface Overrides {
 }
 
 export interface VendorEndpoints {
-  /** As the caller gave it, with every placeholder, so that a default of tomorrow changes nothing about it. */
+  /**
+   * The target as the caller gave it, with every placeholder filled, so that a default that changes
+   * later does not affect it.
+   */
   readonly target: VendorTarget;
   /** The entry, or the custom vendor, with its templates filled. */
   readonly base: Vendor;
-  /** Endpoints of the request that are not the base's own. Each has passed the egress rules. */
+  /** Endpoints of the request that differ from the base's own. Each has passed the egress rules. */
   readonly overrides: Overrides;
   /** No value of the request chose a host of the base. */
   readonly isVouchedFor: boolean;
-  /** A value of the request can choose who answers. */
+  /** A value of the request can choose the host that answers. */
   readonly fillsDomain: boolean;
 }
 
 type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
-/** @throws OAuthError invalid_request naming a placeholder that is missing, unknown or does not fit, or for a forbidden endpoint */
+/**
+ * @throws OAuthError invalid_request naming a placeholder that is missing, unknown or does not fit,
+ *   or for a forbidden endpoint
+ */
 export function readEndpoints(
   target: VendorTarget,
   entry: VendorConfig | undefined,
@@ -92,14 +99,16 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
 }
 
 /**
- * Credentials of the operator are for the endpoints the operator knows. Refused before anybody is asked.
+ * The operator's credentials are only for the endpoints the operator knows. Refuses before anything
+ * is sent.
  *
  * @throws OAuthError unauthorized_client
  */
 //= bar#XA-2
 export function requireOwnCredentials({ base, overrides, fillsDomain }: VendorEndpoints): void {
   if (fillsDomain) throw overrideRefused("This vendor needs credentials of your own: vendor_client_id");
-  // A browser may be sent to another page of the vendor's; a code and a secret of ours go nowhere else at all.
+  // A browser may be sent to another page of the vendor; a code and a secret of the broker are sent
+  // to no other endpoint.
   if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {
     throw overrideRefused("An endpoint of your own needs credentials of your own: vendor_client_id");
   }
@@ -128,7 +137,8 @@ function vettedOrigins({
 }
 
 /**
- * A URL of a request: https on port 443 of a public host, never ourselves. Operators' private networks do not count here.
+ * Checks a URL of a request: https on port 443 of a public host other than the broker. The
+ * operator's private networks do not apply here.
  *
  * @throws OAuthError invalid_request
  */

@@ -1,6 +1,6 @@
 /**
- * Which vendor: the operator's entry, or one that the caller names, and whether this client may use it. Then whose credentials:
- * the operator's, by their id or the active ones, or the initial access token of a registration. Sends no request.
+ * Finds the vendor: the operator's entry, or one that the caller names, and whether this client may
+ * use it. Sends no request.
  */
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
@@ -10,7 +10,8 @@ import { CUSTOM_VENDOR, isManual, type VendorTarget } from "./request.ts";
 
 /**
  * @returns undefined for a custom vendor
- * @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for one not allowed
+ * @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for a
+ *   vendor that this client may not use
  */
 export function requireUsable(
   target: VendorTarget,
@@ -26,7 +27,10 @@ export function requireUsable(
   return entry;
 }
 
-/** @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for one not allowed */
+/**
+ * @throws OAuthError invalid_request for an unknown or disabled vendor, unauthorized_client for a
+ *   vendor that this client may not use
+ */
 export function requireUsableVendor(
   id: string,
   client: ClientConfig,
@@ -41,7 +45,7 @@ export function requireUsableVendor(
   return entry;
 }
 
-/** A client with a list may use what is on it and nothing else, `custom` included. */
+/** A client with a list of vendors may use only those, `custom` included. */
 function requireListed(id: string, { vendors }: ClientConfig): void {
   if (vendors !== undefined && !vendors.includes(id)) {
     throw new OAuthError("unauthorized_client", "This client may not use this vendor");
@@ -81,7 +85,10 @@ export function findCredentials(
   });
 }
 
-/** Each goes to the vendor it was entered for, on behalf of the owner it was entered for; the vendor's own serves all clients. */
+/**
+ * A token is sent only to its vendor and only for its owner; the vendor's own token serves all
+ * clients.
+ */
 //= bar#BY-4
 export function configuredToken(
   client: ClientConfig,

@@ -7,18 +7,18 @@ const OWNERS = [{ id: "acme" }, { id: "globex" }];
 const client = (client_id: string, fields: object = {}): object => ({ ...CLIENT, client_id, ...fields });
 const ofAcme = client("a", { owner: "acme" });
 const ofGlobex = client("g", { owner: "globex" });
-/** Vendors whose new flows show the page, told of in one line. */
+/** Vendors whose new flows show the owner page; one warning names them all. */
 const shared = (fields: object, options?: { env: Record<string, string> }): string[] => {
   const { warnings } = load({ ...MINIMAL, ...fields }, options);
-  const told = warnings.filter((warning) => warning.includes("share these credentials"));
-  expect(told.length).toBeLessThan(2);
-  return [...(told[0]?.split(": ")[0] ?? "").matchAll(/vendors\.(\w+)/g)].map(([, id = ""]) => id);
+  const warning = warnings.filter((warning) => warning.includes("share these credentials"));
+  expect(warning.length).toBeLessThan(2);
+  return [...(warning[0]?.split(": ")[0] ?? "").matchAll(/vendors\.(\w+)/g)].map(([, id = ""]) => id);
 };
 
 describe("bar#XA-9 credentials of one vendor", () => {
   it.each([
     ["of two owners", [ofAcme, ofGlobex]],
-    ["of an owner and of none", [ofAcme, client("b")]],
+    ["of an owner and without an owner", [ofAcme, client("b")]],
     ["of two owners, one named and one by default", [ofAcme, client("g", { owner: "globex", vendors: ["v"] })]],
   ])("bar#XA-9 are not shared by clients %s", (_, clients) => {
     expect(shared({ owners: OWNERS, vendors: VENDORS, clients })).toEqual(["v"]);
@@ -43,11 +43,11 @@ describe("bar#XA-9 credentials of one vendor", () => {
     expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: another }, clients })).toEqual([]);
   });
 
-  it("say at start whom it concerns and what to do", () => {
+  it("are reported at start with the clients concerned and what to do", () => {
     const { warnings } = load({ ...MINIMAL, owners: OWNERS, vendors: VENDORS, clients: [ofAcme, ofGlobex] });
-    const [told] = warnings.filter((warning) => warning.startsWith("vendors.v: "));
-    expect(told).toContain("(clients[0], clients[1])");
-    expect(told).toContain("limit `vendors` of each client");
+    const [warning] = warnings.filter((warning) => warning.startsWith("vendors.v: "));
+    expect(warning).toContain("(clients[0], clients[1])");
+    expect(warning).toContain("limit `vendors` of each client");
   });
 
   it.each([
@@ -58,9 +58,9 @@ describe("bar#XA-9 credentials of one vendor", () => {
       VENDORS,
       [ofAcme, client("g", { owner: "globex", vendors: [] })],
     ],
-    ["nobody, at a vendor that is off", { v: { ...VENDORS.v, enabled: false } }, [ofAcme, ofGlobex]],
+    ["no client, at a vendor that is off", { v: { ...VENDORS.v, enabled: false } }, [ofAcme, ofGlobex]],
     [
-      "nobody anew, at a vendor without new flows",
+      "no new flow, at a vendor without new flows",
       { v: { ...VENDORS.v, accepts_new_authorizations: false } },
       [ofAcme, ofGlobex],
     ],

@@ -1,29 +1,30 @@
 /**
- * Who shares our registrations at vendors. A vendor knows only the registration and may ask a user
- * nothing twice, so one client could lead the users of another through it and be given their
- * tokens. Inside one owner that is no loss; between owners the user sees who asks before the
- * browser leaves for the vendor (needsOwnerPage). A client id is public, so a client that
- * brings ours as credentials of its own shares it too (docs/decisions/0029). The index is made once for the flows (app.ts) and once for
- * the warnings at start (config/warnings.ts).
+ * Which clients share the broker's registrations at vendors. A vendor knows only the registration
+ * and may not ask a user for consent twice. A client could therefore lead the users of another
+ * client through the registration and receive their tokens. Within one owner that loses nothing.
+ * Between owners, the user sees which client asks before the browser leaves for the vendor
+ * (vendor/trust.ts). A client id is public, so a client that sends the broker's client id as its
+ * own credentials shares the registration too (docs/decisions/0029). Computed once: app.ts uses it
+ * for the flows, warnings.ts for the warnings at start.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { namesInHost } from "@oauth-broker/oauth-core/client";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config/types.ts";
 
-/** What the broker is at one vendor, by one of its client ids there. */
+/** The broker's registration at one vendor, under one of its client ids there. */
 export interface Registration {
   readonly vendorId: string;
-  /** Those the entry states, of its issuer and of its authorization and token endpoints. */
+  /** The origins the entry states: of its issuer, authorization endpoint and token endpoint. */
   readonly origins: readonly string[];
   /**
-   * An endpoint is left to discovery, or a placeholder stands in its host: the vendor has further
-   * origins.
+   * The vendor has further origins: discovery supplies an endpoint, or a host contains a
+   * placeholder.
    */
   readonly isOpen: boolean;
   /**
-   * The first client of each owner whose clients may begin flows at the entry. Those without owner
-   * are one party.
+   * The first client of each owner whose clients may start flows at the entry. All clients without
+   * an owner count as one owner.
    */
   readonly owners: ReadonlyMap<string | undefined, number>;
 }
@@ -32,8 +33,8 @@ export interface Registration {
 export type Registrations = ReadonlyMap<string, readonly Registration[]>;
 
 /**
- * Every credential the broker holds counts, retired ones and those of entries that are off too:
- * users have agreed to them.
+ * Every credential the broker holds counts, including retired ones and those of disabled entries,
+ * because users have consented to them.
  */
 //= bar#XA-9
 export function indexRegistrations(
@@ -53,9 +54,10 @@ export function indexRegistrations(
 }
 
 /**
- * A client of ours at a vendor is not the caller's to bring to a vendor of the caller's: codes that were given to us would go
- * there. Asked of every vendor, whatever its origin: a vendor answers under more names than its entry knows. At tier 1, where
- * codes go to the vendor itself, the user is asked instead (needsOwnerPage).
+ * Refuses a client id of the broker at a vendor that the caller names: codes issued to the broker's
+ * client would be sent there. Checked for every vendor, whatever its origin, because a vendor can
+ * answer under more names than its entry knows. At tier 1, where codes go to the vendor itself, the
+ * user is asked instead (needsOwnerPage).
  *
  * @throws OAuthError unauthorized_client when the broker holds credentials with this client id,
  *   active or retired, at any vendor
@@ -74,9 +76,9 @@ export function requireForeignClient(
 }
 
 /**
- * Whether the vendor knows this flow as a registration of ours that clients of several owners use,
- * the asking client included. Who brought the client id makes no difference. Of credentials of the
- * client's own it is enough that the entry leaves its origins open.
+ * Whether the vendor sees this flow as a registration of the broker that clients of several owners
+ * use, the asking client included. It does not matter who brought the client id. For credentials of
+ * the client's own it is enough that the entry leaves its origins open.
  */
 //= bar#XA-9
 export function needsOwnerPage(
@@ -100,8 +102,8 @@ export function needsOwnerPage(
 }
 
 /**
- * Vendors read client ids more loosely than we do: case, white space, and the braces and dashes of
- * a UUID tell none apart.
+ * Vendors compare client ids more loosely than the broker does: case, white space, and the braces
+ * and dashes of a UUID make no difference.
  */
 export function foldClientId(clientId: string): string {
   return clientId

@@ -1,8 +1,8 @@
 /**
- * What the caller says: which vendor, as whom there, and what to ask it for. An entry's id, values for its {placeholders},
- * endpoints of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further parameters of the
- * authorization request. Reads and refuses; sends no request. The target is kept in the flow record and in `connection`; a secret is in
- * neither in plaintext.
+ * Reads the vendor parameters of a request: an entry's id, values for its {placeholders}, endpoints
+ * of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further
+ * parameters of the authorization request. Reads and refuses; sends no request. The target is kept
+ * in the flow record and in `connection`; neither holds a secret in plaintext.
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
@@ -20,13 +20,16 @@ export interface VendorTarget {
   /** An entry's id, or `custom`. */
   readonly vendor: string;
   readonly placeholders?: Readonly<Record<string, string>>;
-  /** Manual mode: as the caller wrote them, {placeholders} included. Never an issuer beside an endpoint. */
+  /**
+   * Manual mode: the endpoints as the caller wrote them, {placeholders} included. Never an issuer
+   * beside an endpoint.
+   */
   readonly issuer?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
 }
 
-/** What of it is kept: the fields alone, whatever else the object has. */
+/** Copies the fields that are kept and drops everything else in the object. */
 export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor"> {
   const { placeholders, issuer, authorizationEndpoint, tokenEndpoint } = target;
   return {
@@ -35,14 +38,17 @@ export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor">
   };
 }
 
-/** Whether it names more than an entry: then only clients with `allow_overrides` may use it. */
+/**
+ * Whether the target names more than an entry: then only clients with `allow_overrides` may use it.
+ */
 export function isManual(target: VendorTarget): boolean {
   const { vendor, issuer, authorizationEndpoint, tokenEndpoint } = target;
   return vendor === CUSTOM_VENDOR || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
 /**
- * An empty parameter is an absent one. `vendor` may be left out where an issuer or both endpoints say who it is.
+ * Treats an empty parameter as absent. `vendor` may be left out when an issuer or both endpoints
+ * name it.
  *
  * @throws OAuthError invalid_request; unauthorized_client for an issuer beside an endpoint
  */
@@ -76,18 +82,18 @@ export function readTarget(parameters: Parameters): VendorTarget {
   };
 }
 
-/** An empty value is an absent one here too. */
+/** An empty value counts as absent here too. */
 export function readPlaceholders(parameters: Parameters): Record<string, string> | undefined {
   const json = parameters.get("placeholders");
   if (json === undefined) return undefined;
   return Object.fromEntries(Object.entries(parseStringMap(json, "placeholders")).filter(([, value]) => value !== ""));
 }
 
-/** As an operator's credentials are checked: no vendor issues control characters. */
+/** The same check as for an operator's credentials: no vendor issues control characters. */
 const CREDENTIAL = /^[^\p{Cc}]{1,2048}$/u;
 
 /**
- * @returns the caller's own credentials; without a secret, a public client
+ * @returns the caller's own credentials; without a secret, those of a public client
  * @throws OAuthError invalid_request for a secret without its client id
  */
 export function readOwnCredentials(parameters: Parameters): VendorCredentials | undefined {
@@ -107,7 +113,7 @@ export function readOwnCredentials(parameters: Parameters): VendorCredentials | 
 
 export function ownCredentials(clientId: string, clientSecret: string | undefined): VendorCredentials {
   return {
-    // Their client id is the caller's text, and ids of credentials stand in the log.
+    // The client id is text of the caller, and ids of credentials are logged.
     id: "byoc",
     source: "byoc",
     clientId,
@@ -149,10 +155,13 @@ function requireResource(resource: string): string {
   return resource;
 }
 
-/** Parameters with a place of their own in the pushed request: twice would be ambiguous. */
+/** Parameters with their own place in the pushed request: a second value would be ambiguous. */
 const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
 
-/** Visible ASCII: what cuts a name short at one reader (NUL, a line break) would make it another parameter there. */
+/**
+ * Visible ASCII only: a character that ends a name early for one parser (NUL, a line break) would
+ * make it another parameter there.
+ */
 const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
 
 //= bar#ST-4

@@ -1,6 +1,7 @@
 /**
- * How far a vendor is believed: its tier, which network its endpoints may reach, and what of its entry holds at endpoints of the
- * caller's. Discovers.
+ * How far a vendor is trusted: its tier, which network its endpoints may reach, which fields of its
+ * entry hold at endpoints of the caller's, and whose client the flow uses there. Performs
+ * discovery.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
@@ -10,15 +11,15 @@ import { isForeign, type Overrides, type VendorEndpoints } from "./endpoints.ts"
 import { CUSTOM_VENDOR } from "./request.ts";
 
 /**
- * 1: an entry at its own hosts. 3: everything a caller names. (2 were issuers of the caller's that
- * send `iss`; they are 3 now.)
+ * 1: an entry at its own hosts. 3: every vendor that a caller names. (2 was an issuer of the
+ * caller's that sends `iss`; such issuers are 3 now.)
  */
 export type Tier = 1 | 3;
 
 export interface TrustedVendor {
   readonly vendor: ResolvedVendor;
   readonly tier: Tier;
-  /** Asks this vendor, and reaches what it may reach. */
+  /** The vendor client for this vendor, with the network it may reach. */
   readonly vendorClient: VendorClient;
 }
 
@@ -31,8 +32,8 @@ export async function resolveTrusted(
   const baseClient = isVouchedFor ? trusted : untrusted;
   const resolved = await baseClient.resolve(withOwnSecret(base, credentials));
   if (target.vendor === CUSTOM_VENDOR) {
-    // Also an issuer that names itself in every answer: it can make another vendor's answer carry
-    // its name.
+    // Applies also to an issuer that names itself in every answer: it can make another vendor's
+    // answer carry its name.
     return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };
   }
   const foreign = {
@@ -44,7 +45,7 @@ export async function resolveTrusted(
   return {
     vendor: tier === 3 ? parkingCodes(vendor) : vendor,
     tier,
-    // Private networks are for endpoints the operator wrote down.
+    // Private networks are only for endpoints that the operator wrote down.
     vendorClient: overrides.tokenEndpoint === undefined ? baseClient : untrusted,
   };
 }
@@ -53,7 +54,10 @@ function hasOverrides({ authorizationEndpoint, tokenEndpoint }: Overrides): bool
   return (authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
-/** The vendor's dialect stays. What belongs to a place that is left, goes: its issuer and keys, its further endpoints. */
+/**
+ * Keeps the vendor's dialect. Drops what belongs to the replaced host: its issuer and keys, and its
+ * further endpoints.
+ */
 function withOverrides(
   resolved: ResolvedVendor,
   overrides: Overrides,
@@ -75,12 +79,12 @@ function withOverrides(
   return { ...rest, ...who, ...where, ...overrides };
 }
 
-/** Tokens of a vendor that no file vouches for never wait here. */
+/** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */
 function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
   return vendor.redeemAt === "token" ? vendor : { ...vendor, redeemAt: "token" };
 }
 
-/** The entry may be one of a public client; a secret the caller brings is brought to be used. */
+/** The entry may describe a public client; a secret that the caller brings is used anyway. */
 function withOwnSecret(base: Vendor, { source, clientSecret }: VendorCredentials): Vendor {
   const isUnused = source === "byoc" && clientSecret !== undefined && base.tokenEndpointAuthMethod === "none";
   return isUnused ? { ...base, tokenEndpointAuthMethod: "client_secret_basic" } : base;

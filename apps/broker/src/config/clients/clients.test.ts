@@ -124,8 +124,8 @@ describe("a client", () => {
 
   it("has an id of its own, and so has an owner", () => {
     expect(problemsOf({ clients: [CLIENT, CLIENT], owners: [{ id: "acme" }, { id: "acme" }] })).toEqual([
-      "owners[1].id is given to an earlier entry already",
-      "clients[1].client_id is given to an earlier entry already",
+      "owners[1].id is already used by an earlier entry",
+      "clients[1].client_id is already used by an earlier entry",
     ]);
   });
 
@@ -136,12 +136,12 @@ describe("a client", () => {
     ]);
   });
 
-  it("hears about approvals for vendors nobody knows, as a warning: they may come with the next release", () => {
+  it("warns about approvals for unknown vendors: the next release may add them", () => {
     const { warnings } = load({ ...MINIMAL, clients: [{ ...CLIENT, approved_vendors: ["google-workspace"] }] });
     expect(warnings).toEqual(["approved_vendors names google-workspace, which is not a known vendor"]);
   });
 
-  it("has no initial access token for a vendor nobody knows: a secret goes where it was meant for, or nowhere", () => {
+  it("refuses an initial access token for an unknown vendor: a secret goes only to the vendor it was entered for", () => {
     expect(problemsOf({ owners: [{ id: "acme", initial_access_token: { notoin: "x" } }] })).toEqual([
       "owners[0].initial_access_token.notoin is not a known vendor",
     ]);

@@ -1,4 +1,4 @@
-/** Owners and clients: what one field alone cannot show, then the values the flows use. */
+/** Owners and clients: checks that involve several fields, then the values the flows use. */
 import { defined } from "@oauth-broker/oauth-core";
 import { buildKeys, checkKeyUses } from "./key-uses.ts";
 import type { ParsedClient } from "../schema/client.ts";
@@ -10,8 +10,8 @@ import type { ClientConfig, OwnerConfig } from "../types.ts";
 const SHORTEST_SECRET = 32;
 
 /**
- * Problems between the fields of owners and clients. Works on the tree as written, so that it also
- * speaks when another field is wrong.
+ * Finds problems between the fields of owners and clients. Works on the tree as written, so that it
+ * still reports these when another field is wrong.
  *
  * @param vendorIds every vendor that will exist
  */
@@ -59,7 +59,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
   return problems;
 }
 
-/** One way to authenticate. Keys beside a secret are there to encrypt to. */
+/** A client has exactly one way to authenticate. Keys beside a secret are for encryption. */
 function checkWays(
   path: Path,
   client: Readonly<Record<string, unknown>>,
@@ -75,7 +75,7 @@ function checkWays(
   );
 }
 
-/** What is allowed but deserves a word. */
+/** Warns about settings that are allowed but risky. */
 export function clientWarnings(
   clients: readonly ParsedClient[],
   owners: readonly ParsedOwner[],
@@ -133,12 +133,12 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
   };
 }
 
-/** Stands for an entry that is no mapping: the schema has said so already. */
+/** Stands for an entry that is not a mapping; the schema reports that. */
 const NO_MAPPING: Readonly<Record<string, unknown>> = {};
 
 /**
- * A section that is a list of mappings; entries that are none are empty ones, so that positions
- * stay.
+ * Reads a section that is a list of mappings. Replaces other entries by empty mappings, so that
+ * positions stay the same.
  */
 export function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
@@ -157,7 +157,7 @@ function duplicates(entries: readonly Readonly<Record<string, unknown>>[], secti
     return [
       {
         path: formatPath([section, index, key]),
-        problem: "is given to an earlier entry already",
+        problem: "is already used by an earlier entry",
         expected: "an id of its own",
       },
     ];

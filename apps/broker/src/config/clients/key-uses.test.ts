@@ -45,7 +45,7 @@ describe("encrypted answers", () => {
     expect(client?.encryptedResponse).toMatchObject({ enc: "A256CBC-HS512" });
   });
 
-  it("take the first key that fits, and none for signatures", () => {
+  it("take the first key that fits, and never a key for signatures", () => {
     const next = newEc({ use: "enc", kid: "next" });
     const keyOf = (...keys: Jwk[]): unknown => clientOf(toSigner({ jwks: { keys } }))?.encryptedResponse;
     expect(keyOf(sig, rsa, next, enc)).toMatchObject({ key: { kid: "next" } });
@@ -81,12 +81,12 @@ describe("encrypted answers", () => {
       ["token_encrypted_response_enc encrypts nothing without token_encrypted_response_alg"],
     ],
     [
-      "an alg that is none of ours",
+      "an alg that the broker does not support",
       toSecret({ token_encrypted_response_alg: "RSA1_5", jwks: { keys: [rsa] } }),
       ['token_encrypted_response_alg must be one of "ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"'],
     ],
     [
-      "an enc that is none of ours",
+      "an enc that the broker does not support",
       toSecret({ token_encrypted_response_enc: "A128CBC-HS256", jwks: { keys: [enc] } }),
       ['token_encrypted_response_enc must be one of "A256GCM", "A256CBC-HS512"'],
     ],
@@ -98,12 +98,12 @@ describe("encrypted answers", () => {
     ],
     ["a key for signatures", toSecret({ jwks: { keys: [sig] } }), ["jwks has no key for ECDH-ES"]],
     [
-      "a curve that is none of ours",
+      "a curve that the broker does not support",
       toSecret({ jwks: { keys: [newEc({ use: "enc" }, "secp256k1")] } }),
       ["jwks has no key for ECDH-ES"],
     ],
     [
-      "nothing that tells which key signs",
+      "two keys that do not say what they are for",
       toSigner({ jwks: { keys: [newEc({ kid: "one" }), newEc({ kid: "two" })] } }),
       ["jwks has no key for ECDH-ES"],
     ],

@@ -1,7 +1,7 @@
 /**
- * What the keys of a client are for: to prove who it is, to encrypt its token answers to, or both.
- * A set may hold keys of both kinds; beside a client_secret it is for encryption only, so that
- * there is one way to authenticate.
+ * What each key of a client is for: to authenticate it, to encrypt its token answers, or both. One
+ * set may hold keys of both kinds. Beside a client_secret the set is for encryption only, so that
+ * the client has one way to authenticate.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { usableKeys } from "@oauth-broker/oauth-core/client";
@@ -31,8 +31,8 @@ const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
 };
 
 /**
- * @param client one entry of `clients` as written, references resolved; what a field alone shows is
- *   told elsewhere
+ * @param client one entry of `clients` as written, with references resolved; the schema reports
+ *   problems within one field
  */
 export function checkKeyUses(client: Readonly<Record<string, unknown>>): FieldProblem[] {
   const has = (name: string): boolean => Object.hasOwn(client, name);
@@ -69,19 +69,22 @@ export function checkKeyUses(client: Readonly<Record<string, unknown>>): FieldPr
   return problems;
 }
 
-/** `checkPublicKeys` has seen it. */
+/** `checkPublicKeys` has validated it. */
 function asKeySet(value: unknown): KeySet {
   return value as KeySet;
 }
 
-/** One that names an algorithm of encryption verifies nothing. */
+/** A key whose `alg` is an encryption algorithm verifies nothing. */
 function signingKeys(set: KeySet): Key[] {
   return usableKeys(set).filter(({ alg }) => alg === undefined || !ENCRYPTS.test(alg));
 }
 
 const ENCRYPTS = /^(?:ECDH-ES|RSA-OAEP|RSA1_5)/;
 
-/** The keys, each where it is used. @param parsed without problems */
+/**
+ * Sorts the keys by what they are used for.
+ * @param parsed without problems
+ */
 export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jwksUri" | "encryptedResponse"> {
   const { jwks, jwks_uri: jwksUri, token_encrypted_response_alg: alg } = parsed;
   const signs = parsed.client_secret === undefined;

@@ -1,5 +1,5 @@
 /**
- * One entry of `clients`: a backend, how it proves itself, and where its users may be sent back to.
+ * One entry of `clients`: a backend, how it authenticates, and its redirect URIs.
  */
 import { createHash } from "node:crypto";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
@@ -15,12 +15,12 @@ import { checkPublicKeys, readKeySet } from "./public-keys.ts";
 import { choice, flag, listOf, oneOrList, section, structure, text } from "./fields.ts";
 import { endpoint, type UrlRules } from "./endpoint.ts";
 
-/** How the content of an encrypted answer is encrypted, where the client does not say. */
+/** The content encryption of encrypted answers when the client's entry names none. */
 export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
 
 type ClientKeys = NonNullable<Client["jwks"]>;
 
-/** A secret as we keep it: the digest, and how long it was. */
+/** A client secret as the configuration keeps it: its digest and its length. */
 export interface HashedSecret {
   readonly digest: Buffer;
   readonly length: number;
@@ -110,7 +110,7 @@ export function clientSchema(rules: UrlRules) {
     browser_binding: choice(
       {
         description:
-          "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so cookies never arrive and the client vouches for the browser.",
+          "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so no cookies reach the broker and the client vouches for the browser.",
         example: "required",
         default: "required",
       },
@@ -136,7 +136,7 @@ export function clientSchema(rules: UrlRules) {
     initiate_login_uri: text(
       {
         type: "absolute https URL",
-        description: "Where a user is led who arrives from a vendor without having started a flow.",
+        description: "Where a user is sent who comes from a vendor without having started a flow.",
         example: "https://acme.platform.example/connect",
       },
       checkRedirectUri,

@@ -1,5 +1,6 @@
 /**
- * The whole file as one schema: fields of their own here, clients and vendors in their own modules.
+ * The schema of the whole file. Top-level fields are here; clients and vendors have their own
+ * modules.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import {
@@ -81,7 +82,7 @@ const limitsSchema = section({
   ).default(65_536),
 });
 
-/** The lease of a refresh (grants/single-flight.ts) is made for calls of this length. */
+/** grants/single-flight.ts sizes the lease of a refresh for calls up to this length. */
 const LONGEST_CALL_MS = 15_000;
 
 const egressSchema = section({
@@ -120,7 +121,7 @@ const egressSchema = section({
   }).optional(),
 });
 
-/** @param rules what endpoints in this file may be; taken from its own egress section */
+/** @param rules what endpoints in this file may be; from the file's own egress section */
 export function configurationSchema(rules: UrlRules) {
   return section({
     base_url: parsedText(

@@ -1,5 +1,5 @@
 /**
- * Every field of the file as a list, read from the schema itself: for docs/configuration.md and for
+ * Lists every field of the file, read from the schema itself, for docs/configuration.md and for
  * messages.
  */
 import { z } from "zod";
@@ -13,8 +13,8 @@ export interface FieldDescription extends FieldMeta {
 }
 
 /**
- * In the order of the schema. Sections without a meaning of their own (`listen`, `limits`) are only
- * their fields.
+ * Returns the fields in the order of the schema. A section without a description (`listen`,
+ * `limits`) is represented by its fields alone.
  */
 export function describeConfiguration(): FieldDescription[] {
   return fieldsOf(configurationSchema({ allowLoopback: false, allowCidrs: [] }), "");
@@ -42,7 +42,9 @@ function inside(schema: z.core.$ZodType, path: string): FieldDescription[] {
   return [];
 }
 
-/** The description of a concrete path: list positions and keys of mappings are any. */
+/**
+ * The description of the field at a concrete path: any list position and any mapping key matches.
+ */
 export function descriptionOf(path: Path, all: readonly FieldDescription[]): FieldDescription | undefined {
   const steps = path.map(String);
   return all.find((one) => {
@@ -51,7 +53,7 @@ export function descriptionOf(path: Path, all: readonly FieldDescription[]): Fie
   });
 }
 
-/** The names a mapping at `parent` may have. */
+/** The names that a mapping at `parent` may contain. */
 export function fieldNamesIn(parent: Path, all: readonly FieldDescription[]): string[] {
   const steps = parent.map(String);
   const names = all.map(({ path }) => stepsOf(path)).filter((pattern) => startsWith(steps, pattern));

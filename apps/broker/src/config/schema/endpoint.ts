@@ -1,4 +1,4 @@
-/** The URLs of vendors and clients: checked here as every outbound call is checked later. */
+/** The URLs of vendors and clients, held to the same rules as every outbound call. */
 import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
@@ -12,7 +12,7 @@ export interface UrlRules {
 
 const TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
 
-/** An endpoint, held to the rules of every outbound call. */
+/** An endpoint that the egress rules permit. */
 //= bar#EG-7
 export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) =>
@@ -21,14 +21,14 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
 }
 
 /**
- * A vendor's endpoint, which may hold {placeholders}: the rest of it is checked now, the whole when
- * a flow fills it.
+ * A vendor's endpoint, which may contain {placeholders}. Everything else in it is checked now; the
+ * complete URL is checked when a flow fills it.
  */
 //= bar#EG-7
 export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) => {
     const problem = problemOfThrown(() => void placeholderNames(value));
-    return problem === undefined ? problemOf(sampleOf(value), rules) : "has braces that are no {placeholder}";
+    return problem === undefined ? problemOf(sampleOf(value), rules) : "has braces that do not form a {placeholder}";
   });
 }
 
@@ -36,10 +36,10 @@ function problemOf(url: string, rules: UrlRules): string | undefined {
   return problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
 }
 
-/** The template with something harmless in every gap. */
+/** Fills every placeholder of the template with a harmless value. */
 function sampleOf(template: string): string {
   if (!template.includes("{")) return template;
   const filled = template.replace(/\{[^{}]*\}/g, "x");
-  // One gap for a whole host.
+  // One placeholder stands for the whole host.
   return filled.replace(/^(https?:\/\/)x(?=[/?#:]|$)/, "$1x.example");
 }

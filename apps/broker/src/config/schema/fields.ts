@@ -1,7 +1,6 @@
 /**
- * The building blocks of the schema. Every field says in one place how it is checked and how it is
- * explained: the same words go into docs/configuration.md and into the message that refuses a bad
- * value.
+ * The building blocks of the schema. Every field states in one place how it is checked and how it
+ * is described: docs/configuration.md and the message about a bad value use the same text.
  */
 import { z } from "zod";
 
@@ -10,15 +9,18 @@ export interface FieldMeta {
   readonly type: string;
   /** One sentence. */
   readonly description: string;
-  /** As it would stand in the file. */
+  /** An example as it would be written in the file. */
   readonly example?: string;
   readonly default?: string;
 }
 
-/** Says what is wrong with a value as the end of a sentence (`must be …`), or nothing. */
+/**
+ * Describes what is wrong with a value as the end of a sentence (`must be …`); undefined for a
+ * valid value.
+ */
 export type Check<T> = (value: T) => string | undefined;
 
-/** What each schema says about itself; read by describe.ts. */
+/** The description attached to each schema; describe.ts reads it. */
 export const fieldMeta = z.registry<FieldMeta>();
 
 /** A mapping with exactly these fields. */
@@ -31,7 +33,7 @@ export function text(meta: FieldMeta, check?: Check<string>) {
   return schema.register(fieldMeta, meta);
 }
 
-/** Text that becomes something else; `parse` answers the value or what is wrong. */
+/** Text that is converted; `parse` returns the value or what is wrong. */
 export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value: T } | { problem: string }) {
   const schema = z
     .string()
@@ -46,9 +48,9 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
 }
 
 /**
- * Digits in a string count as a number: that is how one arrives through env:NAME.
+ * A number. Digits in a string count too, because env:NAME yields a string.
  *
- * @param whyMost shown where the value is larger
+ * @param whyMost printed when the value is too large
  */
 export function integer(meta: FieldMeta, least: number, most: number, whyMost?: string) {
   const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
@@ -83,7 +85,7 @@ export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, chec
   return schema.register(fieldMeta, meta);
 }
 
-/** One value without brackets is a list of one. */
+/** A list. One value without brackets is a list of one. */
 export function oneOrList<Item extends z.ZodType>(
   item: Item,
   meta: FieldMeta,
@@ -99,7 +101,7 @@ export function mapOf<Value extends z.ZodType>(keyMeta: FieldMeta, checkKey: Che
   return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, keyMeta);
 }
 
-/** Any structure; `check` sees it whole. */
+/** Any structure; `check` validates it as a whole. */
 export function structure<T>(
   meta: FieldMeta,
   check: Check<unknown>,

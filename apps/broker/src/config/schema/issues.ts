@@ -1,9 +1,12 @@
-/** Translates what zod found into problems: our words, our paths, and no values. */
+/**
+ * Translates zod's issues into configuration problems with our wording and paths, and without any
+ * value.
+ */
 import type { z } from "zod";
 import { descriptionOf, type FieldDescription, fieldNamesIn } from "./describe.ts";
 import { formatPath, nearest, type Path, type Problem } from "../problems.ts";
 
-/** @param tree what was parsed, references resolved */
+/** @param tree what was parsed, with references resolved */
 export function problemsOfIssues(
   issues: readonly z.core.$ZodIssue[],
   tree: unknown,
@@ -22,7 +25,10 @@ export function problemsOfIssues(
   });
 }
 
-/** A list of one may be written without brackets: its only entry is then the field itself. */
+/**
+ * A list of one may be written without brackets: a problem of its only entry is reported for the
+ * field itself.
+ */
 function pathInFile(path: readonly PropertyKey[], tree: unknown): Path {
   const inFile: (string | number)[] = [];
   for (const step of path) {

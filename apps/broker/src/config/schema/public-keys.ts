@@ -1,14 +1,14 @@
 /**
- * The public keys of a client in the file: checked as a published set is, but where a bad key of
- * such a set is left out, here it is told. Whether the set has the keys its client needs,
- * key-uses.ts says.
+ * Validates the public keys of a client in the file. The rules are those for a published key set,
+ * but a bad key, which is skipped in a published set, is an error here. key-uses.ts checks that the
+ * set has the keys its client needs.
  */
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
 import { usableKeys } from "@oauth-broker/oauth-core/client";
 
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/** @param value a key set, or the same as JSON text: that is how one arrives through file:PATH */
+/** @param value a key set, or the same as JSON text, which file:PATH yields */
 export function readKeySet(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
@@ -18,7 +18,10 @@ export function readKeySet(value: unknown): unknown {
   }
 }
 
-/** Keys for signatures and for encryption. @param value as `readKeySet` answers */
+/**
+ * Accepts keys for signatures and for encryption.
+ * @param value as `readKeySet` returns it
+ */
 //= rfc7517#5
 //= bar#JW-3
 export function checkPublicKeys(value: unknown): string | undefined {

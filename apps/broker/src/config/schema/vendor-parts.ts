@@ -1,4 +1,4 @@
-/** The parts of a vendor's entry with fields of their own: credentials and placeholders. */
+/** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import { checkVisible } from "@oauth-broker/oauth-core/configuration";
@@ -78,12 +78,15 @@ function parseCertificate(text: string): { value: X509Certificate } | { problem:
   }
 }
 
-/** In a variable they may be written `\n`. */
+/**
+ * An environment variable may contain `\
+ * ` in place of line breaks.
+ */
 function withLineBreaks(pem: string): string {
   return pem.replaceAll("\\n", "\n");
 }
 
-/** It travels in a header, behind `Bearer `. */
+/** The token is sent in a header after `Bearer `. */
 export function checkToken(value: string): string | undefined {
   return /^[\x21-\x7e]{1,4096}$/.test(value)
     ? undefined
@@ -109,7 +112,7 @@ export const placeholderSchema = section({
     {
       type: "list of texts",
       description:
-        "The only values there are. A private network is reached by these alone, never by a value of free choice.",
+        "The only permitted values. Only these can reach a private network, never a value that a request chooses freely.",
       example: "[eu, us]",
     },
     (values) => (values.length === 0 ? "must have at least one entry" : undefined),

@@ -1,6 +1,6 @@
 /**
- * One entry of `vendors`, in the registry's own fields spelled in snake_case, plus what only an
- * operator has: credentials.
+ * One entry of `vendors`: the registry's fields spelled in snake_case, plus the credentials, which
+ * only an operator has.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
@@ -182,7 +182,7 @@ export function vendorSchema(rules: UrlRules) {
       ["none", "vendor_approval", "environment_id"],
     ).optional(),
     enabled: flag({
-      description: "`false` hides it: as if it were unknown.",
+      description: "`false` hides the vendor: requests that name it are refused as for an unknown vendor.",
       example: "true",
       default: "true",
     }).optional(),

@@ -1,4 +1,4 @@
-/** Configuration files for tests: each in a folder of its own, removed afterwards. */
+/** Configuration files for tests: each in its own folder, which is removed afterwards. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -43,7 +43,7 @@ export interface LoadOptions {
   readonly registry?: VendorRegistry;
 }
 
-/** Loads these fields (or this text) as broker.yaml in a folder of its own. */
+/** Loads these fields (or this text) as broker.yaml in its own folder. */
 export function load(
   fields: object | string,
   { env = {}, files = {}, registry = new Map() }: LoadOptions = {},
@@ -52,7 +52,7 @@ export function load(
   return loadConfig(env, folderOf({ ...files, "broker.yaml": text }), { registry });
 }
 
-/** The error `run` throws; fails the test when there is none, or another. */
+/** Returns the error that `run` throws; fails the test when it throws nothing or another error. */
 export function refusalOf(run: () => unknown): ConfigError {
   try {
     run();
@@ -63,21 +63,21 @@ export function refusalOf(run: () => unknown): ConfigError {
   throw new Error("the configuration was accepted");
 }
 
-/** `path problem` of everything wrong with these fields over a minimal good configuration. */
+/** Returns `path problem` for every problem of these fields over a minimal valid configuration. */
 export function problemsOf(fields: object, options?: LoadOptions): string[] {
   return refusalOf(() => load({ ...MINIMAL, ...fields }, options)).problems.map(
     ({ path, problem }) => `${path} ${problem}`,
   );
 }
 
-/** The least a vendor of the operator's own must say. */
+/** The minimum for a vendor that the operator adds. */
 export const OWN_VENDOR = {
   name: "My Vendor",
   authorization_endpoint: "https://vendor.example/authorize",
   token_endpoint: "https://vendor.example/token",
 };
 
-/** The vendor these fields over `OWN_VENDOR` become. */
+/** Returns the vendor that these fields make over `OWN_VENDOR`. */
 export function ownVendor(
   fields: object,
   { egress = {}, ...options }: LoadOptions & { egress?: object } = {},
@@ -86,7 +86,7 @@ export function ownVendor(
   return load({ ...MINIMAL, vendors, egress }, options).vendors.get("my-vendor");
 }
 
-/** As `problemsOf`, for these fields of a vendor; `…` stands for its path. */
+/** Like `problemsOf`, for these fields of a vendor; `…` stands for its path. */
 export function problemsOfOwnVendor(fields: object, options?: LoadOptions): string[] {
   const problems = problemsOf({ vendors: { "my-vendor": { ...OWN_VENDOR, ...fields } } }, options);
   return problems.map((problem) => problem.replace("vendors.my-vendor", "…"));

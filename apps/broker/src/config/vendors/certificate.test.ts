@@ -66,7 +66,7 @@ describe("a certificate", () => {
     [{ client_id: "app", certificate: cert }, "private_key is missing"],
     [{ ...CREDENTIALS, client_secret: "s" }, "client_secret is not what this vendor takes"],
     [{ ...CREDENTIALS, team_id: "T" }, "team_id is not what this vendor takes"],
-    [{ ...CREDENTIALS, certificate: stranger.cert }, "certificate is that of another key than private_key"],
+    [{ ...CREDENTIALS, certificate: stranger.cert }, "certificate does not belong to private_key"],
     [
       { client_id: "app", private_key: stranger.key, certificate: stranger.cert },
       "private_key must be an RSA key of at least 2048 bits, for PS256",
@@ -75,7 +75,7 @@ describe("a certificate", () => {
     expect(problems(credentials)).toEqual([`vendors.asserting.credentials[0].${problem}`]);
   });
 
-  it("is refused where it is none", () => {
+  it("is refused when it is not a certificate", () => {
     expect(problems({ ...CREDENTIALS, certificate: "-----BEGIN CERTIFICATE-----" })).toEqual([
       "vendors.asserting.credentials.certificate is not a certificate in PEM",
     ]);

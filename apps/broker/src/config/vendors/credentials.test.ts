@@ -66,7 +66,7 @@ describe("credentials", () => {
     ]);
   });
 
-  it("come from VENDOR_<ID>_… where the file has none", () => {
+  it("come from VENDOR_<ID>_… where the file has no credentials", () => {
     const env = { VENDOR_MY_VENDOR_CLIENT_ID: "a", VENDOR_MY_VENDOR_CLIENT_SECRET: "s" };
     const [credentials] = ownVendor({}, { env })?.credentials ?? [];
     expect(credentials).toMatchObject({ id: "environment", source: "environment", clientId: "a" });

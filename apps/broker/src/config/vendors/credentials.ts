@@ -1,7 +1,7 @@
 /**
- * Our credentials at a vendor: from the file, else from the environment, which has secrets only and
- * no keys. Then what is wrong with them: whether secrets, or keys in their place, are there where
- * the vendor takes them, and only there. Called by vendors.ts and build.ts.
+ * The broker's credentials at a vendor: from the file, otherwise from the environment, which holds
+ * secrets but no keys. Then checks that a secret, or a key in its place, is there exactly where the
+ * vendor takes one. Called by vendors.ts and build.ts.
  */
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
@@ -10,7 +10,7 @@ import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuratio
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
 
-/** @param listed absent: those of the environment are meant */
+/** @param listed the entries of the file; absent: the credentials come from the environment */
 export function buildCredentials(
   id: string,
   listed: readonly ParsedCredentials[] | undefined,
@@ -39,7 +39,7 @@ function certificateOf({ certificate, private_key: privateKey }: ParsedCredentia
   return { privateKey, thumbprint: hash("sha256", certificate.raw, "base64url") };
 }
 
-/** `VENDOR_MY_VENDOR_CLIENT_ID` of `my-vendor`. */
+/** `VENDOR_MY_VENDOR_CLIENT_ID` for `my-vendor`. */
 function environmentCredentials(id: string, env: Environment): VendorCredentials[] {
   const clientId = valueOf(env, idVariable(id));
   const secret = valueOf(env, secretVariable(id));
@@ -54,7 +54,7 @@ function environmentCredentials(id: string, env: Environment): VendorCredentials
   ];
 }
 
-/** Variables that look like a vendor's credentials but reach none. */
+/** Warns about variables that look like a vendor's credentials but belong to no vendor. */
 export function environmentWarnings(env: Environment, ids: readonly string[]): string[] {
   const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
   return Object.keys(env).flatMap((name) => {
@@ -74,7 +74,7 @@ export function secretVariable(id: string): string {
   return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
 }
 
-/** @param warnings is added to */
+/** @param warnings receives what deserves a warning */
 export function credentialProblems(
   vendor: Vendor,
   credentials: readonly VendorCredentials[],
@@ -116,7 +116,7 @@ interface Wanted {
   readonly fields: readonly Field[];
   readonly optional?: Field;
   readonly expected: string;
-  /** Of `private_key`. */
+  /** The key of `private_key`. */
   readonly key?: KeyKind;
 }
 
@@ -135,7 +135,10 @@ const RSA: KeyKind = {
     asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048,
 };
 
-/** By what the vendor takes and, where there is a choice, what of it the entry has begun with. */
+/**
+ * Chooses the fields the vendor takes; where it takes either kind, the fields the entry already has
+ * decide.
+ */
 function wanted(entry: ParsedCredentials, vendor: Vendor): Wanted {
   const { clientSecret, clientAssertion, tokenEndpointAuthMethod: method } = vendor;
   if (clientSecret !== undefined) {
@@ -164,6 +167,6 @@ function entryProblems(entry: ParsedCredentials, index: number, vendor: Vendor):
     ...missing.map((field) => say(field, "is missing")),
     ...foreign.map((field) => say(field, "is not what this vendor takes")),
     ...(isMisfit ? [say("private_key", key.problem)] : []),
-    ...(isAnothers && foreign.length === 0 ? [say("certificate", "is that of another key than private_key")] : []),
+    ...(isAnothers && foreign.length === 0 ? [say("certificate", "does not belong to private_key")] : []),
   ];
 }

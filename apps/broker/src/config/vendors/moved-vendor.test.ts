@@ -1,6 +1,6 @@
 /**
- * What the operator's fields change of what the registry knows: where refresh and revocation go,
- * and who registers.
+ * How the operator's fields change a registry vendor: where refresh and revocation go, and where
+ * clients register.
  */
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
@@ -65,7 +65,7 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
     { token_endpoint: KNOWN.tokenEndpoint },
     { authorization_endpoint: "https://gateway.example/authorize" },
     {},
-  ])("changes nothing where the token endpoint stays: %j", (fields) => {
+  ])("changes nothing while the token endpoint stays: %j", (fields) => {
     const { vendor, warnings } = moved(fields);
     const { refreshEndpoint, revocationEndpoint } = KNOWN;
     expect(vendor).toMatchObject({ refreshEndpoint, revocationEndpoint });
@@ -88,7 +88,7 @@ describe("registration at a registry vendor", () => {
     return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNoClients;
   };
 
-  it("is known not to be, where the entry has no endpoint for it and the file says nothing else", () => {
+  it("is known to be unsupported when neither the entry nor the file has an endpoint for it", () => {
     expect(registersNoClients({})).toBe(true);
     expect(registersNoClients({ issuer: "https://www.known.example" })).toBe(true);
     expect(registersNoClients({}, { registrationEndpoint: "https://www.known.example/register" })).toBeUndefined();

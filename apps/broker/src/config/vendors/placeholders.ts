@@ -1,6 +1,6 @@
 /**
- * The {placeholders} of an operator's vendor: their specifications, and what is wrong between them
- * and its endpoints. Called by vendors.ts.
+ * The {placeholders} of an operator's vendor: their specifications, and the problems between them
+ * and the endpoints. Called by vendors.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import {
@@ -25,7 +25,7 @@ const ENDPOINTS = [
 ] as const;
 
 interface PlaceholderProblem {
-  /** Below the vendor. */
+  /** A path below the vendor. */
   readonly field: readonly string[];
   readonly problem: string;
   readonly expected: string;
@@ -40,7 +40,7 @@ export function placeholderSpecs({ placeholders = {} }: ParsedVendor): Placehold
   );
 }
 
-/** @param specs the registry's and the operator's own */
+/** @param specs those of the registry and of the operator */
 export function placeholderProblems(
   parsed: ParsedVendor,
   specs: PlaceholderSpecs,
@@ -50,7 +50,7 @@ export function placeholderProblems(
     const template = parsed[field] ?? "";
     const name = placeholderNames(withoutDialect(field, template, vendor)).find((one) => !Object.hasOwn(specs, one));
     if (name === undefined) return [];
-    const problem = `uses {${name}}, which is none of its placeholders`;
+    const problem = `uses {${name}}, which is not declared under placeholders`;
     return [{ field: [field], problem, expected: "an entry under placeholders for each {name} in it" }];
   });
   const misfits = Object.entries(placeholderSpecs(parsed)).flatMap(([name, spec]): PlaceholderProblem[] => {
@@ -71,8 +71,8 @@ export function placeholderProblems(
 }
 
 /**
- * Without what the vendor's dialect fills in itself: our client id as a segment of its path, the
- * tenant of a token.
+ * Leaves out the placeholders that the vendor's dialect fills itself: the client id in its path,
+ * the tenant of a token.
  */
 function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { issuerTemplate }: Vendor): string {
   if (field === "revocation_endpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
@@ -81,7 +81,7 @@ function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { i
   return template;
 }
 
-/** Whether a request could choose who answers: then the vendor is tier 3. */
+/** Whether a value of a request can choose the host that answers: such a vendor is tier 3. */
 export function choosesDomain(vendor: Vendor, specs: PlaceholderSpecs): boolean {
   return [vendor.authorizationEndpoint, vendor.tokenEndpoint].some(
     (template) => template !== undefined && fillsRegistrableDomain(template, specs),

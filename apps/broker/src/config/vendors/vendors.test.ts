@@ -76,7 +76,7 @@ describe("a vendor of the operator's own", () => {
     };
     const entry = ownVendor(fields);
     expect(entry?.vendor).toEqual({
-      // What the file has no words for stays as the standard has it.
+      // A setting that the file does not have keeps the standard's default.
       ...defineVendor({ id: "my-vendor", name: "My Vendor" }),
       issuer: url("i"),
       authorizationEndpoint: url("authorize"),
@@ -239,13 +239,13 @@ describe("endpoints", () => {
     const { vendor, placeholders: specs } = ownVendor({ token_endpoint, placeholders }) ?? {};
     expect([vendor?.tokenEndpoint, specs]).toEqual([token_endpoint, placeholders]);
     expect(problemsOfOwn({ token_endpoint, placeholders: { tenant: {} } })).toEqual([
-      "….token_endpoint uses {region}, which is none of its placeholders",
+      "….token_endpoint uses {region}, which is not declared under placeholders",
     ]);
   });
 
   it.each([
-    ["https://vendor.example/{a b}", "has braces that are no {placeholder}"],
-    ["https://vendor.example/?x={x", "has braces that are no {placeholder}"],
+    ["https://vendor.example/{a b}", "has braces that do not form a {placeholder}"],
+    ["https://vendor.example/?x={x", "has braces that do not form a {placeholder}"],
     ["https://vendor.example:{port}/token", "must be an absolute https URL in plain ASCII"],
     ["https://{user}@vendor.example/token", "must be an absolute https URL in plain ASCII"],
     ["{scheme}://vendor.example/token", "must be an absolute https URL in plain ASCII"],
@@ -259,7 +259,7 @@ describe("endpoints", () => {
     ]);
   });
 
-  it("have no placeholders where nobody could fill them", () => {
+  it("have no placeholders where no request could fill them", () => {
     const problem = "has braces, and no {placeholders} here: write the whole address";
     const url = "https://{tenant}.vendor.example/x";
     const placeholders = { tenant: {} };
@@ -268,7 +268,7 @@ describe("endpoints", () => {
     expect(problemsOf({ clients })).toEqual([`clients[0].jwks_uri ${problem}`]);
   });
 
-  it("bar#XA-2 that a request can move to any domain get none of our credentials, and start says so", () => {
+  it("bar#XA-2 that a request can move to any domain get no credentials of the broker, and a warning at start says so", () => {
     const whole = {
       authorization_endpoint: "https://{host}/authorize",
       token_endpoint: "https://{host}/token",
@@ -290,7 +290,7 @@ describe("a revocation endpoint", () => {
       { revocation_endpoint: "https://vendor.example/{user}/token" },
       { token_endpoint: url },
     ]) {
-      expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("which is none of its placeholders")]);
+      expect(problemsOfOwn(fields)).toEqual([expect.stringContaining("which is not declared under placeholders")]);
     }
   });
 });
@@ -302,7 +302,7 @@ describe("an issuer with a name per tenant", () => {
     const { vendor } = load({ ...MINIMAL, vendors }, { registry: SHIPPED }).vendors.get("microsoft-agent365") ?? {};
     expect(vendor?.issuer).toBe(issuer);
     const other = { vendors: { "microsoft-agent365": { issuer: issuer.replace("tenantid", "organization") } } };
-    const undeclared = [expect.stringContaining("which is none of its placeholders")];
+    const undeclared = [expect.stringContaining("which is not declared under placeholders")];
     expect(problemsOf(other, { registry: SHIPPED })).toEqual(undeclared);
     expect(problemsOfOwn({ issuer })).toEqual(undeclared);
     expect(problemsOf({ vendors: { github: { issuer } } }, { registry: SHIPPED })).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials to use there. */
+/**
+ * Vendors: the registry's entry if there is one, the operator's fields over it, and the credentials
+ * to use.
+ */
 import { defined } from "@oauth-broker/oauth-core";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
@@ -13,12 +16,12 @@ import type { ParsedVendor } from "../schema/vendor.ts";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 
-/** A code that must wait for the backend is parked until 5 s before it dies. */
+/** A parked vendor code is kept until 5 s before it expires. */
 const PARKING_MARGIN_SECONDS = 5;
 
 /**
- * Problems between the fields of a vendor of the operator's own: it must say who it is and where.
- * Works on the tree as written.
+ * Finds problems between the fields of a vendor of the operator's own, which must give its name and
+ * its endpoints. Works on the tree as written.
  */
 export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;
@@ -49,7 +52,10 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   });
 }
 
-/** @param problems, warnings are added to */
+/**
+ * @param problems receives what is wrong
+ * @param warnings receives what deserves a warning
+ */
 export function buildVendor(
   id: string,
   parsed: ParsedVendor,
@@ -78,7 +84,7 @@ export function buildVendor(
   }
   if (credentials.length > 0 && choosesDomain(vendor, placeholders)) {
     warnings.push(
-      `Vendor ${id} has a placeholder that can fill a whole domain: clients need credentials of their own there, and the broker's are never used`,
+      `Vendor ${id} has a placeholder that can fill a whole domain: clients must bring credentials of their own, because the broker never uses its own there`,
     );
   }
   warnings.push(...relaxations(id, parsed));
@@ -98,7 +104,7 @@ export function buildVendor(
   };
 }
 
-/** An issuer of the operator's may publish what the registry does not know of. */
+/** An issuer that the operator sets may publish what the registry does not know. */
 function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
   return (
     known !== undefined &&
@@ -107,23 +113,23 @@ function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: 
   );
 }
 
-/** What the operator's own fields take away, or seem to bring. */
+/** Warns where the operator's own fields weaken a protection. */
 function relaxations(id: string, parsed: ParsedVendor): string[] {
   const { pkce, iss_required: issRequired } = parsed;
   const warnings: string[] = [];
   if (pkce === "none") {
     warnings.push(
-      `Vendor ${id} has pkce none: nothing binds its codes to the flow that asked, so a thief of one may use it`,
+      `Vendor ${id} has pkce none: nothing binds its codes to the flow they were issued for, so a stolen code can be used`,
     );
   }
   if (pkce === "plain") {
     warnings.push(
-      `Vendor ${id} has pkce plain: a reader of the authorization request can use the code that answers it`,
+      `Vendor ${id} has pkce plain: an attacker who reads the authorization request can use the code issued for it`,
     );
   }
   if (issRequired === false) {
     warnings.push(
-      `Vendor ${id} has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to tell from its own`,
+      `Vendor ${id} has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to detect`,
     );
   }
   return warnings;
@@ -158,14 +164,14 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
 }
 
 /**
- * The token endpoint of a registry vendor that the operator has moved: what the registry says of
- * its further endpoints is about the host that was left, and tokens of the new one do not go there
- * (docs/decisions/0016). Refreshing follows the token endpoint; revocation stays only where it is
- * the same party's.
+ * The operator has moved the token endpoint of a registry vendor. The registry's further endpoints
+ * belong to the old host, and tokens of the new host must not be sent there (docs/decisions/0016).
+ * Refresh follows the token endpoint. Revocation stays only when its endpoint belongs to the same
+ * party.
  *
- * @param vendor the registry's, with the operator's fields over it
- * @param known as the registry has it
- * @param warnings is added to
+ * @param vendor the registry's entry with the operator's fields over it
+ * @param known the registry's entry
+ * @param warnings receives what deserves a warning
  */
 //= bar#BY-4
 export function dropEndpointsOfReplacedHost(
@@ -183,7 +189,7 @@ export function dropEndpointsOfReplacedHost(
     registrableDomainOf(revocationEndpoint) !== registrableDomainOf(moved);
   if (isForeign) {
     warnings.push(
-      `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's is at another domain and gets none of these tokens, so revocation answers unsupported_token_type`,
+      `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
     );
   }
   return {

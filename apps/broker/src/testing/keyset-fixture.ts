@@ -1,4 +1,7 @@
-/** A keyset in a store at two places under one key, for what an attacker does who can write the store. */
+/**
+ * A keyset in a store at two places under one key, and what an attacker with write access to the
+ * store can do.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,10 +17,10 @@ const KEYSET = { kind: "keyset", id: "broker" };
 export const PRODUCTION = { baseUrl: "https://broker.example", environment: "eu-west-1", table: "broker" };
 export const STAGING = { ...PRODUCTION, baseUrl: "https://staging.example" };
 
-export interface KeysetStage {
-  /** Of this test alone. */
+export interface KeysetFixture {
+  /** The test's own folder. */
   readonly folder: string;
-  /** One key of the key service that may be used at both places. */
+  /** One key of the key service that both places may use. */
   readonly wrapper: LocalKeyWrapper;
 }
 
@@ -28,7 +31,7 @@ interface Floor {
 
 export interface FloorCase {
   readonly name: string;
-  floorOf(stage: KeysetStage): Floor;
+  floorOf(fixture: KeysetFixture): Floor;
 }
 
 export const FLOORS: readonly FloorCase[] = [
@@ -36,18 +39,18 @@ export const FLOORS: readonly FloorCase[] = [
   { name: "the configuration", floorOf: () => ({ minimum: 2 }) },
 ];
 
-/** Made anew for each test of the file that calls it, and with it the modules that are tested. */
-export function keysetStage(): KeysetStage {
-  const stage = { folder: "", wrapper: undefined as unknown as LocalKeyWrapper };
+/** Created anew for each test of the file that calls it, together with the tested modules. */
+export function keysetFixture(): KeysetFixture {
+  const fixture = { folder: "", wrapper: undefined as unknown as LocalKeyWrapper };
   beforeEach(async () => {
     vi.resetModules();
-    // Of the same modules as what is tested: errors are told apart by their class.
+    // From the same module instances as the tested code, because errors are compared by class.
     const { localKeyWrapper } = await import("@oauth-broker/token-store");
-    stage.folder = mkdtempSync(join(tmpdir(), "keyset-place-"));
-    stage.wrapper = localKeyWrapper({ path: join(stage.folder, "key") });
+    fixture.folder = mkdtempSync(join(tmpdir(), "keyset-place-"));
+    fixture.wrapper = localKeyWrapper({ path: join(fixture.folder, "key") });
   });
-  afterEach(() => rmSync(stage.folder, { recursive: true }));
-  return stage;
+  afterEach(() => rmSync(fixture.folder, { recursive: true }));
+  return fixture;
 }
 
 export function newStore(): RecordStore {
@@ -57,7 +60,7 @@ export function newStore(): RecordStore {
 /** As a process starts: nothing read yet. */
 export async function keysetOn(
   records: RecordStore,
-  { wrapper }: KeysetStage,
+  { wrapper }: KeysetFixture,
   { place = PRODUCTION, ...floor }: Floor & { readonly place?: typeof PRODUCTION } = {},
 ): Promise<Keyset> {
   const [{ createKeyset }, { recordKeysetStorage }, { createRevisionFloor }] = await Promise.all([
@@ -82,28 +85,28 @@ export async function dataIn(records: RecordStore): Promise<JsonObject> {
   return (await records.get(KEYSET))!.data;
 }
 
-/** What an attacker does who can write the table. */
+/** What an attacker with write access to the table can do. */
 export async function putInto(records: RecordStore, data: JsonObject): Promise<void> {
   await records.delete(KEYSET);
   await records.create({ key: KEYSET, stage: "put back", data, expiresAt: 9_000_000_000 });
 }
 
-/** Staging's record in production's store, with changes to what it says of itself. */
+/** Puts staging's record into production's store, with changes to the place it claims. */
 export async function stagingInProduction(
-  stage: KeysetStage,
+  fixture: KeysetFixture,
   change: Partial<JsonObject> = {},
 ): Promise<{ readonly ours: Keyset; readonly staging: Keyset }> {
   const [stagingStore, store] = [newStore(), newStore()];
-  const staging = await keysetOn(stagingStore, stage, { place: STAGING });
+  const staging = await keysetOn(stagingStore, fixture, { place: STAGING });
   await staging.load();
   await putInto(store, { ...(await dataIn(stagingStore)), ...change } as JsonObject);
-  return { ours: await keysetOn(store, stage), staging };
+  return { ours: await keysetOn(store, fixture), staging };
 }
 
-/** The record of before a rotation, put back after it. */
-export async function rotatedAndPutBack(stage: KeysetStage, { file }: Floor): Promise<RecordStore> {
+/** Puts the record from before a rotation back after it. */
+export async function rotatedAndPutBack(fixture: KeysetFixture, { file }: Floor): Promise<RecordStore> {
   const records = newStore();
-  const first = await keysetOn(records, stage, file === undefined ? {} : { file });
+  const first = await keysetOn(records, fixture, file === undefined ? {} : { file });
   await first.load();
   const old = await dataIn(records);
   await first.rotate();
