@@ -1,8 +1,8 @@
-// Bundles the platform into dist/main.js; what that takes is told in bundle.ts.
+// Bundles the platform into dist/main.js; bundle.ts sets the options.
 import { bundle } from "@oauth-broker/oauth-core/bundle";
 
 export default bundle({
   name: "The platform",
-  // The local table's stand-ins stay in the repository; sandbox.ts says so where they are missing.
+  // The stand-ins for the local table are not bundled; sandbox.ts reports when they are missing.
   external: ["@oauth-broker/simulators/aws"],
 });

@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     expect((await project.deploy("run")).code).toBe(3);
     const administrator = await person("Administrator");
     await administrator.open("notes");
-    await administrator.sees("A draft cannot be connected");
+    await administrator.sees("This connector is a draft");
     await administrator.saveSettings("notes", {
       Authentication: "OAuth 2.1",
       Registration: "Pre-registered Client",

@@ -1,6 +1,6 @@
 /**
- * The platform's pages, put together: storage and ways out in, a Hono app out. The ingress is
- * another app (routes/ingress.ts).
+ * Composes the platform's pages: takes storage and outbound clients, returns a Hono app. The
+ * ingress is a separate app (routes/ingress.ts).
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Clock } from "@oauth-broker/oauth-core";
@@ -25,7 +25,7 @@ export interface PlatformOptions {
   /** Without path and trailing slash; the redirect URIs are below it. */
   readonly platformUrl: string;
   readonly allowCidrs: readonly string[];
-  /** Absent: there is none, and broker connectors say so. */
+  /** Absent: there is no broker, and broker connectors report that. */
   readonly broker?: BrokerAccess;
 }
 
@@ -41,7 +41,7 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** A tool may work for a while. */
+/** A tool may take a while. */
 const TIMEOUT_MS = 30_000;
 
 /** Opens no port. */
@@ -50,7 +50,7 @@ export function createPlatform(
   { storage, log, now = systemClock }: PlatformParts,
 ): Platform {
   const isHttps = platformUrl.startsWith("https:");
-  // Deployed servers are on this machine, and so are the vendors of a first look.
+  // Deployed servers run on this machine, and so do practice vendors.
   const access = { allowLoopback: true, allowCidrs };
   const egress: Egress = createEgress({ ...access, timeoutMs: TIMEOUT_MS });
   const { connectors, records, keys } = storage;

@@ -69,7 +69,7 @@ describe("the platform's settings", () => {
     expect(startFolder({ INIT_CWD: "/from" })).toBe("/from");
   });
 
-  it("tell every problem", () => {
+  it("report every problem", () => {
     const bad = { PLATFORM_URL: "http://platform.example/path", EGRESS_ALLOW_CIDRS: "all" };
     expect(() => loadPlatformConfig(bad, "/")).toThrow(/2 problems[^]*PLATFORM_URL[^]*EGRESS_ALLOW_CIDRS/);
   });

@@ -1,6 +1,6 @@
 /**
- * The command line as a value: what to do, or what was wrong with the words. Runs nothing and
- * prints nothing.
+ * Parses the command line into a value: the command to run, or what is wrong with the arguments.
+ * Runs and prints nothing.
  */
 import { parseArgs } from "node:util";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
@@ -23,10 +23,12 @@ export type Command =
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
-  /** Not for the command line: how a deploy runs a server. See deploy/server-process/keeper.ts. */
+  /**
+   * Not for the command line: a deploy runs a server with it. See deploy/server-process/keeper.ts.
+   */
   | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
-  /** The message goes to stderr, the exit code is `EXIT.usage`. */
+  /** The message goes to stderr; the exit code is `EXIT.usage`. */
   | { readonly name: "invalid"; readonly message: string };
 
 export const EXIT = { done: 0, failed: 1, usage: 2, draft: 3 } as const;
@@ -69,7 +71,7 @@ Exit codes: 0 stopped or done, 1 failed, 2 not understood, 3 left as a draft: th
 
 const DEPLOY = ["init", "run", "status", "logs"] as const;
 
-/** @param args without the program and the script */
+/** @param args the arguments without the program and the script */
 export function parseCommand(args: readonly string[]): Command {
   if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
   const read = readArguments(args);
@@ -82,7 +84,7 @@ export function parseCommand(args: readonly string[]): Command {
     return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
   }
   const name = DEPLOY.find((one) => one === action);
-  if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("there is no such command");
+  if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("this command does not exist");
   const misplaced = misplacedOption(name, read);
   if (misplaced !== undefined) return invalid(misplaced);
   if (name === "run") return { name, folder, dataDir, allowed };
@@ -103,7 +105,7 @@ function misplacedOption(
   if (callbacks.length > 1) return "--own-callback and --shared-callback exclude each other";
   if (allowed.length > 0 && name !== "run") return "--env goes with run only";
   if (allowed.every(isVariableName)) return undefined;
-  return "--env takes the name of a variable; its value is the one it has here";
+  return "--env takes the name of a variable, without a value: the value comes from this environment";
 }
 
 interface Arguments {

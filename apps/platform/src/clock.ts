@@ -1,4 +1,4 @@
 import type { Clock } from "@oauth-broker/oauth-core";
 
-/** The one place that reads the wall clock. */
+/** The only place that reads the wall clock. */
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);

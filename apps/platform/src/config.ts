@@ -16,22 +16,22 @@ import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 export { type Environment, startFolder } from "@oauth-broker/oauth-core/configuration";
 
 export interface PlatformConfig {
-  /** Where the platform is reached, without path and trailing slash. */
+  /** The URL of the platform, without path and trailing slash. */
   readonly platformUrl: string;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
-  /** Private networks in which vendors' endpoints may lie. */
+  /** Private networks that vendors' endpoints may be in. */
   readonly allowCidrs: readonly string[];
 }
 
 const DEFAULT_URL = "http://127.0.0.1:8789";
 const DEFAULT_PORT = 8789;
 const DEFAULT_DATA = "platform-data";
-/** What programs need to run, and no secret of the deployer is in. */
+/** The variables that programs need to run; none of them holds a secret of the deployer. */
 const SYSTEM = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"];
 
 const ORIGIN = "https origin without path and trailing slash (http on loopback only)";
-/** What each looks like; what it is for: `platform --help` (cli.ts). */
+/** The shape of each variable; `platform --help` (cli.ts) says what it is for. */
 const VARIABLES = {
   PLATFORM_URL: { type: ORIGIN, example: "https://platform.example.com" },
   PLATFORM_DATA_DIR: { type: "path of a folder", example: "/var/lib/platform" },
@@ -81,7 +81,7 @@ function requireNone({ problems }: Reader): void {
 }
 
 export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
-  /** On loopback: a visitor of the pages may choose any user. */
+  /** On loopback: any visitor of the pages may choose any user. */
   readonly port: number;
   readonly maxConnections: number;
   /** Absent: there is no broker. */
@@ -110,7 +110,7 @@ function readBroker(read: Reader): BrokerAccess | undefined {
   return { issuer, clientId: read.value("BROKER_CLIENT_ID") ?? "platform", clientSecret: new Secret(clientSecret) };
 }
 
-/** Of the process. Nothing else touches process.env. */
+/** The environment of the process. No other code reads process.env. */
 export function readEnvironment(): Environment {
   return process.env;
 }

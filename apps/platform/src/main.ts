@@ -1,6 +1,6 @@
 /**
- * The platform's entry: command line and settings in, one command run, signals heard. stdout
- * carries results, stderr what is meant for people.
+ * The platform's entry point: reads the command line and the settings, runs one command, handles
+ * signals. stdout carries results; messages for the operator go to stderr.
  */
 import { fileURLToPath } from "node:url";
 import { createLog } from "@oauth-broker/oauth-core/service";
@@ -74,6 +74,6 @@ function stopSignal(): Promise<void> {
 try {
   process.exit(await main(parseCommand(process.argv.slice(2))));
 } catch (error) {
-  say(error instanceof Error ? error.message : "The platform could not do this.");
+  say(error instanceof Error ? error.message : "The command failed.");
   process.exit(EXIT.failed);
 }

@@ -1,6 +1,6 @@
 /**
- * `platform serve`: the pages on a port of this machine, until a signal. stdout gets the log, its
- * first line with the address.
+ * `platform serve`: serves the pages on a port of this machine until a signal. Prints the log on
+ * stdout; its first line has the address.
  */
 import { listen, type Log } from "@oauth-broker/oauth-core/service";
 import { createPlatform } from "./app.ts";
@@ -13,11 +13,14 @@ export interface ServeDeps {
   readonly storage: Storage;
   readonly log: Log;
   readonly say: (text: string) => void;
-  /** Settles at a signal to end. */
+  /** Settles at a signal to stop. */
   readonly stopped: Promise<void>;
 }
 
-/** @returns the exit code. @throws Error for a port that is taken */
+/**
+ * @returns the exit code
+ * @throws Error for a port that is taken
+ */
 export async function serve(
   { port, maxConnections, ...options }: ServeConfig,
   { storage, log, say, stopped }: ServeDeps,

@@ -1,5 +1,5 @@
 /**
- * The platform's data folder: one SQLite file for everything it keeps, and the key file that opens
+ * The platform's data folder: one SQLite file for everything it stores, and the key file that opens
  * the secrets in it.
  */
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import type { ConnectorStore } from "./connectors/store.ts";
 
 export interface Storage {
   readonly connectors: ConnectorStore;
-  /** Of the deploy command, of users' sessions and their connections. */
+  /** The records of the deploy command, of users' sessions and of their connections. */
   readonly records: RecordStore;
-  /** The key file: what is secret in `records` is sealed under it. */
+  /** The key file: the secrets in `records` are sealed under it. */
   readonly keys: KeyWrapper;
   close(): Promise<void>;
 }
 
-/** Opens nothing yet: the folder and both files are made at the first use. */
+/** Opens nothing yet: the folder and both files are created at the first use. */
 export async function openStorage(dataDir: string, now: Clock, rules: SettingsRules): Promise<Storage> {
   const { sqliteRecordStore } = await import("@oauth-broker/token-store/sqlite");
   const records = sqliteRecordStore({ path: join(dataDir, "platform.sqlite"), now });

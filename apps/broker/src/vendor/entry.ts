@@ -1,6 +1,7 @@
 /**
  * Finds the vendor: the operator's entry, or one that the caller names, and whether this client may
- * use it. Sends no request.
+ * use it. Then the credentials: the operator's, by their id or the active ones, or the initial
+ * access token of a registration. Sends no request.
  */
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";

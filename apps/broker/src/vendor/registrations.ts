@@ -3,9 +3,9 @@
  * and may not ask a user for consent twice. A client could therefore lead the users of another
  * client through the registration and receive their tokens. Within one owner that loses nothing.
  * Between owners, the user sees which client asks before the browser leaves for the vendor
- * (vendor/trust.ts). A client id is public, so a client that sends the broker's client id as its
+ * (needsOwnerPage). A client id is public, so a client that sends the broker's client id as its
  * own credentials shares the registration too (docs/decisions/0029). Computed once: app.ts uses it
- * for the flows, warnings.ts for the warnings at start.
+ * for the flows, config/warnings.ts for the warnings at start.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { namesInHost } from "@oauth-broker/oauth-core/client";

@@ -7,7 +7,10 @@ import { createAgent } from "./agent.ts";
 const BEARER = { token: "of-the-user", revision: "1" };
 const connector = { id: "c", serverUrl: "https://server.example/mcp" } as Connector;
 
-/** Tools of a server that answers everything the same way. @returns what the agent asked of Bearers, and how it ended */
+/**
+ * Calls tools of a server that gives every request the same answer.
+ * @returns the calls the agent made to Bearers, and its result
+ */
 async function toolsOf(status: number, challenge: string) {
   const asked: unknown[] = [];
   const over = (what: unknown) => {

@@ -1,6 +1,7 @@
 /**
- * The platform's agent: a stock MCP client that calls tools of a deployed server as one of its users. Which token goes along is
- * oauth/bearer.ts's to know; a token that is refused is tried anew once, then the connection is the user's to authorize again.
+ * The platform's agent: a stock MCP client that calls tools of a deployed server for one of its
+ * users. oauth/bearer.ts chooses the token. A refused token is replaced and the call repeated once;
+ * after that the user has to authorize the connection again.
  */
 import { Client, extractWWWAuthenticateParams, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
@@ -14,13 +15,16 @@ export interface AgentTool {
 }
 
 export interface ToolResult {
-  /** The tool itself said so; the call as such went well. */
+  /** The tool reported an error; the call itself succeeded. */
   readonly isError: boolean;
-  /** What a person can read of the answer. */
+  /** The human-readable part of the answer. */
   readonly text: string;
 }
 
-/** Its methods throw OAuthError as Bearers do, and vendor_response_invalid for a server that does not speak MCP. */
+/**
+ * Its methods throw OAuthError as Bearers does, and vendor_response_invalid for a server that does
+ * not speak MCP.
+ */
 export interface Agent {
   tools(connector: Connector, userId: string): Promise<readonly AgentTool[]>;
   call(
@@ -66,10 +70,13 @@ export function createAgent({ bearers, fetch }: AgentDeps): Agent {
   };
 }
 
-/** A 401, or a 403 that wants more scope. */
+/** A 401, or a 403 that asks for more scope. */
 type Refusal = { readonly refused: "token" } | { readonly refused: "scope"; readonly scope: string | undefined };
 
-/** One connection, one use of it. @returns the refusal where the server answered any of its requests so */
+/**
+ * Opens one connection for one use.
+ * @returns the refusal when the server answered any of its requests with one
+ */
 async function attempt<T>(
   serverUrl: string,
   token: string,
@@ -110,12 +117,16 @@ function refusalOf(answer: Response): Refusal | undefined {
 function failure(statuses: ReadonlySet<number>, cause: unknown): OAuthError {
   const isDown = statuses.size === 0 || [...statuses].some((status) => status >= 500 || status === 429);
   if (isDown) {
-    return new OAuthError("temporarily_unavailable", "The server of this connector cannot answer now", {
-      reason: "server_down",
-      cause,
-    });
+    return new OAuthError(
+      "temporarily_unavailable",
+      "The server of this connector cannot answer now. Try again later",
+      {
+        reason: "server_down",
+        cause,
+      },
+    );
   }
-  return new OAuthError("vendor_response_invalid", "The server did not take the call", {
+  return new OAuthError("vendor_response_invalid", "The server refused the call", {
     reason: "call_refused",
     cause,
   });

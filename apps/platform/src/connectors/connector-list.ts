@@ -1,4 +1,7 @@
-/** Which connectors there are: a RecordStore finds by key only. An id may stand here without a connector, never the other way round. */
+/**
+ * The list of connector ids, because a RecordStore finds records by key only. An id may be listed
+ * without a connector; a connector is never missing from the list.
+ */
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { NEVER } from "./connector-record.ts";
@@ -26,7 +29,7 @@ export async function listId(records: RecordStore, id: string): Promise<void> {
           "moved";
     if (isWritten) return;
   }
-  throw new OAuthError("temporarily_unavailable", "Others are adding connectors: try again");
+  throw new OAuthError("temporarily_unavailable", "Other administrators are adding connectors. Try again");
 }
 
 async function read(records: RecordStore): Promise<{ readonly ids: readonly string[]; readonly revision?: string }> {

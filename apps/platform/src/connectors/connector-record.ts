@@ -1,14 +1,17 @@
-/** A connector as one record: every change of it is one conditional write, so that it is never half one thing and half another. */
+/**
+ * A connector as one record. Every change is one conditional write, so that no reader sees half of
+ * a change.
+ */
 import type { JsonObject, StoredRecord } from "@oauth-broker/oauth-core";
 import type { Connector, ConnectorSettings, ConnectorState, Deployment } from "./connector.ts";
 
 export const CONNECTOR = "connector";
 export const NEVER = 253_402_300_799;
 
-/** The data of a record of kind `connector`. Its stage is the connector's state. */
+/** The data of a record of kind `connector`. Its stage is the state of the connector. */
 export interface ConnectorData {
   readonly v: 1;
-  /** Another text at every change: what a conditional write expects. */
+  /** A new text at every change; a conditional write compares it. */
   readonly revision: string;
   readonly name: string;
   readonly settings: ConnectorSettings;
@@ -33,7 +36,7 @@ export function toKept({ key, stage, data }: StoredRecord): Kept {
   return { id: key.id, state: stage as ConnectorState, data: data as unknown as ConnectorData };
 }
 
-/** The record's fields are JSON by construction; the types of ours do not say so. */
+/** The fields of the record are JSON by construction; our types do not express that. */
 export function toJsonData(data: Partial<ConnectorData>): JsonObject {
   return data as unknown as JsonObject;
 }

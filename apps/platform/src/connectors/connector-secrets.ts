@@ -1,6 +1,7 @@
 /**
- * Secrets of a connector, closed: each under a data key of its own, which only the key file of the data folder opens, and bound to
- * what it was entered for. A row copied to another connector, or settings changed beside it, open nothing.
+ * The sealed secrets of a connector. Each is sealed under its own data key, which only the key file
+ * of the data folder unwraps, and bound to what it was entered for. A row copied to another
+ * connector, or settings changed beside it, make it unreadable.
  */
 import { type JsonObject, type KeyWrapper, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
@@ -9,13 +10,18 @@ import { secretRecipient } from "./settings.ts";
 
 const KEY_CONTEXT = { purpose: "connector secret" };
 
-/** @returns what a record may hold. @throws OAuthError temporarily_unavailable when the key file cannot be read */
+/**
+ * @returns what a record may hold
+ * @throws OAuthError temporarily_unavailable when the key file cannot be read
+ */
 export async function sealSecret(keys: KeyWrapper, secret: Secret, place: readonly string[]): Promise<JsonObject> {
   const { dataKey, wrapped } = await keys.newDataKey(KEY_CONTEXT).catch(unavailable);
   return { wrapped, sealed: seal(dataKey, secret.reveal(), place) };
 }
 
-/** @throws OAuthError temporarily_unavailable for another key file, another place, or an altered row */
+/**
+ * @throws OAuthError temporarily_unavailable for another key file, another place, or an altered row
+ */
 export async function openSecret(keys: KeyWrapper, kept: JsonObject, place: readonly string[]): Promise<Secret> {
   const { wrapped, sealed } = kept;
   if (typeof wrapped !== "string" || typeof sealed !== "string") throw new TypeError("not a sealed secret");

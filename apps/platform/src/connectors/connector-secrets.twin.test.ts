@@ -1,4 +1,7 @@
-/** The attack of store-on-records.test.ts with the binding taken out: a secret opens for an endpoint it was not entered for. */
+/**
+ * The attack of store-on-records.test.ts without the binding: a secret opens for an endpoint it was
+ * not entered for.
+ */
 import { afterEach, expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { openTestStorage, type TestStorage } from "../testing/test-storage.ts";

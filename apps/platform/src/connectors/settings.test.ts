@@ -44,7 +44,7 @@ describe("settings of a connector", () => {
     ["another scheme", "javascript:alert(1)"],
     ["braces that hold no name", "https://{}.example.com/token"],
     ["a brace that never ends", "https://id.example.com/{tenant"],
-    ["a placeholder nobody fills", "https://id.example.com/{tenant}/token"],
+    ["a placeholder without a value", "https://id.example.com/{tenant}/token"],
     ["a placeholder for the scheme", "{scheme}://id.example.com/token"],
   ])("refuse a Token URL with %s", (_, tokenUrl) => {
     expect(problemsOf({ tokenUrl })).toEqual(["tokenUrl"]);
@@ -66,7 +66,7 @@ describe("settings of a connector", () => {
     expect(problemsOf({ tokenUrl, placeholders: { tenant } })).toEqual(["tokenUrl"]);
   });
 
-  it("refuse a placeholder that nothing uses: a misspelt one would be lost", () => {
+  it("refuse a placeholder that nothing uses, because a misspelt one would be lost", () => {
     expect(problemsOf({ placeholders: { tenat: "acme" } })).toEqual(["placeholders"]);
   });
 
@@ -92,7 +92,7 @@ describe("settings of a connector", () => {
   });
 
   it("name every problem at once, and repeat no value", () => {
-    const told = refusalOf(NEW_SETTINGS, {
+    const refusal = refusalOf(NEW_SETTINGS, {
       authentication: "oauth_2_1",
       registration: "none",
       authorizationUrl: "http://canary.example",
@@ -101,8 +101,8 @@ describe("settings of a connector", () => {
       clientSecret: new Secret("canary-secret"),
     });
     for (const name of ["registration", "clientId", "authorizationUrl", "tokenUrl", "scopes"])
-      expect(told).toContain(name);
-    expect(told).not.toContain("canary");
+      expect(refusal).toContain(name);
+    expect(refusal).not.toContain("canary");
   });
 
   it("refuse a registration without authentication", () => {

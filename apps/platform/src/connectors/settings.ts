@@ -1,6 +1,7 @@
 /**
- * The Settings tab's rules: what a change makes of the settings there are, and everything that is wrong with the result.
- * Before it: the settings page, `deploy init`. After it: connector-record.ts keeps what passed.
+ * The rules of the Settings tab: applies a change to the present settings and lists everything that
+ * is wrong with the result. Before it: the settings page, `deploy init`. After it:
+ * connector-record.ts stores settings that pass.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import {
@@ -24,18 +25,21 @@ export const NEW_SETTINGS: ConnectorSettings = {
 };
 
 export interface SettingsRules {
-  /** Private networks in which vendors' endpoints may lie, as a self-hosted deployment has them. */
+  /** Private networks that vendors' endpoints may be in, as in a self-hosted deployment. */
   readonly allowCidrs: readonly string[];
 }
 
 const AUTHENTICATIONS: readonly ConnectorSettings["authentication"][] = ["oauth_2_1", "none"];
 const REGISTRATIONS: readonly Registration[] = ["pre_registered_client", "hosted_server", "broker", "none"];
 const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
-/** What a secret is entered for. Kept when one of these changes, it would travel to somebody else. */
+/**
+ * The recipient a secret is entered for. If one of these changed and the secret stayed, it would be
+ * sent to another recipient.
+ */
 const BOUND = ["clientId", "tokenUrl", "vendorOrIssuer"] as const;
 const LONGEST_SECRET = 2048;
 
-/** The settings after a change; nothing is checked. Only names that settings have are taken over. */
+/** Applies a change without checking it. Ignores names that settings do not have. */
 export function changedSettings(before: ConnectorSettings, change: SettingsChange): ConnectorSettings {
   const { authentication = before.authentication, registration = before.registration } = change;
   const texts = TEXTS.flatMap((name): [string, string][] => {
@@ -51,7 +55,7 @@ export function changedSettings(before: ConnectorSettings, change: SettingsChang
   };
 }
 
-/** Everything that would be wrong after the change, each with the name of its field. */
+/** Lists everything that would be wrong after the change, each with the name of its field. */
 export function changeProblems(
   before: ConnectorSettings,
   change: SettingsChange,
@@ -61,9 +65,7 @@ export function changeProblems(
   return [...settingsProblems(after, rules), ...secretProblems(before, change, after)];
 }
 
-/**
- * @throws OAuthError invalid_request that names every problem
- */
+/** @throws OAuthError invalid_request that names every problem */
 export function requireSettings(before: ConnectorSettings, change: SettingsChange, rules: SettingsRules): void {
   const problems = changeProblems(before, change, rules);
   if (problems.length === 0) return;
@@ -71,7 +73,7 @@ export function requireSettings(before: ConnectorSettings, change: SettingsChang
   throw new OAuthError("invalid_request", description, { reason: "settings_invalid" });
 }
 
-/** Everything that is wrong, each with the name of its field. */
+/** Lists everything that is wrong, each with the name of its field. */
 export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: SettingsRules): readonly Problem[] {
   const { authentication, registration, clientId, hasClientSecret, scopes, placeholders } = settings;
   const found: Problem[] = [];
@@ -81,11 +83,11 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
   if (!AUTHENTICATIONS.includes(authentication)) add("authentication", `must be one of ${AUTHENTICATIONS.join(", ")}`);
   if (!REGISTRATIONS.includes(registration)) add("registration", `must be one of ${REGISTRATIONS.join(", ")}`);
   else if (authentication === "none" && registration !== "none")
-    add("registration", "must be none where authentication is none");
+    add("registration", "must be none when authentication is none");
   else if (authentication === "oauth_2_1" && registration === "none")
-    add("registration", "must say who registers the client where authentication is oauth_2_1");
+    add("registration", "must say who registers the client when authentication is oauth_2_1");
   if (clientId !== undefined) add("clientId", checkVisible(clientId));
-  if (hasClientSecret && clientId === undefined) add("clientId", "is missing: a client secret is of no use without it");
+  if (hasClientSecret && clientId === undefined) add("clientId", "is missing: a client secret needs a client id");
   if (scopes !== undefined)
     add(
       "scopes",
@@ -110,18 +112,20 @@ function secretProblems(before: ConnectorSettings, change: SettingsChange, after
   ];
 }
 
-/** Whether a secret entered for the one may be sent to where the other leads. */
+/** Whether a secret entered for one set of settings may be sent to the recipient of the other. */
 function isSameRecipient(before: ConnectorSettings, after: ConnectorSettings): boolean {
   return JSON.stringify(secretRecipient(before)) === JSON.stringify(secretRecipient(after));
 }
 
-/** Whom a client secret is for, as the context it is sealed under (connector-secrets.ts). */
+/** The recipient of a client secret, as the context it is sealed under (connector-secrets.ts). */
 export function secretRecipient(settings: ConnectorSettings): readonly string[] {
   const values = Object.entries(settings.placeholders).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return [...BOUND.map((name) => settings[name] ?? ""), ...values.flat()];
 }
 
-/** By the name of their field, the URLs that may hold placeholders. A vendor's id is no URL. */
+/**
+ * The URLs that may contain placeholders, by the name of their field. A vendor's id is not a URL.
+ */
 function templatesOf({ authorizationUrl, tokenUrl, vendorOrIssuer }: ConnectorSettings): [string, string][] {
   const isIssuer = vendorOrIssuer !== undefined && !REGISTRY.has(vendorOrIssuer);
   const all = Object.entries({ authorizationUrl, tokenUrl, ...(isIssuer ? { vendorOrIssuer } : {}) });
@@ -139,7 +143,7 @@ function urlProblem(
   allowCidrs: readonly string[],
 ): string | undefined {
   const filled = (): void => {
-    // The rules of an endpoint hold for what the placeholders make of it.
+    // The rules of an endpoint apply to the URL with its placeholders filled.
     requireEgressUrl(expandTemplate(template, values, specs), { allowLoopback: true, allowCidrs });
   };
   const problem = wrongWith(filled);
@@ -150,11 +154,11 @@ function placeholdersProblem(settings: ConnectorSettings, specs: PlaceholderSpec
   const { placeholders } = settings;
   if (Object.values(placeholders).some((value) => typeof value !== "string")) return "must be texts by name";
   const templates = templatesOf(settings).map(([, template]) => template);
-  // Braces that are none were told with their URL already.
+  // Invalid braces were already reported with their URL.
   const readable = templates.filter((template) => wrongWith(() => placeholderNames(template)) === undefined);
   if (readable.length < templates.length) return undefined;
   const problem = wrongWith(() => requireKnownPlaceholders(placeholders, readable, specs));
-  return problem === undefined ? undefined : "has a name that no URL and no vendor here uses";
+  return problem === undefined ? undefined : "has a name that no URL and no vendor of this connector uses";
 }
 
 const wrongWith = (run: () => unknown): string | undefined => problemOfThrown(() => void run());

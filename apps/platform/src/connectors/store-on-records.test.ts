@@ -44,12 +44,12 @@ describe("the store of connectors", () => {
     await other.close();
   });
 
-  it("refuses a name that is taken, and one that is none", async () => {
+  it("refuses a name that is taken, and one that is malformed", async () => {
     const { connectors } = storage;
     await connectors.create({ id: "notes", name: "Notes" });
-    await expect(connectors.create({ id: "notes", name: "Other" })).rejects.toThrow(/exists already/);
+    await expect(connectors.create({ id: "notes", name: "Other" })).rejects.toThrow(/already exists/);
     for (const id of ["Notes", "a", "", "../x", "1a", "a-", "a".repeat(64)]) {
-      await expect(connectors.create({ id, name: "x" })).rejects.toThrow(/named by/);
+      await expect(connectors.create({ id, name: "x" })).rejects.toThrow(/2 to 63 lower case letters/);
       expect(await connectors.find(id)).toBeUndefined();
     }
     expect((await connectors.find("notes"))?.name).toBe("Notes");
@@ -94,7 +94,7 @@ describe("the store of connectors", () => {
     await expect(connectors.clientSecret("notes")).rejects.toThrow(/cannot be opened/);
   });
 
-  it("settings that contradict each other change nothing", async () => {
+  it("settings that contradict each other are refused and change nothing", async () => {
     const { connectors } = storage;
     const before = await connectors.create({ id: "notes", name: "Notes", settings: CLIENT });
     await expect(
@@ -137,8 +137,8 @@ describe("the store of connectors", () => {
     expect((await connectors.recordDeployment(DEPLOYMENT, "draft", url)).state).toBe("active");
   });
 
-  it("what is not there cannot be changed", async () => {
-    await expect(storage.connectors.changeSettings("nobody", {})).rejects.toThrow(/no such connector/);
-    await expect(storage.connectors.clientSecret("nobody")).rejects.toThrow(/no such connector/);
+  it("a connector that does not exist cannot be changed", async () => {
+    await expect(storage.connectors.changeSettings("unknown", {})).rejects.toThrow(/does not exist/);
+    await expect(storage.connectors.clientSecret("unknown")).rejects.toThrow(/does not exist/);
   });
 });

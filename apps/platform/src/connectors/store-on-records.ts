@@ -1,6 +1,7 @@
 /**
- * ConnectorStore on any RecordStore: one record per connector, one conditional write per change, and a list of their ids. Used with
- * the SQLite store of the data folder (../storage.ts), by any number of processes at once.
+ * ConnectorStore on any RecordStore: one record per connector, one conditional write per change,
+ * and a list of the ids. Used with the SQLite store of the data folder (../storage.ts), by any
+ * number of processes at once.
  */
 import { type Clock, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -30,10 +31,13 @@ export interface ConnectorStoreDeps {
 const ID = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 const TRIES = 8;
 
-/** Whether a text may be a connector's id. */
+/** Whether a text has the format of a connector id. */
 export const isConnectorId = (id: string): boolean => ID.test(id);
 
-/** Opens nothing yet. Its methods throw OAuthError temporarily_unavailable when the store or the key file cannot be used. */
+/**
+ * Opens nothing yet. Its methods throw OAuthError temporarily_unavailable when the store or the key
+ * file cannot be used.
+ */
 export function createConnectorStore({ records, keys, now, rules }: ConnectorStoreDeps): ConnectorStore {
   const keyOf = (id: string) => ({ kind: CONNECTOR, id });
   const find = async (id: string): Promise<Kept | undefined> => {
@@ -42,11 +46,13 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
   };
   const require = async (id: string): Promise<Kept> => (await find(id)) ?? noConnector();
 
-  /** Reads, decides, writes; another's write in between means that all of it is done again, on what is there now. */
+  /**
+   * Reads, decides, writes. When another process wrote in between, starts again with the new
+   * record.
+   */
   const change = async (id: string, decide: (kept: Kept) => Promise<Change>): Promise<Kept> => {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      // Each try waits for the one before: it has to see what the other writer left.
-      // oxlint-disable-next-line no-await-in-loop
+      // Tries run one after the other: each must see what the other writer stored.
       const kept = await require(id);
       // oxlint-disable-next-line no-await-in-loop
       const { state = kept.state, remove = [], ...set } = await decide(kept);
@@ -58,7 +64,7 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       );
       if (advanced.outcome === "moved") return toKept(advanced.record);
     }
-    throw new OAuthError("temporarily_unavailable", "Others are changing this connector: try again");
+    throw new OAuthError("temporarily_unavailable", "Other administrators are changing this connector. Try again");
   };
 
   const settingsChange = async ({ id, data }: Kept, asked: SettingsChange): Promise<Change> => {
@@ -86,11 +92,14 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       const fresh = { v: 1, revision: randomToken(16), name, createdAt: at, updatedAt: at, platformToken } as const;
       const empty: Kept = { id, state: "draft", data: { ...fresh, callback, settings: NEW_SETTINGS } };
       const data = toJsonData({ ...empty.data, ...(await settingsChange(empty, settings)) });
-      // The list first: an id in it without a connector is nothing, a connector that is not in it would be lost.
+      // The list is written first: an id without a connector does no harm, a connector without an
+      // id would be lost.
       await listId(records, id);
       const created = await records.create({ key: keyOf(id), stage: "draft", data, expiresAt: NEVER });
       if (created === "exists")
-        throw new OAuthError("invalid_request", "This connector exists already", { reason: "exists" });
+        throw new OAuthError("invalid_request", "This connector already exists. Choose another name", {
+          reason: "exists",
+        });
       return toConnector(await require(id));
     },
     changeSettings: async (id, asked) => toConnector(await change(id, (kept) => settingsChange(kept, asked))),
@@ -124,12 +133,12 @@ type Change = Partial<Omit<ConnectorData, "v" | "revision" | "updatedAt">> & {
 
 function requireNames(id: string, name: string): void {
   if (!isConnectorId(id)) {
-    throw new OAuthError("invalid_request", "A connector is named by 2 to 63 lower case letters, digits and -");
+    throw new OAuthError("invalid_request", "A connector name has 2 to 63 lower case letters, digits and -");
   }
   const problem = checkName(name);
   if (problem !== undefined) throw new OAuthError("invalid_request", `name ${problem}`);
 }
 
 function noConnector(): never {
-  throw new OAuthError("not_found", "There is no such connector");
+  throw new OAuthError("not_found", "This connector does not exist");
 }

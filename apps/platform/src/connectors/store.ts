@@ -1,10 +1,16 @@
-/** Where connectors, their secrets, deployments and users' connections are kept: one folder, secrets sealed under its key file. */
+/**
+ * Stores connectors, their secrets, deployments and users' connections: in one folder, with secrets
+ * sealed under its key file.
+ */
 import type { Secret } from "@oauth-broker/oauth-core";
 import type { Connector, ConnectorSettings, Deployment } from "./connector.ts";
 
-/** What settings are written with: a secret goes in and never comes out to a page. An empty text is an absent one. */
+/**
+ * Input for settings: a secret goes in and never comes out to a page. An empty text counts as
+ * absent.
+ */
 export type SettingsChange = Partial<Omit<ConnectorSettings, "hasClientSecret">> & {
-  /** Absent keeps what is there; null forgets it. */
+  /** Absent keeps the stored value; null deletes it. */
   readonly clientSecret?: Secret | null;
 };
 
@@ -17,19 +23,28 @@ export interface NewConnector extends Pick<Connector, "id" | "name"> {
 export interface ConnectorStore {
   list(): Promise<readonly Connector[]>;
   find(id: string): Promise<Connector | undefined>;
-  /** @throws OAuthError invalid_request for a name that is taken or malformed, and settings as `changeSettings` */
+  /**
+   * @throws OAuthError invalid_request for a name that is taken or malformed, and for settings as
+   *   `changeSettings`
+   */
   create(connector: NewConnector): Promise<Connector>;
-  /** One conditional write. @throws OAuthError invalid_request for settings that contradict each other */
+  /**
+   * One conditional write.
+   * @throws OAuthError invalid_request for settings that contradict each other
+   */
   changeSettings(id: string, change: SettingsChange): Promise<Connector>;
-  /** Users of a hosted server connect again then: its client is another. */
+  /** Users of a hosted server have to connect again then, because its client changes. */
   changeCallback(id: string, callback: Connector["callback"]): Promise<Connector>;
   clientSecret(id: string): Promise<Secret | undefined>;
-  /** The bearer token of the platform itself, for servers that want no OAuth: the ingress takes it, and no server sees it. */
+  /**
+   * The platform's own bearer token, for servers without OAuth: the ingress checks it, and no
+   * server sees it.
+   */
   platformToken(id: string): Promise<Secret>;
   /**
-   * Fixes where the server is reached, before anything is started there.
+   * Fixes the address of the server before anything is started there.
    *
-   * @returns the one that stands: that of the first deploy, whatever is offered later
+   * @returns the address in force: the one of the first deploy, whatever is offered later
    */
   claimServerUrl(id: string, serverUrl: string): Promise<string>;
   /** Writes deployment and state together. An active connector stays active. */

@@ -1,8 +1,8 @@
 /**
- * One deploy: the server runs, the ingress stands in front of it, the connection test asks, and the
- * connector's state is written with what was deployed, in one write at the end. Until then nothing
- * of the connector has changed but the address it claimed. Before it: commands/run.ts. After it:
- * the same, which keeps it running and calls `stop`.
+ * One deploy: starts the server, puts the ingress in front of it, runs the connection test, and
+ * writes the connector's state together with the deployment, in one write at the end. Until then
+ * only the address it claimed has changed. Before it: commands/run.ts. After it: commands/run.ts
+ * again, which keeps the server running and calls `stop`.
  */
 import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/oauth-core/configuration";
@@ -20,7 +20,7 @@ import { commandPath, serverEnvironment, startCommand } from "./server-process/l
 import { keepTableMode, provideTable, type Table } from "./table.ts";
 
 export interface DeployRequest {
-  /** The server's project. */
+  /** The folder of the server's project. */
   readonly folder: string;
   readonly service: ServiceFile;
 }
@@ -31,22 +31,22 @@ export interface DeployDeps {
   readonly log: Log;
   readonly fetch: Fetch;
   readonly keeper: Keeper;
-  /** Where the platform is: `https://platform.example.com`. */
+  /** The URL of the platform: `https://platform.example.com`. */
   readonly platformUrl: string;
   readonly logFile: string;
-  /** What programs need to run: PATH and the like. */
+  /** The variables that programs need to run: PATH and the like. */
   readonly system: Readonly<Record<string, string>>;
   readonly onStep?: (step: string) => void;
   readonly onCheck?: (check: Check) => void;
 }
 
 export interface Deployed {
-  /** As it now stands. */
+  /** The connector after the deploy. */
   readonly connector: Connector;
   readonly test: ConnectionTest;
   /** Settles when the server ends by itself. */
   readonly ended: Promise<number>;
-  /** Ends the server, its ingress and its table. */
+  /** Stops the server, its ingress and its table. */
   stop(): Promise<void>;
 }
 
@@ -58,15 +58,14 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
   const { storage, onStep = () => undefined } = deps;
   const { connectors } = storage;
   const connector = await connectors.find(service.name);
-  if (connector === undefined) throw new Error(`There is no connector ${service.name} yet: run deploy init first.`);
+  if (connector === undefined) throw new Error(`There is no connector ${service.name} yet. Run deploy init first.`);
   const warning = callbackWarning(connector, deps.platformUrl);
   if (warning !== undefined) onStep(`Warning: ${warning}`);
   const command = startCommand(folder);
   const opened: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of opened.splice(0).toReversed()) {
-      // In the reverse order of their start: nothing is taken away from what still runs.
-      // oxlint-disable-next-line no-await-in-loop
+      // In the reverse order of their start, so that nothing loses what it still uses.
       await close();
     }
   };
@@ -96,7 +95,7 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
 }
 
 /**
- * The specification's table of states: passed → active; a missing client → what it was, and the
+ * Passed: active. Client missing: the state stays, and the deploy is kept. Otherwise nothing changes.
  * deploy is kept; else nothing.
  */
 async function settle(
@@ -112,8 +111,8 @@ async function settle(
 }
 
 /**
- * Where the server is reached, now and at every later deploy: it is the issuer its users' clients
- * know.
+ * The address of the server at this and every later deploy, because it is the issuer that its
+ * users' clients know.
  */
 async function claimUrl({ id }: Connector, { connectors }: Storage): Promise<string> {
   const offered = `http://127.0.0.1:${await freePort()}/mcp`;
@@ -161,7 +160,7 @@ async function openIngress(upstream: Upstream, { log }: Pick<DeployDeps, "log">)
     return await listen(createIngress(upstream, { log }), { host: "127.0.0.1", port });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EADDRINUSE") throw cause;
-    const text = `Port ${port}, where users reach this server, is in use: end what listens there. It cannot change: it is in the issuer.`;
+    const text = `Port ${port}, where users reach this server, is in use. Stop the process that listens there: the port cannot change, because the issuer contains it.`;
     throw new Error(text, { cause });
   }
 }
@@ -171,9 +170,10 @@ async function testOf(
   upstream: Upstream,
   { storage, fetch, platformUrl, onCheck }: DeployDeps,
 ): Promise<ConnectionTest> {
-  // As they are now: an administrator may have entered the client while the server started.
+  // Reads the settings again: an administrator may have entered the client while the server
+  // started.
   const connector = await storage.connectors.find(id);
-  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector any more");
+  if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist any more");
   const { settings } = connector;
   const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, platformUrl) };
   return testConnection(subject, { fetch, ...defined({ onCheck }) });

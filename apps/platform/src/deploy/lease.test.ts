@@ -23,7 +23,7 @@ async function take(pid: number, of: LeaseDeps) {
 }
 
 describe("the lease of a deploy", () => {
-  it("of ten that ask at once one gets it, and the others are told who has it", async () => {
+  it("of ten that ask at once one gets it, and the others learn who has it", async () => {
     const of = deps();
     const taken = await Promise.all(Array.from({ length: 10 }, (_, index) => takeLease("notes", index + 1, of)));
     const winners = taken.flatMap((one, index) => ("lease" in one ? [index + 1] : []));
@@ -43,7 +43,7 @@ describe("the lease of a deploy", () => {
     expect(await take(2, of)).toBeDefined();
   });
 
-  it("of a process that is gone is taken over by one of those who see it", async () => {
+  it("of a process that has ended is taken over by exactly one of those that notice", async () => {
     const of = deps();
     await take(DEAD, of);
     const taken = await Promise.all([take(1, of), take(2, of), take(3, of)]);

@@ -1,7 +1,7 @@
 /**
- * One deploy of a connector at a time, over all processes that share the data folder. Held while
- * the deploy runs its server, renewed in between; one whose process is gone, or that was not
- * renewed, is free.
+ * Allows one deploy of a connector at a time, over all processes that share the data folder. The
+ * lease is held and renewed while the deploy runs its server. It is free when its process has ended
+ * or has not renewed it.
  */
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -9,7 +9,7 @@ import { randomToken } from "@oauth-broker/oauth-core/protocol";
 export interface LeaseDeps {
   readonly records: RecordStore;
   readonly now: Clock;
-  /** Whether a process of this machine lives. */
+  /** Whether a process of this machine is alive. */
   readonly isAlive: (pid: number) => boolean;
 }
 
@@ -29,7 +29,7 @@ const RENEW_MS = 10_000;
 const HELD = "held";
 const keyOf = (connectorId: string) => ({ kind: "deploy", id: connectorId });
 
-/** @returns the lease, or who holds it */
+/** @returns the lease, or its present holder */
 export async function takeLease(
   connectorId: string,
   pid: number,
@@ -46,13 +46,13 @@ export async function takeLease(
   if (found === undefined) return takeLease(connectorId, pid, deps);
   const other: Holder = { pid: Number(found.data["pid"]), since: Number(found.data["since"]) };
   if (isAlive(other.pid)) return { holder: other };
-  // Its process is gone: of several who see that, one takes it over.
+  // Its process has ended: of several deploys that notice, one takes the lease over.
   const expect = { holder: found.data["holder"] as string };
   const { outcome } = await records.advance(key, { stage: HELD, expect }, { stage: HELD, set: data, expiresAt });
   return outcome === "moved" ? { lease: hold(key, holder, deps) } : takeLease(connectorId, pid, deps);
 }
 
-/** @returns the deploy that holds the connector now; undefined: none */
+/** @returns the deploy that holds the connector now; undefined when it is free */
 export async function holderOf(
   connectorId: string,
   { records, isAlive }: Omit<LeaseDeps, "now">,
@@ -80,7 +80,7 @@ function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: Le
     const next = randomToken(16);
     const advanced = await records
       .advance(key, { stage: HELD, expect: { holder } }, { stage: HELD, set: { holder: next }, expiresAt })
-      // A store that is down now: the lease lasts a few tries longer.
+      // The store is unavailable now: the lease outlasts a few more tries.
       .catch(() => undefined);
     if (advanced === undefined) return;
     if (advanced.outcome === "moved") holder = next;
@@ -95,7 +95,7 @@ function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: Le
     release: async () => {
       clearInterval(renewing);
       await writing;
-      // An expired record is none.
+      // An expired record counts as absent.
       await write(now());
     },
   };

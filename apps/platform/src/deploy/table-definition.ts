@@ -1,7 +1,7 @@
 /**
- * What `enable_db: true` provisions, as data: the same definition is applied on this machine
- * (sandbox.ts) and would be on AWS. The names of its members are those of the AWS APIs, so that it
- * can be handed to them as it is.
+ * What `enable_db: true` provisions, as data: the definition that is applied on this machine
+ * (sandbox.ts) and would be applied on AWS. Its members are named as in the AWS APIs, so that it
+ * can be passed to them unchanged.
  */
 
 export const TTL_ATTRIBUTE = "ttl";
@@ -13,7 +13,7 @@ export interface TableDefinition {
     readonly AttributeDefinitions: readonly { readonly AttributeName: string; readonly AttributeType: "S" }[];
     readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: "HASH" | "RANGE" }[];
     readonly BillingMode: "PAY_PER_REQUEST";
-    /** Of the whole table; the application's own sealing of token fields comes on top. */
+    /** Encryption of the whole table; the application also seals token fields itself. */
     readonly SSESpecification: { readonly Enabled: true; readonly SSEType: "KMS"; readonly KMSMasterKeyId: string };
   };
   /** DynamoDB UpdateTimeToLive. */
@@ -21,9 +21,9 @@ export interface TableDefinition {
     readonly TableName: string;
     readonly TimeToLiveSpecification: { readonly AttributeName: string; readonly Enabled: true };
   };
-  /** KMS EnableKeyRotation of the customer-managed key. */
+  /** KMS EnableKeyRotation for the customer-managed key. */
   readonly enableKeyRotation: { readonly KeyId: string; readonly RotationPeriodInDays: number };
-  /** IAM, of the task's role: what the container may do, and nothing else. */
+  /** IAM policy of the task's role: everything the container may do. */
   readonly taskRolePolicy: {
     readonly Version: "2012-10-17";
     readonly Statement: readonly {

@@ -14,13 +14,13 @@ const PLACE = {
 };
 
 describe("the mode of a table", () => {
-  it("is encrypted for a new one, which cannot go back", async () => {
+  it("is encrypted for a new table, which cannot change back", async () => {
     const of = records();
     expect(await tableMode("notes", undefined, of)).toBe("encrypted");
-    await expect(tableMode("notes", "bridge", of)).rejects.toThrow(/leave it out/);
+    await expect(tableMode("notes", "bridge", of)).rejects.toThrow(/Remove the setting/);
     await keepTableMode("notes", "encrypted", of);
     expect(await tableMode("notes", undefined, of)).toBe("encrypted");
-    await expect(tableMode("notes", "bridge", of)).rejects.toThrow(/leave it out/);
+    await expect(tableMode("notes", "bridge", of)).rejects.toThrow(/Remove the setting/);
   });
 
   it("of one that was there before stays bridge, until its author sets encrypted", async () => {
@@ -29,7 +29,7 @@ describe("the mode of a table", () => {
     expect(await tableMode("notes", undefined, of)).toBe("bridge");
     expect(await tableMode("notes", "bridge", of)).toBe("bridge");
     expect(await tableMode("notes", "encrypted", of)).toBe("encrypted");
-    // Only a deploy that came through has changed it.
+    // Only a deploy that succeeded changes it.
     expect(await tableMode("notes", undefined, of)).toBe("bridge");
     await keepTableMode("notes", "encrypted", of);
     expect(await tableMode("notes", undefined, of)).toBe("encrypted");

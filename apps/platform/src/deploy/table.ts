@@ -1,7 +1,7 @@
 /**
- * The table of a server with `enable_db: true`: in which mode it is read and written, and what the
- * server must be told of it. A new table starts `encrypted`; one that there was before keeps its
- * mode, until its author sets `encrypted` once `token-store audit` counts no plaintext-only rows.
+ * The table of a server with `enable_db: true`: the mode in which it is read and written, and the
+ * settings the server needs for it. A new table starts `encrypted`. An existing table keeps its
+ * mode until its author sets `encrypted`, once `token-store audit` counts no plaintext-only rows.
  */
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { NEVER } from "../connectors/connector-record.ts";
@@ -16,7 +16,7 @@ export interface ProvisionedTable {
   readonly keyArn: string;
   readonly mode: TableMode;
   /**
-   * For the AWS SDK on this machine: endpoints and credentials. None on AWS, where the task has a
+   * Endpoints and credentials for the AWS SDK on this machine. Absent on AWS, where the task has a
    * role.
    */
   readonly sdk: Readonly<Record<string, string>>;
@@ -27,10 +27,10 @@ export interface Table extends ProvisionedTable {
 }
 
 /**
- * The table, ready.
+ * Prepares the table.
  *
- * @throws OAuthError for a mode the table cannot have, Error where there is no table to be had on
- *   this machine
+ * @throws OAuthError for a mode the table cannot have, Error when this machine cannot provide a
+ *   table
  */
 export async function provideTable(
   { name, environment }: Pick<ServiceFile, "name" | "environment">,
@@ -48,7 +48,7 @@ const keyOf = (connectorId: string) => ({ kind: "table", id: connectorId });
 
 /**
  * @param asked TOKEN_ENCRYPTION_MODE of service.yaml
- * @throws OAuthError invalid_request for a way back to `bridge`
+ * @throws OAuthError invalid_request for a change back to `bridge`
  */
 export async function tableMode(
   connectorId: string,
@@ -61,11 +61,11 @@ export async function tableMode(
   if (known === "bridge") return "bridge";
   throw new OAuthError(
     "invalid_request",
-    "TOKEN_ENCRYPTION_MODE in service.yaml is bridge, and this table is encrypted: leave it out",
+    "TOKEN_ENCRYPTION_MODE in service.yaml is bridge, but this table is encrypted. Remove the setting",
   );
 }
 
-/** Once the table is there and the deploy with it has come through. */
+/** Called once the table exists and the deploy with it has succeeded. */
 export async function keepTableMode(
   connectorId: string,
   mode: TableMode,

@@ -1,6 +1,6 @@
 /**
- * Both directions through a real ingress; who could attack with cookies:
- * e2e/attacks/ingress-cookies.attack.test.ts.
+ * Cookies in both directions through a real ingress. e2e/attacks/ingress-cookies.attack.test.ts has
+ * the attacks with cookies.
  */
 import { connect } from "node:net";
 import { once } from "node:events";
@@ -10,13 +10,13 @@ import { sendRaw, startIngress, type TestIngress } from "../testing/test-ingress
 let ingress: TestIngress;
 afterEach(() => ingress.close());
 
-/** What the browser gets where the server sets these. */
+/** What the browser receives when the server sets these cookies. */
 async function setBy(...setCookies: string[]): Promise<readonly string[]> {
   ingress = await startIngress((_, response) => response.writeHead(200, { "set-cookie": setCookies }).end());
   return (await sendRaw(ingress.url, { path: "/token" })).headers["set-cookie"] ?? [];
 }
 
-/** The Cookie headers that the server gets where the browser sends this. */
+/** The Cookie headers that the server receives when the browser sends this one. */
 async function seenOf(cookie: string): Promise<readonly string[]> {
   const seen: (readonly string[])[] = [];
   ingress = await startIngress((request, response) => {
@@ -24,7 +24,7 @@ async function seenOf(cookie: string): Promise<readonly string[]> {
     response.end();
   });
   await sendRaw(ingress.url, { path: "/token", headers: { cookie } });
-  return seen[0] ?? expect.fail("nothing arrived");
+  return seen[0] ?? expect.fail("no cookie was received");
 }
 
 describe("a cookie that the server sets", () => {
@@ -80,7 +80,7 @@ describe("a cookie that the server sets", () => {
 });
 
 describe("a cookie that the browser sends", () => {
-  it("arrives as the server set it, and no other does", async () => {
+  it("reaches the server as it set it, and no other cookie does", async () => {
     const cookies = [
       "platform-session=p",
       "__Host-platform-session=p",
@@ -112,7 +112,7 @@ describe("a cookie that the browser sends", () => {
     "platform-session=p; __Host-platform-session=p",
     "",
     ";;= ;",
-  ])("none arrives of %j, and no empty header either", async (cookie) => {
+  ])("of %j no cookie reaches the server, and no empty header either", async (cookie) => {
     expect(await seenOf(cookie)).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe("a cookie that the browser sends", () => {
     expect(await seenOf(sent.join("; "))).toEqual([names.map((name) => `${name}=1`).join("; ")]);
   });
 
-  it("is told from others where a client sends two headers", async () => {
+  it("is separated from others when a client sends two headers", async () => {
     const seen: (string | undefined)[] = [];
     ingress = await startIngress((request, response) => {
       seen.push(request.headers.cookie);

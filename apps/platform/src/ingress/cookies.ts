@@ -1,26 +1,26 @@
 /**
- * Cookies of a deployed server. Browsers tell cookies of two ports of a host apart by nothing but
- * their names, so on the way out each name gets the connector in front, and on the way in only
- * those that have it pass, without it: a server sees the cookies it set itself, neither the
- * platform's nor another server's, and can set none of theirs. Caller: forwarded-headers.ts.
+ * Cookies of a deployed server. Browsers do not separate cookies by port, so servers on one host
+ * share a cookie jar. On the way out each name is prefixed with the connector. On the way in only
+ * cookies with this prefix pass, without it. A server therefore receives only the cookies it set
+ * itself and cannot set those of the platform or of another server. Called by forwarded-headers.ts.
  * docs/decisions/0037.
  */
 
 /**
- * Names from which browsers conclude how a cookie was set, in any case; the longest first. They
+ * Prefixes by which browsers enforce how a cookie was set, in any case; the longest first. They
  * stay in front.
  */
 const PREFIX = /^(?:__Host-Http-|__Host-|__Http-|__Secure-)/i;
-/** No connector's id holds it, so that none is the beginning of another. */
+/** A character that no connector id contains, so that no prefix is the beginning of another. */
 const MARK = ".";
-/** Of name and value. Browsers take no longer ones. */
+/** The length of name and value together. Browsers accept no longer cookies. */
 const LONGEST_BYTES = 4096;
 const DOMAIN = /^\s*domain\s*(?:=|$)/i;
 
 /**
- * @param setCookie one header of the server's, one character for each byte
- * @returns what the browser gets, for this very host alone; undefined for what browsers would take
- *   for a cookie of no name, or not take
+ * @param setCookie one header of the server, one character per byte
+ * @returns the header for the browser, for exactly this host; undefined for a cookie that browsers
+ *   would store without a name or reject
  */
 export function outgoingCookie(setCookie: string, connectorId: string): string | undefined {
   const [pair = "", ...attributes] = setCookie.split(";");
@@ -31,9 +31,7 @@ export function outgoingCookie(setCookie: string, connectorId: string): string |
   return [renamed, ...attributes.filter((attribute) => !DOMAIN.test(attribute))].join(";");
 }
 
-/**
- * @returns the Cookie header as the server gets it; undefined where none of the cookies is its own
- */
+/** @returns the Cookie header for the server; undefined when none of the cookies is its own */
 export function incomingCookies(header: string, connectorId: string): string | undefined {
   const own = header.split(";").flatMap((pair) => {
     const { name: received, value } = readPair(pair);
@@ -43,7 +41,7 @@ export function incomingCookies(header: string, connectorId: string): string | u
   return own.length === 0 ? undefined : own.join("; ");
 }
 
-/** The name is empty where there is no `=`: to browsers the text is a value then. */
+/** The name is empty without a `=`: browsers then treat the text as a value. */
 function readPair(pair: string): { readonly name: string; readonly value: string } {
   const at = pair.indexOf("=");
   return { name: pair.slice(0, Math.max(at, 0)).trim(), value: pair.slice(at + 1).trim() };
@@ -55,8 +53,8 @@ function marked(name: string, connectorId: string): string {
 }
 
 /**
- * @returns undefined where the server has set no cookie that has become this one,
- *   `connector.__Host-name` among them
+ * @returns undefined when no Set-Cookie of the server can have produced this cookie, for example
+ *   `connector.__Host-name`
  */
 function unmarked(received: string, connectorId: string): string | undefined {
   const [prefix = ""] = PREFIX.exec(received) ?? [];

@@ -1,6 +1,7 @@
 /**
- * One request to a deployed server on this machine and its answer back, as a stream: events reach the caller when the server
- * sends them. The platform's other way out beside egress, which buffers; it reaches the address of a deployment and no other.
+ * Forwards one request to a deployed server on this machine and streams the answer back: events
+ * reach the caller as the server sends them. The platform's only outbound path besides egress,
+ * which buffers; it reaches only the address of a deployment.
  */
 import { Agent, type IncomingMessage, request as open } from "node:http";
 import { PassThrough, Readable } from "node:stream";
@@ -12,26 +13,30 @@ import { type RequestHeaderRules, requestHeaders, responseHeaders } from "./forw
 /** `host` is the authority of the server's DEPLOYMENT_URL. */
 export interface Destination extends RequestHeaderRules {
   readonly target: { readonly host: string; readonly port: number };
-  /** Ends the caller's connection: an answer that broke off must not look like one that is whole. */
+  /** Ends the caller's connection, so that a truncated answer does not look complete. */
   readonly breakOff: () => void;
 }
 
 export interface ForwardLimits {
-  /** Of a request. */
+  /** Limits the body of a request. */
   readonly bodyBytes: number;
-  /** From the connection to the answer's headers. A stream may then last. */
+  /** From the connection to the headers of the answer. A stream may last longer. */
   readonly answerMs: number;
 }
 
 export const DEFAULT_LIMITS: ForwardLimits = { bodyBytes: 4 * 1024 * 1024, answerMs: 60_000 };
 
-/** A connection each: one the server closed meanwhile would lose a request that must not be sent twice. */
+/**
+ * A new connection for each request: a reused one that the server closes meanwhile would lose a
+ * request that must not be sent twice.
+ */
 const agent = new Agent({ keepAlive: false });
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * @param request its URL's path and query go to the server as they are
- * @returns the server's answer, or ours: 413 too large, 502 broken, 503 down, 504 silent
+ * @param request its path and query go to the server unchanged
+ * @returns the server's answer, or one of the ingress: 413 too large, 502 broken, 503 down, 504
+ *   silent
  */
 export function forward(
   request: Request,
@@ -63,7 +68,7 @@ export function forward(
     outgoing.on("response", (incoming) =>
       settle(toResponse(incoming, request, { connectorId: rules.connectorId, breakOff })),
     );
-    // A caller that left: the server need not go on.
+    // The caller disconnected, so the server can stop.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();
     else sendBody(request.body, { outgoing, limits, refuse: () => giveUp(tooLarge(limits)) });
@@ -108,18 +113,18 @@ function toResponse(
     body.end();
   };
   incoming.on("error", cutShort).on("close", cutShort).pipe(body);
-  // A caller that left.
+  // The caller disconnected.
   body.on("close", () => incoming.destroy());
   return new Response(Readable.toWeb(body) as globalThis.ReadableStream, { status: statusCode, headers });
 }
 
 function down(): Answer {
   const options = { reason: "server_down" } as const;
-  return errorAnswer(new OAuthError("temporarily_unavailable", "The server does not run", options));
+  return errorAnswer(new OAuthError("temporarily_unavailable", "The server is not running. Try again later", options));
 }
 
 const broken = (): Answer =>
-  jsonAnswer(502, { error: "bad_gateway", error_description: "The server broke off before it answered" });
+  jsonAnswer(502, { error: "bad_gateway", error_description: "The server closed the connection before it answered" });
 const silent = (): Answer =>
   jsonAnswer(504, { error: "gateway_timeout", error_description: "The server did not answer in time" });
 

@@ -1,11 +1,11 @@
 /**
- * What of a message's headers passes the ingress: everything but what is between two neighbours,
- * claims to come from us, or is not this server's.
+ * The headers that pass the ingress: all except hop-by-hop headers, headers that claim to come from
+ * the ingress, and cookies of other servers.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { incomingCookies, outgoingCookie } from "./cookies.ts";
 
-/** Between neighbours (RFC 9110 §7.6.1). */
+/** Hop-by-hop headers (RFC 9110 §7.6.1). */
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
@@ -17,22 +17,22 @@ const HOP_BY_HOP = [
   "transfer-encoding",
   "upgrade",
 ];
-/** What only a proxy in front of the server may say. */
+/** Headers that only a proxy in front of the server may set. */
 const OF_PROXIES = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/;
 
 /**
- * It would empty the browser's jar for the whole host: the platform's cookies and other servers'
- * too.
+ * Clear-Site-Data would empty the browser's cookie jar for the whole host, including the cookies of
+ * the platform and of other servers.
  */
 const OF_THE_HOST = "clear-site-data";
 
 export interface RequestHeaderRules {
-  /** Whose server it is. */
+  /** The connector of the server. */
   readonly connectorId: string;
-  /** What the server is called. */
+  /** The authority of the server. */
   readonly host: string;
   readonly keepsAuthorization: boolean;
-  /** Who is connected to the ingress. The server counts its limits by it. */
+  /** The address connected to the ingress. The server counts its limits by it. */
   readonly callerAddress: string;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Who may pass to a deployed server: every path wants a bearer token, but those in `service.expose`. Whether the token is any good is
- * for the server to say; only where it wants no OAuth is the platform's own token judged here. Before it: app.ts. After it: forward.ts.
+ * Decides whether a request may pass to a deployed server. Every path requires a bearer token,
+ * except those in `service.expose`. The server validates the token; only for a server without OAuth
+ * is the platform's own token checked here. Before it: app.ts. After it: forward.ts.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
@@ -10,17 +11,20 @@ import { isExposed } from "../deploy/service-file/expose.ts";
 
 /** A deployed server as the ingress knows it. */
 export interface Upstream extends Pick<Deployment, "connectorId" | "mode" | "expose" | "target"> {
-  /** DEPLOYMENT_URL: where the world reaches the server, without path and trailing slash. */
+  /** DEPLOYMENT_URL: the public address of the server, without path and trailing slash. */
   readonly deploymentUrl: string;
-  /** `ALLOWED_ORIGINS` of the server: pages of these may also read what the ingress itself answers. */
+  /**
+   * `ALLOWED_ORIGINS` of the server: pages of these origins may also read the ingress's own
+   * answers.
+   */
   readonly allowedOrigins: readonly string[];
-  /** Of mode `none`. */
+  /** The server is in mode `none`. */
   readonly platformToken: Secret;
 }
 
 export interface IngressRequest {
   readonly method: string;
-  /** As a URL parser gives it: no dot segments. */
+  /** As a URL parser returns it: without dot segments. */
   readonly path: string;
   readonly host: string | undefined;
   readonly authorization: string | undefined;
@@ -29,24 +33,29 @@ export interface IngressRequest {
 const MCP = "/mcp";
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/mcp";
 
-/** @returns the refusal, or nothing for a request that may pass */
+/** @returns the refusal, or undefined for a request that may pass */
 export function refusalOf(
   { method, path, host, authorization }: IngressRequest,
   upstream: Upstream,
 ): Answer | undefined {
-  // Host is rewritten on the way: a foreign one must end here, or the server's own check of it would be void.
+  // Host is rewritten on the way, so a foreign one must be refused here: the server's own check
+  // could not see it.
   //= bar#RS-7
   if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();
   if (isExposed(path, upstream.expose)) return undefined;
-  // A browser's preflight carries no token. Without a token check of its own, the server gets none.
+  // A browser's preflight carries no token. A server without its own token check does not receive
+  // it.
   if (method === "OPTIONS" && path === MCP && upstream.mode !== "none") return undefined;
   const token = bearerToken(authorization);
   if (token === undefined) return challenge(upstream);
   if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;
-  return bearerChallenge({ error: { code: "invalid_token", description: "This is not the platform's token" } });
+  return bearerChallenge({ error: { code: "invalid_token", description: "The token is not the platform's token" } });
 }
 
-/** Whether the server must not see what the caller brought: the platform's own token is nobody else's business. */
+/**
+ * Whether the caller's Authorization header must be removed: the platform's own token must not
+ * reach the server.
+ */
 export const keepsAuthorization = ({ mode }: Upstream): boolean => mode !== "none";
 
 function challenge({ deploymentUrl, expose }: Upstream): Answer {
@@ -56,7 +65,7 @@ function challenge({ deploymentUrl, expose }: Upstream): Answer {
 
 function foreignHost(): Answer {
   const options = { reason: "foreign_host", status: 403 } as const;
-  return errorAnswer(new OAuthError("invalid_request", "No server here goes by that Host", options));
+  return errorAnswer(new OAuthError("invalid_request", "No server has this Host", options));
 }
 
 function isSame(a: string, b: string): boolean {

@@ -8,7 +8,7 @@ afterEach(() => ingress.close());
 
 const BEARER = { authorization: "Bearer some.token" };
 
-/** Answers what arrived, as JSON. */
+/** Answers with the request it received, as JSON. */
 function echo(seen: IncomingMessage[] = []) {
   return (request: IncomingMessage, response: import("node:http").ServerResponse): void => {
     seen.push(request);
@@ -22,9 +22,9 @@ function echo(seen: IncomingMessage[] = []) {
   };
 }
 
-describe("who may pass", () => {
+describe("requests that may pass", () => {
   it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken", "/.well-known/..%2fmcp", "/.well-known/../mcp"])(
-    "rfc6750#2.1 without a bearer token %s is 401, and the server hears nothing of it",
+    "rfc6750#2.1 without a bearer token %s is 401, and nothing reaches the server",
     async (path) => {
       const seen: IncomingMessage[] = [];
       ingress = await startIngress(echo(seen));
@@ -37,7 +37,7 @@ describe("who may pass", () => {
   );
 
   it.each(["GET", "HEAD", "DELETE", "PUT"])(
-    "bar#RS-1 %s without a bearer token is told what POST is told",
+    "bar#RS-1 %s without a bearer token gets the same answer as POST",
     async (method) => {
       ingress = await startIngress(echo());
       const posted = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
@@ -103,7 +103,7 @@ describe("clients that are web pages", () => {
     headers: { origin, "access-control-request-method": "POST" },
   });
 
-  it("OPTIONS /mcp passes without a bearer token, to nothing beside it, and not to a server without a check of its own", async () => {
+  it("OPTIONS /mcp passes without a bearer token, but not on other paths, and not to a server without its own token check", async () => {
     const seen: IncomingMessage[] = [];
     ingress = await startIngress(echo(seen));
     expect((await sendRaw(ingress.url, preflight())).status).toBe(200);
@@ -175,7 +175,8 @@ describe("what passes", () => {
     const { headers, body, method } = JSON.parse(answer.body) as Record<string, Record<string, string>>;
     expect([method, body]).toEqual(["POST", "hello"]);
     expect(headers).toMatchObject({ host, authorization: BEARER.authorization, "mcp-protocol-version": "2025-06-18" });
-    // Who is connected to the ingress, and not who the caller claims to be: servers count their limits by it.
+    // The address that is connected to the ingress, not the one the caller claims: servers count
+    // their limits by it.
     expect(headers).toMatchObject({ "x-forwarded-for": "127.0.0.1" });
     for (const name of ["x-private", "proxy-authorization", "x-forwarded-host", "forwarded"]) {
       expect(headers).not.toHaveProperty(name);
@@ -191,7 +192,7 @@ describe("what passes", () => {
     expect([status, headers.location]).toEqual([303, "https://vendor.example/x"]);
   });
 
-  it("an event stream arrives event by event, and ends at the server when the caller leaves", async () => {
+  it("an event stream reaches the caller event by event, and ends at the server when the caller disconnects", async () => {
     const left = Promise.withResolvers<void>();
     let next = (): void => undefined;
     ingress = await startIngress((_, response) => {
@@ -235,7 +236,11 @@ describe("limits and faults", () => {
     expect([status, headers["retry-after"], JSON.parse(body)]).toEqual([
       503,
       "5",
-      { error: "temporarily_unavailable", error_description: "The server does not run", reason: "server_down" },
+      {
+        error: "temporarily_unavailable",
+        error_description: "The server is not running. Try again later",
+        reason: "server_down",
+      },
     ]);
   });
 
@@ -248,9 +253,9 @@ describe("limits and faults", () => {
   });
 
   it.each([{ "content-length": "10" }, {}])("an answer that breaks off breaks off here: %j", async (headers) => {
-    const told: unknown[] = [];
+    const printed: unknown[] = [];
     const spies = (["error", "info"] as const).map((name) =>
-      vi.spyOn(console, name).mockImplementation((...all) => void told.push(all)),
+      vi.spyOn(console, name).mockImplementation((...all) => void printed.push(all)),
     );
     ingress = await startIngress((_, response) => {
       response.writeHead(200, headers);
@@ -259,7 +264,7 @@ describe("limits and faults", () => {
     });
     await expect(sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).rejects.toThrow(/aborted/);
     for (const spy of spies) spy.mockRestore();
-    expect(told).toEqual([]);
+    expect(printed).toEqual([]);
   });
 
   it("logs neither paths nor tokens", async () => {

@@ -1,4 +1,7 @@
-/** The attacks of ingress.test.ts with the gate taken out: they reach the server, so it is the gate that stops them. */
+/**
+ * The attacks of ingress.test.ts without the gate: they reach the server, so the gate is what stops
+ * them.
+ */
 import { afterEach, expect, it, vi } from "vitest";
 import { sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
 
@@ -10,7 +13,7 @@ vi.mock("./gate.ts", async (original) => ({
 let ingress: TestIngress;
 afterEach(() => ingress.close());
 
-it("bar#RS-7 without the gate a foreign Host arrives under the server's own name, and without a token", async () => {
+it("bar#RS-7 without the gate a request with a foreign Host and without a token reaches the server under its own name", async () => {
   const seen: (string | undefined)[] = [];
   ingress = await startIngress((request, response) => {
     seen.push(request.headers.host, request.headers.authorization);

@@ -1,7 +1,7 @@
 /**
- * The token that goes with a user's call to a server, whatever the mode: the user's vendor token,
- * the server's own token, or the platform's where the server needs no OAuth. Refreshed in time, one
- * refresh per connection at a time. Caller: agent/.
+ * The token for a user's call to a server, in every mode: the user's vendor token, the server's own
+ * token, or the platform's token for a server without OAuth. Refreshes it in time, with one refresh
+ * per connection at a time. Caller: agent/.
  */
 import { createSharedCalls, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
@@ -13,32 +13,32 @@ import type { OpenConnection } from "./connections.ts";
 export interface Bearer {
   readonly token: string;
   /**
-   * Of the connection it is from; absent for the platform's own token, which no user can authorize
-   * again.
+   * The revision of its connection; absent for the platform's own token, which no user can
+   * authorize again.
    */
   readonly revision?: string;
 }
 
 export interface Bearers {
   /**
-   * @param refused a bearer the server did not take: another one is wanted
-   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, where only the user
+   * @param refused a bearer the server refused: another one is needed
+   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, when only the user
    *   can help; temporarily_unavailable; vendor_credentials_rejected
    */
   bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
   /**
-   * The server does not take a fresh one either: only the user can change that.
+   * The server refuses a fresh token too: only the user can change that.
    * @throws OAuthError invalid_grant, reason `reauthorize`
    */
   giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
   /**
    * The server requires more scope for a call than the bearer has.
    *
-   * @param scope as its 403 names it; undefined where it does not
-   * @throws OAuthError invalid_grant, reason `insufficient_scope`, where the user can grant it by
-   *   connecting again; vendor_response_invalid, reason `scope_refused`, where it was granted
-   *   already: asking again would never end; reason `scope_not_allowed`, where an administrator
-   *   entered which scopes there are, and it is none of them
+   * @param scope as its 403 names it; undefined when it names none
+   * @throws OAuthError invalid_grant, reason `insufficient_scope`, when the user can grant it by
+   *   connecting again; vendor_response_invalid, reason `scope_refused`, when it was granted
+   *   already, because asking again would never end; reason `scope_not_allowed`, when an
+   *   administrator restricted the scopes and this is not one of them
    */
   stepUp(connector: Connector, userId: string, bearer: Bearer, scope: string | undefined): Promise<never>;
 }
@@ -47,7 +47,7 @@ export interface BearerDeps extends ConnectDeps {
   readonly platformToken: (connectorId: string) => Promise<Secret>;
 }
 
-/** A token that ends while it is on its way is of no use. */
+/** A token that expires on its way to the server is useless. */
 const MARGIN_SECONDS = 30;
 
 export function createBearers(deps: BearerDeps): Bearers {
@@ -64,7 +64,7 @@ export function createBearers(deps: BearerDeps): Bearers {
     switch (refreshed.outcome) {
       case "ok": {
         await connections.save(connector, userId, refreshed.tokens, revision);
-        // These, or those of an authorization that was completed meanwhile.
+        // The refreshed tokens, or those of an authorization completed meanwhile.
         const kept = await connections.open(connector, userId);
         return kept === undefined ? notConnected() : bearerOf(kept);
       }
@@ -83,19 +83,19 @@ export function createBearers(deps: BearerDeps): Bearers {
       case "credentials_rejected":
         throw new OAuthError(
           "vendor_credentials_rejected",
-          "The vendor refused this connector's client credentials: an administrator corrects them under Settings",
+          "The vendor refused this connector's client credentials. An administrator has to correct them under Settings",
         );
     }
   };
 
   const reauthorize = async (connector: Connector, userId: string, reason: string, used: string): Promise<never> => {
     await connections.markForReauthorization(connector, userId, reason, used);
-    throw new OAuthError("invalid_grant", "The connection has ended: connect again", { reason: "reauthorize" });
+    throw new OAuthError("invalid_grant", "The connection has ended. Connect again", { reason: "reauthorize" });
   };
 
   /**
-   * A second caller waits for the first one's refresh: of two at once a vendor that rotates would
-   * end the grant.
+   * A second caller waits for the first one's refresh: a vendor that rotates would answer two at
+   * once by ending the grant.
    */
   const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> =>
     refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
@@ -119,7 +119,7 @@ export function createBearers(deps: BearerDeps): Bearers {
       if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
       throw new OAuthError(
         "server_error",
-        "The server refused the token of the platform: tell the operator of the platform",
+        "The server refused the platform's token. Tell the operator of the platform",
       );
     },
     //= mcp-2026-07-28/authorization#scope-challenge-handling
@@ -128,7 +128,7 @@ export function createBearers(deps: BearerDeps): Bearers {
       if (revision === undefined || scope === undefined || isSubset(parseScope(scope), parseScope(granted ?? ""))) {
         throw new OAuthError(
           "vendor_response_invalid",
-          "The server refuses this call for scope that it was given: tell the author of the server",
+          "The server requires scope that the token already has. Tell the author of the server",
           {
             reason: "scope_refused",
           },
@@ -137,7 +137,7 @@ export function createBearers(deps: BearerDeps): Bearers {
       if (!mayAskFor(scope, connector)) {
         throw new OAuthError(
           "vendor_response_invalid",
-          "The server requires scope beyond the one under Settings: an administrator adds it there",
+          "The server requires scope that Settings do not allow. An administrator has to add it there",
           {
             reason: "scope_not_allowed",
           },
@@ -146,7 +146,7 @@ export function createBearers(deps: BearerDeps): Bearers {
       await connections.wantScope(connector, userId, scope, revision);
       throw new OAuthError(
         "invalid_grant",
-        "The server requires more scope for this than you granted: connect again to grant it",
+        "The server requires more scope than you granted. Connect again to grant it",
         {
           reason: "insufficient_scope",
         },
@@ -158,5 +158,5 @@ export function createBearers(deps: BearerDeps): Bearers {
 const bearerOf = ({ tokens: { accessToken: token }, revision }: OpenConnection): Bearer => ({ token, revision });
 
 function notConnected(): never {
-  throw new OAuthError("invalid_grant", "You are not connected: connect first", { reason: "not_connected" });
+  throw new OAuthError("invalid_grant", "You are not connected. Connect first", { reason: "not_connected" });
 }

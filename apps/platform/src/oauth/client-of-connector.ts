@@ -1,7 +1,7 @@
 /**
- * The OAuth client of a connector, towards a deployed server, a vendor, or the broker; one
- * interface for all of them. Made anew for each operation from the settings as they are now. Before
- * it: flows.ts, tokens.ts.
+ * The OAuth client of a connector, towards a deployed server, a vendor, or the broker, behind one
+ * interface. Created anew for each operation from the present settings. Before it: flows.ts,
+ * tokens.ts.
  */
 import {
   type ConnectClient,
@@ -44,20 +44,20 @@ export interface ClientDeps extends Whereabouts {
   /** Without path and trailing slash; the redirect URIs are below it (redirect-uri.ts). */
   readonly platformUrl: string;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
-  /** Absent: this deployment has none, and broker connectors cannot be used. */
+  /** Absent: this deployment has no broker, and broker connectors cannot be used. */
   readonly broker?: BrokerAccess;
 }
 
-/** ConnectClient for one connector: the target of each call is the connector's. */
+/** ConnectClient for one connector, which is the target of each call. */
 export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
-  /** @param scope to ask for besides what is always asked for, space-separated */
+  /** @param scope space-separated; requested besides the usual scope */
   start(scope?: string): ReturnType<ConnectClient["start"]>;
   refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
   revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;
 }
 
 /**
- * @throws OAuthError invalid_request for settings that lack something, reason `client_missing`,
+ * @throws OAuthError invalid_request for incomplete settings, reason `client_missing`,
  *   `broker_missing`, …; as discoverServer
  */
 export async function clientOfConnector(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
@@ -65,7 +65,7 @@ export async function clientOfConnector(connector: Connector, deps: ClientDeps):
   if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
   if (registration === "pre_registered_client") return clientOfVendor(connector, deps);
   if (registration === "broker") return clientOfBroker(connector, deps);
-  throw new OAuthError("invalid_request", "This server needs no sign-in: its tools can be called as they are", {
+  throw new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
     reason: "nothing_to_connect",
   });
 }
@@ -87,7 +87,8 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
     name: "Deployed server",
     issuer: responseIssuer ?? server.issuer,
     issRequired: responseIssuer !== undefined,
-    // Its tokens are for its resource: who the user is stays between server and vendor.
+    // The tokens are for the server itself; only the server and the vendor know the user's identity
+    // there.
     issuesIdTokens: false,
     authorizationEndpoint,
     tokenEndpoint,
@@ -112,14 +113,14 @@ async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<C
   return onDirect({ vendor, placeholders, credentials }, scopeOf({ scope: settings.scopes }), { ...deps, redirectUri });
 }
 
-/** An empty URL is the one of the vendor's entry, or the one its issuer's metadata names. */
+/** An empty URL comes from the vendor's entry, or from the metadata of its issuer. */
 function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSettings): DirectVendorOptions["vendor"] {
   const urls = defined({ authorizationEndpoint: authorizationUrl, tokenEndpoint: tokenUrl });
   if (vendorOrIssuer === undefined) {
     if (authorizationUrl !== undefined && tokenUrl !== undefined) return defineVendor({ ...CUSTOM, ...urls });
     throw new OAuthError(
       "invalid_request",
-      "This connector names no vendor: an administrator enters both URLs, a vendor or an issuer under Settings",
+      "This connector names no vendor. An administrator has to enter both URLs, a vendor or an issuer under Settings",
       {
         reason: "endpoints_missing",
       },
@@ -148,7 +149,7 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
   if (broker === undefined) {
     throw new OAuthError(
       "invalid_request",
-      "This deployment has no broker: an administrator chooses a pre-registered client under Settings",
+      "This deployment has no broker. An administrator has to choose a pre-registered client under Settings",
       {
         reason: "broker_missing",
       },
@@ -164,7 +165,7 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
   );
 }
 
-/** A client id of the connector's own means BYOC; none means the broker's shared credentials. */
+/** A client id in the settings means BYOC; without one the broker's shared credentials are used. */
 function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): VendorTarget {
   const { clientId, vendorOrIssuer, authorizationUrl, tokenUrl, placeholders } = settings;
   const isVendor = vendorOrIssuer !== undefined && REGISTRY.has(vendorOrIssuer);
@@ -179,7 +180,8 @@ function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): 
 }
 
 function onClient(client: ConnectClient, target: VendorTarget, request: StartRequest): ConnectorClient {
-  // Refresh and revoke go by `connection`, which names everything but the caller's own credentials.
+  // Refresh and revoke use `connection`, which names everything except the caller's own
+  // credentials.
   const own = defined({ byoc: target.byoc });
   return {
     start: (more) =>
@@ -202,13 +204,17 @@ function scopeOf({ scope }: { readonly scope?: string | undefined }): { readonly
 }
 
 const noClient = (): OAuthError =>
-  new OAuthError("invalid_request", "This connector has no OAuth client: an administrator enters one under Settings", {
-    reason: "client_missing",
-  });
+  new OAuthError(
+    "invalid_request",
+    "This connector has no OAuth client. An administrator has to enter one under Settings",
+    {
+      reason: "client_missing",
+    },
+  );
 
 export const notDeployed = (): OAuthError =>
   new OAuthError(
     "invalid_request",
-    "The server of this connector is not deployed yet: try again after its first deploy",
+    "The server of this connector is not deployed yet. Try again after its first deploy",
     { reason: "not_deployed" },
   );

@@ -99,7 +99,7 @@ describe("a pre-registered client", () => {
       state: "connected",
       wantedScope: "profile",
     });
-    // For everything else it is as good as it was.
+    // Its other calls still work.
     expect((await bearers.bearerFor(connector, first.user.id)).token).toBe(bearer.token);
     await connect(connector);
     const { wantedScope, scope } = await platform.connections.status(connector, first.user.id);
@@ -114,7 +114,7 @@ describe("a pre-registered client", () => {
     await expect(bearers.stepUp(connector, first.user.id, bearer, "openid profile")).rejects.toMatchObject({
       extras: { reason: "scope_not_allowed" },
     });
-    // Nor what was wanted before the administrator entered any.
+    // The scope wanted before the administrator restricted it is not requested either.
     await platform.connections.wantScope(connector, first.user.id, "profile", bearer.revision ?? "");
     const url = new URL(await startConnect(connector, first, platform));
     expect(url.searchParams.get("scope")).toBe("openid");
@@ -150,7 +150,7 @@ describe("a pre-registered client", () => {
     expect(url.searchParams.get("code_challenge_method")).toBe("S256");
   });
 
-  it("tells a cancel in the standardized word, and it stays until the next attempt", async () => {
+  it("reports a cancel by its standardized code until the next attempt", async () => {
     const connector = await addConnector();
     const { failure } = await connect(connector, first, { decision: "cancel" });
     expect(failure).toMatchObject({ error: "access_denied" });
@@ -175,7 +175,7 @@ describe("the answer to a flow", () => {
     const connector = await addConnector();
     const back = await goToVendor(connector);
     await expect(finishConnect(back, second, platform)).rejects.toMatchObject({ extras: { reason: "state_mismatch" } });
-    // The stranger spent nothing.
+    // The other browser spent nothing.
     expect(await finishConnect(back, first, platform)).toEqual({ connectorId: connector.id });
     await expect(finishConnect(back, first, platform)).rejects.toMatchObject({ extras: { reason: "state_replayed" } });
     expect(await platform.connections.status(connector, second.user.id)).toEqual({ state: "none" });
@@ -245,7 +245,7 @@ describe("a connection", () => {
     const refused = await bearers.bearerFor(connector, first.user.id);
     const another = await bearers.bearerFor(connector, first.user.id, refused);
     expect(another.token).not.toBe(refused.token);
-    // Of a connection that is newer than what was refused nothing is ended.
+    // A refusal of an older token does not end a newer connection.
     await expect(bearers.giveUp(connector, first.user.id, refused)).rejects.toMatchObject({ code: "invalid_grant" });
     expect(await platform.connections.status(connector, first.user.id)).toMatchObject({ state: "connected" });
     await expect(bearers.giveUp(connector, first.user.id, another)).rejects.toMatchObject({ code: "invalid_grant" });

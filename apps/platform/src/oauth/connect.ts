@@ -1,7 +1,7 @@
 /**
- * A user connects: start() and the way to the vendor, the callback and finish(). What waits
- * meanwhile is a record that only the browser session it was started in can use, and once. Before
- * it: routes/connect.ts. After it: connections.ts.
+ * Connects a user: start() and the redirect to the vendor, then the callback and finish(). Between
+ * them a record waits that only the browser session that started the flow can use, and only once.
+ * Before it: routes/connect.ts. After it: connections.ts.
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError } from "@oauth-broker/broker-client";
@@ -23,7 +23,7 @@ export interface ConnectDeps extends ClientDeps {
 
 export interface Finished {
   readonly connectorId: string;
-  /** Absent: connected. Kept with the connection, for its page. */
+  /** Absent: connected. Stored with the connection, for its page. */
   readonly failure?: ConnectFailure;
 }
 
@@ -57,8 +57,8 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
 }
 
 /**
- * Whose a connect flow is: the browser session's that started it, and of no other. Recorded at its
- * start, expected at its end.
+ * Binds a connect flow to the browser session that started it. Recorded at its start, compared at
+ * its end.
  */
 //= rfc9700#4.7.1
 //= bar#XA-7
@@ -66,23 +66,25 @@ function ownerOfFlow({ sessionId }: SignedIn): string {
   return sessionId;
 }
 
-/** What an administrator entered is the most that users are asked for, whatever the server says. */
+/**
+ * An administrator's scopes are the most that users are asked for, whatever the server requests.
+ */
 export function mayAskFor(scope: string, { settings: { scopes } }: Connector): boolean {
   return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));
 }
 
 /**
- * @param callbackUrl as the browser asked for it
- * @returns also where the vendor said no: that is kept with the connection and told on its page
+ * @param callbackUrl as the browser requested it
+ * @returns also the vendor's refusal, which is stored with the connection and shown on its page
  * @throws OAuthError invalid_request, reason `state_missing`, `state_mismatch` or `state_replayed`,
- *   for the answer to a flow that this browser's user did not start, or finished already; no call
- *   is made then
+ *   for the answer to a flow that this browser's user did not start or has already finished; then
+ *   no call is made
  */
 export async function finishConnect(callbackUrl: string, by: SignedIn, deps: ConnectDeps): Promise<Finished> {
   const { user } = by;
   const flow = await takeFlow(stateOf(callbackUrl), ownerOfFlow(by), deps);
   const connector = await deps.connectors.find(flow.connectorId);
-  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector");
+  if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist");
   try {
     requireSameRecipient(flow, connector);
     const client = await clientOfConnector(connector, deps);
@@ -96,8 +98,8 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
 }
 
 /**
- * The standardized error, for the reader of the page.
- * @throws the error itself where it is a bug
+ * The standardized error, for the page.
+ * @throws the error itself when it is a bug
  */
 export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
   if (error instanceof OAuthError) return { error: error.code, description: error.description };
@@ -108,21 +110,25 @@ export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
 
 function requireConnectable({ state, serverUrl, settings }: Connector): void {
   if (settings.authentication === "none") {
-    throw new OAuthError("invalid_request", "This server needs no sign-in: its tools can be called as they are", {
+    throw new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
       reason: "nothing_to_connect",
     });
   }
   if (serverUrl === undefined) throw notDeployed();
   if (state === "active") return;
-  throw new OAuthError("invalid_request", "This connector is a draft: it can be connected once a deploy activated it", {
-    reason: "draft",
-  });
+  throw new OAuthError(
+    "invalid_request",
+    "This connector is a draft. It can be connected once a deploy has activated it",
+    {
+      reason: "draft",
+    },
+  );
 }
 
-/** Tokens of a client that is no longer the connector's would pass for those of the new one. */
+/** The client changed: tokens of the former client would be stored as those of the new one. */
 function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector: Connector): void {
   if (recipient === recipientOfConnector(connector)) return;
-  throw new OAuthError("invalid_grant", "The settings of this connector changed meanwhile: connect again", {
+  throw new OAuthError("invalid_grant", "The settings of this connector changed meanwhile. Connect again", {
     reason: "settings_changed",
   });
 }
@@ -136,14 +142,21 @@ interface Flow {
 function stateOf(callbackUrl: string): string {
   const [state, second] = new URL(callbackUrl).searchParams.getAll("state");
   if (state === undefined || state === "" || second !== undefined) {
-    throw new OAuthError("invalid_request", "This answer names no request of yours: start again under Connectors", {
-      reason: "state_missing",
-    });
+    throw new OAuthError(
+      "invalid_request",
+      "This answer belongs to no request of yours. Start again under Connectors",
+      {
+        reason: "state_missing",
+      },
+    );
   }
   return state;
 }
 
-/** Before anything is sent: the flow is this session's, and is spent by this call alone. */
+/**
+ * Runs before anything is sent: checks that the flow is this session's, and spends it for this call
+ * alone.
+ */
 async function takeFlow(
   state: string,
   owner: string,
@@ -152,18 +165,18 @@ async function takeFlow(
   const id = hashOf(state);
   const key = { kind: KIND, id };
   const found = await records.get(key);
-  // For a foreign session nothing matches, so that it cannot spend what it does not own.
+  // Another session matches nothing, so it cannot spend a flow of this one.
   const from = { stage: "started", expect: { owner } };
   const { outcome } = await records.advance(key, from, { stage: "spent", set: {}, remove: ["sealed"] });
   if (outcome === "replayed") {
-    throw new OAuthError("invalid_request", "This sign-in was finished already: see Connectors for how it ended", {
+    throw new OAuthError("invalid_request", "This sign-in is already finished. See Connectors for its result", {
       reason: "state_replayed",
     });
   }
   if (outcome === "absent" || found === undefined) {
     throw new OAuthError(
       "invalid_request",
-      "This answers no sign-in that you started in this browser, or it came too late: start again under Connectors",
+      "This answer belongs to no sign-in that you started in this browser, or it came too late. Start again under Connectors",
       {
         reason: "state_mismatch",
       },

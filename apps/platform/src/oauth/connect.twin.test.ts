@@ -1,5 +1,5 @@
 /**
- * Twin of connect.test.ts: a session that owns another's flow, which is what the check of the owner
+ * Twin of connect.test.ts: a session that owns another session's flow, which the check of the owner
  * rules out, finishes it and keeps the tokens.
  */
 import { Secret } from "@oauth-broker/oauth-core";
@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { openTestConnect, REDIRECT_URI, signedIn } from "../testing/test-connect.ts";
 import { finishConnect, startConnect } from "./connect.ts";
 
-it("without the owner a flow is finished by the user who has its callback", async () => {
+it("without the owner, any user with the callback URL finishes the flow", async () => {
   const clientSecret = "a-client-secret-of-the-twin";
   const provider = await startOpenIdProvider({
     clients: [{ clientId: "ours", clientSecret, redirectUris: [REDIRECT_URI] }],

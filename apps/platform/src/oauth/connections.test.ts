@@ -1,6 +1,6 @@
 /**
- * What happens to a connection while its tokens are refreshed: a rotated refresh token is kept
- * whatever is noted meanwhile.
+ * Changes of a connection while its tokens are refreshed: a rotated refresh token is stored
+ * whatever else changes meanwhile.
  */
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** Another connector each time, connected. */
+/** A new connector each time, connected. */
 async function connected(): Promise<Connector> {
   made += 1;
   connector = await platform.addConnector(`connector-${made}`, {
@@ -51,14 +51,14 @@ async function connect(decision: "approve" | "cancel" = "approve"): Promise<void
 }
 
 interface Held {
-  /** What the caller that waits for the refresh gets. */
+  /** The result of the caller that waits for the refresh. */
   readonly refreshed: Promise<Bearer>;
-  /** The vendor's answer arrives. */
+  /** Lets the vendor's answer through. */
   deliver(): void;
 }
 
 /**
- * The server refused this bearer; the vendor has rotated, and its answer is on its way.
+ * The server refused this bearer; the vendor has rotated, and its answer is on the way.
  *
  * @param says in place of the vendor's answer
  */
@@ -105,9 +105,9 @@ describe("a refresh under way", () => {
     deliver();
     const after = await refreshed;
     expect(after.token).not.toBe(before.token);
-    // What was noted meanwhile is there still.
+    // What was stored meanwhile is still there.
     expect(await status()).toEqual(noted);
-    // And so is the grant: a spent refresh token would end it here.
+    // So is the grant: a spent refresh token would end it here.
     expect((await bearer(after)).token).not.toBe(after.token);
     expect(await status()).toMatchObject({ state: "connected" });
   });
@@ -118,7 +118,7 @@ describe("a refresh under way", () => {
     await connect();
     const fresh = await bearer();
     deliver();
-    // The caller that waited gets the new ones.
+    // The waiting caller gets the new tokens.
     expect(await refreshed).toEqual(fresh);
     expect(await bearer()).toEqual(fresh);
     expect((await bearer(fresh)).token).not.toBe(fresh.token);

@@ -1,7 +1,7 @@
 /**
  * Users' connections on any RecordStore, the tokens sealed under the key file of the data folder
  * and bound to user, connector and recipient. A connection made with other credentials than the
- * settings name now is one to authorize again: nothing uses it.
+ * present settings must be authorized again: its tokens are not used.
  */
 import type { Tokens } from "@oauth-broker/broker-client";
 import {
@@ -26,10 +26,7 @@ import { recipientOfConnector } from "./recipient.ts";
  */
 export type ConnectionState = "none" | "connected" | "reauthorize";
 
-/**
- * How the last attempt to connect ended, in the standardized words of docs/api.md. No secret is in
- * it.
- */
+/** How the last attempt to connect ended, by the error codes of docs/api.md. Contains no secret. */
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;
@@ -41,33 +38,30 @@ export interface ConnectFailure {
 /** What pages may show. */
 export interface ConnectionStatus {
   readonly state: ConnectionState;
-  /** Of `reauthorize`, in a word: `credentials_changed`, `refused_by_server`, `invalid_grant`, … */
+  /** Of `reauthorize`, as a code: `credentials_changed`, `refused_by_server`, `invalid_grant`, … */
   readonly reason?: string;
   readonly connectedAt?: EpochSeconds;
   /** As granted, space-separated. */
   readonly scope?: string;
-  /** What the server wanted for a call besides that: the user grants it by connecting again. */
+  /** Further scope that the server required for a call; the user grants it by connecting again. */
   readonly wantedScope?: string;
   readonly failure?: ConnectFailure;
 }
 
 export interface OpenConnection {
   readonly tokens: Tokens;
-  /**
-   * Of these tokens: another one at every authorization and refresh, the same whatever else is
-   * noted.
-   */
+  /** The revision of the tokens: it changes with every authorization and refresh, and only then. */
   readonly revision: string;
 }
 
 /** Data of a record of kind `connection`; its stage is the state. */
 export interface ConnectionData {
   readonly v: 1;
-  /** Of the record: another text at every change, expected by the next. */
+  /** The revision of the record: a new text at every change, which the next change compares. */
   readonly revision: string;
-  /** Of the tokens. Absent in records of the first release: there it is `revision`. */
+  /** The revision of the tokens. Absent in records of the first release: there it is `revision`. */
   readonly tokensRevision?: string;
-  /** Whose client, server and endpoints the tokens are of (recipient.ts). */
+  /** The client, server and endpoints the tokens belong to (recipient.ts). */
   readonly recipient?: string;
   readonly tokens?: JsonObject;
   readonly connectedAt?: EpochSeconds;
@@ -79,25 +73,25 @@ export interface ConnectionData {
 
 export interface Connections {
   status(connector: Connector, userId: string): Promise<ConnectionStatus>;
-  /** @returns undefined where there is none that may be used */
+  /** @returns undefined when no connection may be used */
   open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
   /**
-   * @param replacing of a refresh: the revision of the tokens it began with. Where they were
-   *   replaced meanwhile, by a new authorization or a disconnect, the refreshed ones are of a grant
-   *   that is out of use, and are dropped. What else was noted of the connection stays
+   * @param replacing for a refresh: the revision of the tokens it began with. If a new
+   *   authorization or a disconnect replaced them meanwhile, the refreshed tokens belong to an
+   *   abandoned grant and are dropped. Other changes of the connection are kept
    */
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
   /**
-   * The tokens are forgotten.
-   * @param used the revision of those that did not work: newer ones are left alone
+   * Deletes the tokens.
+   * @param used the revision of those that did not work: newer ones stay
    */
   markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
   /**
-   * A call needs more than was granted. The connection stays as it is, for everything else.
+   * A call needs more scope than was granted. The connection stays usable for everything else.
    * @param used the revision of its tokens
    */
   wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
-  /** An attempt that failed changes nothing of a connection there is. */
+  /** A failed attempt does not change an existing connection. */
   recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;
   forget(connector: Connector, userId: string): Promise<void>;
 }
@@ -134,7 +128,7 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
     };
   };
 
-  /** Reads, decides, writes; `undefined` leaves things as they are. */
+  /** Reads, decides, writes; `undefined` changes nothing. */
   const change = async (
     connector: Connector,
     userId: string,
@@ -142,8 +136,7 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
   ): Promise<void> => {
     const key = keyOf(connector, userId);
     for (let tries = 0; tries < TRIES; tries += 1) {
-      // Each try waits for the one before: it has to see what the other writer left.
-      // oxlint-disable-next-line no-await-in-loop
+      // Tries run one after the other: each must see what the other writer stored.
       const kept = await read(connector, userId);
       const next = decide(kept);
       if (next === undefined) return;
@@ -159,7 +152,7 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
       // oxlint-disable-next-line no-await-in-loop
       if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return;
     }
-    throw new OAuthError("temporarily_unavailable", "This connection is being changed elsewhere: try again");
+    throw new OAuthError("temporarily_unavailable", "Another request is changing this connection. Try again");
   };
 
   return {
@@ -214,15 +207,18 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
   };
 }
 
-/** A connection as it is: what a change does not name stays, the revision of its tokens too. */
+/**
+ * The present connection: fields that a change does not name stay, including the revision of the
+ * tokens.
+ */
 function unchanged({ state, data }: Kept): Next {
   const { v: _version, revision: _revision, ...rest } = data;
   return { ...rest, state };
 }
 
 /**
- * Shared credentials for brought ones, another client, another token endpoint: the tokens are of
- * another client.
+ * The tokens belong to another client than the settings: shared credentials became the connector's
+ * own, or the client or the token endpoint changed.
  */
 function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
   return state === "connected" && recipient !== recipientOfConnector(connector);

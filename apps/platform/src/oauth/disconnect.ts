@@ -1,6 +1,6 @@
 /**
- * A user disconnects: the tokens are revoked where they were issued, best effort, and are forgotten
- * here in any case.
+ * Disconnects a user: revokes the tokens where they were issued, best effort, and deletes them here
+ * in any case.
  */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -9,17 +9,17 @@ import { clientOfConnector } from "./client-of-connector.ts";
 import type { ConnectDeps } from "./connect.ts";
 import type { OpenConnection } from "./connections.ts";
 
-/** `help`: what the user can do by hand where the grant may still stand. */
+/** `help`: what the user can do by hand when the grant may remain. */
 export type Disconnected = { readonly revoked: true } | { readonly revoked: false; readonly help: string };
 
-const BY_HAND = "The grant may still stand at the vendor. Open your account settings there and remove the app.";
+const BY_HAND = "The grant may still exist at the vendor. Open your account settings there and remove the app.";
 
 export async function disconnect(connector: Connector, userId: string, deps: ConnectDeps): Promise<Disconnected> {
   const { state } = await deps.connections.status(connector, userId);
   const open = await deps.connections.open(connector, userId);
   const outcome = open === undefined ? undefined : await revoke(connector, open, deps);
   await deps.connections.forget(connector, userId);
-  // Tokens that may not be used any more cannot be revoked with today's credentials either.
+  // Tokens that may not be used any more cannot be revoked with the present credentials either.
   return outcome ?? (state === "none" ? { revoked: true } : { revoked: false, help: BY_HAND });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whom tokens are of and for: another client, another way to it or another server, and they must
- * not be used any more.
+ * A hash over everything that tokens belong to: the client, the flow and the server. When any of
+ * them changes, the tokens must not be used any more.
  */
 import { createHash } from "node:crypto";
 import type { Connector } from "../connectors/connector.ts";
@@ -8,7 +8,7 @@ import { secretRecipient } from "../connectors/settings.ts";
 
 /**
  * @returns 43 base64url characters. Shared credentials and a client of the connector's own differ,
- *   so switching is seen
+ *   so that a switch between them is detected
  */
 export function recipientOfConnector({ serverUrl = "", callback, settings }: Connector): string {
   const { registration, authorizationUrl = "" } = settings;

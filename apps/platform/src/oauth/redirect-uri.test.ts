@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** A platform with one server's project, whose connector may be there already. */
+/** A platform with the project of one server, whose connector may already exist. */
 async function open(yaml: string) {
   storage = await openTestStorage();
   said = [];
@@ -52,7 +52,7 @@ async function open(yaml: string) {
   };
 }
 
-/** As a connector of the first release lies in the data folder. */
+/** A connector as the first release stored it. */
 async function forgetCallback(): Promise<void> {
   const key = { kind: "connector", id: "notes" };
   const { data, stage } = (await storage.records.get(key)) ?? expect.fail("no record");
@@ -61,7 +61,7 @@ async function forgetCallback(): Promise<void> {
 }
 
 describe("the redirect URI of a connector", () => {
-  it("rfc9700#4.4.2.2 is its own where its server is hosted, and told by deploy init", async () => {
+  it("rfc9700#4.4.2.2 is its own when its server is hosted, and deploy init prints it", async () => {
     const platform = await open(HOSTED_YAML);
     const connector = await platform.init();
     expect(redirectUriOf(connector, PLATFORM)).toBe(OWN);
@@ -133,9 +133,9 @@ describe("the redirect URI of a connector", () => {
     expect(said.at(-1)).toContain("deploy init --own-callback");
     const changed = await platform.init("own");
     expect(redirectUriOf(changed, PLATFORM)).toBe(OWN);
-    expect(said.at(-1)).toContain(`its redirect URI is ${OWN} now`);
-    // The server knows the platform by another client there: what was granted to the first is not
-    // used any more.
+    expect(said.at(-1)).toContain(`its redirect URI is now ${OWN}`);
+    // The server knows the platform by another client at that redirect URI, so the first grant is
+    // not used any more.
     expect(recipientOfConnector(changed)).not.toBe(recipientOfConnector(known));
     expect(await platform.init("own")).toEqual(changed);
     expect(said.at(-1)).toContain("nothing was changed");

@@ -1,25 +1,23 @@
 /**
- * The platform's redirect URI for a connector. A deployed server is code of its author's: it can
- * lead a user on to another connector's vendor, with the platform's own client there and the
- * `state` of its own flow. Where that vendor answers at the redirect URI that the server's flow has
- * too, the platform hands the vendor's code to the server. So each hosted server has a redirect URI
- * of its own, and an answer counts at the one that its flow began with alone (broker-client,
- * callback.ts). Why pre-registered connectors share one: docs/decisions/0036.
+ * The platform's redirect URI for a connector. A deployed server is its author's code. It can lead
+ * a user on to another connector's vendor, with the platform's client there and the `state` of its
+ * own flow. If that vendor answered at the same redirect URI, the platform would hand the vendor's
+ * code to the server. So each hosted server has its own redirect URI, and an answer counts only at
+ * the one its flow began with (broker-client, callback.ts). docs/decisions/0036 says why
+ * pre-registered connectors share one.
  */
 import type { Connector } from "../connectors/connector.ts";
 
-/** Of every connector but hosted ones, and of those that were made before there was another. */
+/** Of every connector that is not hosted, and of those created before hosted ones had their own. */
 export const SHARED_CALLBACK = "/oauth/callback";
-/**
- * As a route. Not below the shared one: some vendors take whatever lies below what is registered.
- */
+/** As a route. Not below the shared one: some vendors accept any path below a registered one. */
 export const OWN_CALLBACK = "/oauth/connectors/:id/callback";
 
 type OfConnector = Pick<Connector, "id" | "callback" | "serverUrl" | "settings">;
 
 /**
- * Also where an administrator entered the server's own endpoints as those of a vendor: it is the
- * same server that leads users on.
+ * Applies also when an administrator entered the server's endpoints as those of a vendor: the
+ * server is the same.
  */
 function isHosted({ serverUrl, settings }: OfConnector): boolean {
   const { registration, authorizationUrl, tokenUrl, vendorOrIssuer } = settings;
@@ -40,14 +38,14 @@ export function redirectUriOf(connector: OfConnector, platformUrl: string): stri
 }
 
 /**
- * What an administrator has to know of a hosted server with the shared redirect URI: the danger,
+ * The warning to an administrator about a hosted server with the shared redirect URI: the danger,
  * then the remedy.
  */
 export function callbackWarning(connector: OfConnector, platformUrl: string): string | undefined {
   if (!isHosted(connector) || connector.callback === "own") return undefined;
   return (
-    `${connector.id} shares the redirect URI ${platformUrl}${SHARED_CALLBACK} with other connectors: its server could lead a user ` +
-    `to the vendor of another one, and would be given that vendor's code. Register ${platformUrl}${ownCallback(connector)} ` +
+    `${connector.id} shares the redirect URI ${platformUrl}${SHARED_CALLBACK} with other connectors. Its server could lead a user ` +
+    `to the vendor of another connector and receive that vendor's code. Register ${platformUrl}${ownCallback(connector)} ` +
     "with its vendor, then call deploy init --own-callback and deploy run."
   );
 }

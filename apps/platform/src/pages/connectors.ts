@@ -1,4 +1,4 @@
-/** The list of connectors, and the page of one: how it stands with this user, Connect and Disconnect. */
+/** The list of connectors, and the page of one: its state for this user, Connect and Disconnect. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connections.ts";
@@ -25,11 +25,11 @@ export function connectorsPage(listed: readonly ListedConnector[], session: Sign
   );
   const table = html`<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
 <tbody>${rows}</tbody></table>`;
-  const none = html`<p>There are none yet. <code>platform deploy init</code> makes one for a server.</p>`;
+  const none = html`<p>There are no connectors yet. <code>platform deploy init</code> creates one for a server.</p>`;
   return platformPage({ title: "Connectors", session, content: listed.length === 0 ? none : table });
 }
 
-/** Of a draft without settings nobody knows yet. */
+/** The mode of a draft without settings is not known yet. */
 const needsNone = ({ state, settings }: Connector): boolean => state === "active" && settings.authentication === "none";
 
 export function tabsOf(id: string, current: "connection" | "settings" | "try", { user }: SignedIn): readonly Tab[] {
@@ -43,7 +43,7 @@ export function tabsOf(id: string, current: "connection" | "settings" | "try", {
 }
 
 export interface ConnectorPage extends ListedConnector {
-  /** Of the connector itself, plain. */
+  /** Facts about the connector itself. */
   readonly warning?: string | undefined;
 }
 
@@ -76,14 +76,14 @@ ${actions(connector, status, session)}`,
 
 function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): Markup {
   const { id, state } = connector;
-  if (needsNone(connector)) return html`<p>This server wants no OAuth: there is nothing to connect.</p>`;
+  if (needsNone(connector)) return html`<p>This server needs no sign-in. Call its tools directly.</p>`;
   const button = (look: string, label: string): Markup => html`<button class="${look}" type="submit">${label}</button>`;
   const disconnect =
     status.state === "none"
       ? undefined
       : form(`/connectors/${id}/disconnect`, cookie, button("button plain", "Disconnect"));
   if (state === "draft") {
-    return html`<p>A draft cannot be connected: a deploy that passes its test activates it.</p>${disconnect}`;
+    return html`<p>This connector is a draft. It can be connected once a deploy has passed the connection test.</p>${disconnect}`;
   }
   const label = status.state === "none" ? "Connect" : "Connect again";
   const look = status.state === "connected" ? "button plain" : "button";

@@ -1,4 +1,4 @@
-/** What every page of the platform has: the way round, who is signed in, and how forms show that they are ours. */
+/** The layout of every page: navigation, the signed-in user, and the tokens that protect forms. */
 import { type BindingCookie, formToken } from "@oauth-broker/oauth-core/server";
 import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 import type { SignedIn } from "../users/session.ts";
@@ -31,7 +31,7 @@ export function form(action: string, cookie: BindingCookie, content: Markup | re
 ${content}</form>`;
 }
 
-/** @param text said at once by screen readers */
+/** @param text announced at once by screen readers */
 export function alert(text: string, more?: Markup): Markup {
   return html`<div class="notice" role="alert"><p>${text}</p>${more}</div>`;
 }

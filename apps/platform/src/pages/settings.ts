@@ -1,4 +1,7 @@
-/** The Settings tab. What is wrong is said at its field; a client secret goes in and never comes out. */
+/**
+ * The Settings tab. Problems are shown at their fields; a client secret goes in and never comes
+ * out.
+ */
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
@@ -9,7 +12,7 @@ import { alert, form, platformPage } from "./layout.ts";
 
 export interface SettingsPage {
   readonly connector: Connector;
-  /** What the fields show: as kept, or as just entered. */
+  /** The values of the fields: as stored, or as just entered. */
   readonly settings: ConnectorSettings;
   readonly platformUrl: string;
   readonly problems?: readonly Problem[];
@@ -67,7 +70,7 @@ export function settingsPage(
     session,
     tabs: tabsOf(id, "settings", session),
     content: html`${isSaved ? SAVED : undefined}
-${problems.length === 0 ? undefined : alert("Nothing was saved: see what is said at the fields below.")}
+${problems.length === 0 ? undefined : alert("Nothing was saved. Correct the fields below.")}
 ${redirectHint({ ...connector, settings }, platformUrl)}
 ${form(`/connectors/${id}/settings`, session.cookie, fields)}`,
   });
@@ -84,7 +87,7 @@ function redirectHint(connector: Connector, platformUrl: string): Markup {
 
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
 
-/** As `readPlaceholders` reads it. */
+/** The format that `readPlaceholders` reads. */
 export function writePlaceholders(placeholders: Readonly<Record<string, string>>): string {
   return Object.entries(placeholders)
     .map(([name, value]) => `${name}=${value}`)
@@ -106,13 +109,13 @@ export function inputField({ value, ...field }: Field): Markup {
   );
 }
 
-/** Empty whatever is kept. */
+/** Always empty. */
 function secretField(isKept: boolean, problem: string | undefined): Markup {
   const hint = isKept
-    ? "One is kept. Leave this empty to keep it; it is never shown."
-    : "It is kept sealed and never shown.";
+    ? "A secret is stored. Leave this empty to keep it; it is never shown."
+    : "The secret is stored sealed and never shown.";
   const field = { name: "clientSecret", label: "Client Secret", hint, problem };
-  const forget = html`<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Forget the one that is kept</label>`;
+  const forget = html`<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Delete the stored secret</label>`;
   const input = html`<input type="password" ${attributesOf(field)} autocomplete="new-password">`;
   return html`${fieldWith(field, input)}${isKept ? forget : undefined}`;
 }

@@ -1,4 +1,6 @@
-/** The first page: who are you today? No identity system, and it says so. */
+/**
+ * The first page, on which the visitor chooses a user. It is not an identity system, and says so.
+ */
 import type { BindingCookie } from "@oauth-broker/oauth-core/server";
 import { html } from "@oauth-broker/oauth-core/service";
 import type { User } from "../users/users.ts";

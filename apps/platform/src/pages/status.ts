@@ -1,4 +1,4 @@
-/** How a connector and a user's connection stand, in words. */
+/** The state of a connector and of a user's connection, in words. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { ConnectorState } from "../connectors/connector.ts";
 import type { ConnectFailure, ConnectionStatus } from "../oauth/connections.ts";
@@ -8,13 +8,13 @@ export const STATE_WORDS: Readonly<Record<ConnectorState, string>> = { draft: "D
 const REASONS: Readonly<Record<string, string>> = {
   credentials_changed: "the client or the endpoints of the connector changed",
   refused_by_server: "the server no longer takes your token",
-  expired: "your token ended and cannot be renewed",
+  expired: "your token expired and cannot be refreshed",
 };
 
-/** In a line. */
+/** In one line. */
 export function statusLine({ state, reason = "", wantedScope }: ConnectionStatus): string {
   if (state === "none") return "Not connected";
-  if (state === "connected" && wantedScope !== undefined) return "Connected. A tool wants more: connect again";
+  if (state === "connected" && wantedScope !== undefined) return "Connected. A tool needs more scope. Connect again";
   if (state === "connected") return "Connected";
   return `Connect again: ${REASONS[reason] ?? "the vendor ended your connection"}`;
 }
@@ -26,7 +26,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   temporarily_unavailable: "The vendor cannot answer now. Wait a moment, then connect again.",
 };
 
-/** What a user is told of an attempt that failed: the standardized error, and what to do. */
+/** The text about a failed attempt: the standardized error, and what to do. */
 export function failureNotice({ error, description, flowId, at }: ConnectFailure): Markup {
   const flow = flowId === undefined ? undefined : html`, flow <code>${flowId}</code>`;
   return html`<div class="notice" role="alert"><p>${FAILURES[error] ?? `${description}.`}</p>

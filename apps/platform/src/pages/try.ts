@@ -1,4 +1,4 @@
-/** A tool of a connector, called as this user: what the agent would do, by hand. */
+/** Calls a tool of a connector as this user: what the agent would do, by hand. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { AgentTool, ToolResult } from "../agent/agent.ts";
 import type { Connector } from "../connectors/connector.ts";
@@ -10,10 +10,10 @@ import { inputField } from "./settings.ts";
 export interface TryPage {
   readonly connector: Connector;
   readonly tools: readonly AgentTool[];
-  /** As entered. */
+  /** The input as entered. */
   readonly input?: string;
   readonly called?: { readonly tool: string; readonly result: ToolResult };
-  /** Why there are no tools, or no answer; plain. */
+  /** Why there are no tools, or no answer, as plain text. */
   readonly problem?: string;
 }
 
@@ -47,6 +47,6 @@ function aboutTools(tools: readonly AgentTool[]): Markup {
 }
 
 function answer({ tool, result: { isError, text } }: NonNullable<TryPage["called"]>): Markup {
-  return html`<h2>${isError ? "The tool says it failed" : "Answer"} of <code>${tool}</code></h2>
+  return html`<h2>${isError ? "The tool failed" : "Answer"} of <code>${tool}</code></h2>
 <pre role="status">${text}</pre>`;
 }

@@ -1,4 +1,4 @@
-/** Connect, the way back from the vendor at the redirect URI of the connector, and Disconnect. */
+/** Connect, the callback at the redirect URI of the connector, and Disconnect. */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
@@ -37,7 +37,11 @@ export function connectRoutes(deps: PageDeps): Route[] {
       handle: async (c, trace) => {
         const session = await deps.sessions.find(c.req.header("cookie"));
         if (session === undefined) {
-          throw new OAuthError("invalid_request", "Nobody is signed in in this browser", { reason: "not_signed_in" });
+          throw new OAuthError(
+            "invalid_request",
+            "No user is signed in in this browser. Choose a user and connect again",
+            { reason: "not_signed_in" },
+          );
         }
         const { connectorId, failure } = await finishConnect(c.req.url, session, deps);
         if (failure !== undefined) trace.reason = failure.error;

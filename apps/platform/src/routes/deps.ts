@@ -1,4 +1,4 @@
-/** What the pages' routes work with. Bound once, in app.ts. */
+/** The dependencies of the pages' routes. Bound once, in app.ts. */
 import type { Agent } from "../agent/agent.ts";
 import type { SettingsRules } from "../connectors/settings.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";

@@ -1,4 +1,4 @@
-/** Who asks, and whether the form is ours: the first lines of every route. */
+/** Checks the session and the form token: the first lines of every route. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { isFormToken } from "@oauth-broker/oauth-core/server";
@@ -18,13 +18,13 @@ export interface Posted {
 /** @throws OAuthError invalid_request 403, reason `not_signed_in` or `form_refused` */
 export async function requireForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Posted> {
   const session = await sessions.find(c.req.header("cookie"));
-  if (session === undefined) throw forbidden("not_signed_in", "Nobody is signed in here: choose a user first");
+  if (session === undefined) throw forbidden("not_signed_in", "No user is signed in. Choose a user first");
   const fields = await readForm(c, LIMIT);
   requireFormToken(fields, c.req.path, session.cookie);
   return { session, fields };
 }
 
-/** @throws OAuthError as requireForm, from a browser that has no cookie of ours */
+/** @throws OAuthError as requireForm, for a browser without a session cookie */
 export async function requireGreetedForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Parameters> {
   const fields = await readForm(c, LIMIT);
   requireFormToken(fields, c.req.path, sessions.cookieOf(c.req.header("cookie")));
@@ -33,13 +33,13 @@ export async function requireGreetedForm(c: Context, { sessions }: Pick<PageDeps
 
 function requireFormToken(fields: Parameters, path: string, cookie: SignedIn["cookie"] | undefined): void {
   if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;
-  throw forbidden("form_refused", "This form was not shown to this browser: open its page again");
+  throw forbidden("form_refused", "This form was not shown to this browser. Open its page again");
 }
 
 /** @throws OAuthError not_found */
 export async function requireConnector(c: Context, { connectors }: Pick<PageDeps, "connectors">): Promise<Connector> {
   const connector = await connectors.find(c.req.param("id") ?? "");
-  if (connector === undefined) throw new OAuthError("not_found", "There is no such connector");
+  if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist");
   return connector;
 }
 

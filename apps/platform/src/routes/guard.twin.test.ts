@@ -1,4 +1,7 @@
-/** Twin of routes.test.ts: were forms not bound to the browser they were shown to, another site could post them for the user. */
+/**
+ * Twin of routes.test.ts: if forms were not bound to the browser they were shown to, another site
+ * could post them for the user.
+ */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
 

@@ -1,4 +1,7 @@
-/** The ingress of one deployed server as a Hono app: the gate, then the way through. Each server has an origin of its own. */
+/**
+ * The ingress of one deployed server as a Hono app: the gate, then the forwarding. Each server has
+ * its own origin.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { createCors, errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
@@ -16,7 +19,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
   const cors = upstream.allowedOrigins.length === 0 ? undefined : createCors(upstream.allowedOrigins);
   const app = new Hono();
   app.all("*", async (c) => {
-    // As it is forwarded: Hono's own path is decoded.
+    // The raw path, as it is forwarded: Hono's own path is decoded.
     const { pathname: path } = new URL(c.req.url);
     const { method } = c.req;
     const request = { method, path, host: c.req.header("host"), authorization: c.req.header("authorization") };
@@ -34,7 +37,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
         },
         limits,
       ));
-    // The path is the server's own: it may hold anything.
+    // The path belongs to the server and may contain anything.
     log.info("request", { method, route: "ingress", status: answer.status });
     return toResponse(answer, cors?.headersFor(c.req.header("origin")));
   });
@@ -53,28 +56,29 @@ function connectionOf(c: Context) {
   return c.env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } | undefined;
 }
 
-/** @param cors for an answer of our own; the server says for itself who may read what it answers */
+/** @param cors for the ingress's own answers; the server decides who may read its answers */
 function toResponse(answer: Answer | Response, cors: Readonly<Record<string, string>> | undefined): Response {
   if (answer instanceof Response) return answer;
   return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...cors } });
 }
 
 /**
- * Below what systems hand to outgoing connections, so that none of those takes a port before the server listens; and each
- * process begins elsewhere, so that two deploys at once do not meet.
+ * Below the range that systems use for outgoing connections, so that none of those takes a port
+ * before the server listens. Each process begins at another port, so that two concurrent deploys do
+ * not collide.
  */
 const PORTS = { from: 31_000, count: 1_700 } as const;
 
 let next = (process.pid * 4) % PORTS.count;
 
-/** @returns a port of loopback that nobody listens on just now, another one at each call */
+/** @returns a port of loopback that is free now, another one at each call */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS.count; tries += 1) {
     const port = PORTS.from + next;
     next = (next + 1) % PORTS.count;
     if (await isFree(port)) return port;
   }
-  throw new Error(`No port from ${PORTS.from} on is free`);
+  throw new Error(`No port from ${PORTS.from} upwards is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {

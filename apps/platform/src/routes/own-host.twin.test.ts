@@ -1,4 +1,7 @@
-/** Twin of routes.test.ts: were any Host taken, a site whose name resolves to loopback would sign in as the administrator. */
+/**
+ * Twin of routes.test.ts: if any Host were accepted, a site whose name resolves to loopback could
+ * sign in as the administrator.
+ */
 import { expect, it, vi } from "vitest";
 import { openTestPlatform } from "../testing/test-visitor.ts";
 

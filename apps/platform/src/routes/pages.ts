@@ -1,4 +1,7 @@
-/** Pages that anybody or any user may open: the chooser of users, the connectors, one connector. */
+/**
+ * The pages that any visitor or any user may open: the chooser of users, the connectors, one
+ * connector.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
@@ -37,7 +40,7 @@ export function pageRoutes(deps: PageDeps): Route[] {
       surface: "browser",
       handle: async (c) => {
         const user = findUser((await requireGreetedForm(c, deps)).get("user"));
-        if (user === undefined) throw new OAuthError("invalid_request", "There is no such user");
+        if (user === undefined) throw new OAuthError("invalid_request", "This user does not exist");
         return redirectAnswer("/connectors", { "set-cookie": await sessions.signIn(user) });
       },
     },
@@ -72,7 +75,7 @@ export function pageRoutes(deps: PageDeps): Route[] {
   ];
 }
 
-/** Everybody else chooses a user first. */
+/** Other visitors choose a user first. */
 export async function asUser(
   c: Context,
   { sessions }: Pick<PageDeps, "sessions">,
@@ -85,7 +88,7 @@ export async function asUser(
 export async function showConnector(c: Context, deps: PageDeps, session: SignedIn, notice?: Markup): Promise<Answer> {
   const connector = await requireConnector(c, deps);
   const status = await deps.connections.status(connector, session.user.id);
-  // Connect leads on to the vendor's own hosts.
+  // Connect redirects on to the vendor's own hosts.
   const warning = callbackWarning(connector, deps.platformUrl);
   return formPageAnswer(connectorPage({ connector, status, warning }, session, notice), STYLE_HASH, {});
 }

@@ -70,7 +70,7 @@ describe("signing in", () => {
   it("refuses a form of another browser, and a user there is not", async () => {
     const visitor = test.visitor();
     expect((await visitor.post("/sign-in", { user: "admin", csrf: "x" })).status).toBe(403);
-    expect((await visitor.submit("/", "/sign-in", { user: "nobody" })).status).toBe(400);
+    expect((await visitor.submit("/", "/sign-in", { user: "unknown" })).status).toBe(400);
   });
 });
 
@@ -134,7 +134,7 @@ describe("the Settings tab", () => {
     expect((await user.get(`${PATH}/settings`)).status).toBe(403);
     expect(await (await user.get(PATH)).text()).not.toContain("/settings");
     const before = await test.desk.connectors.find("sample");
-    // Whoever holds the cookie can make the token.
+    // The cookie is enough to derive the token.
     const [, value = ""] = (user.jar.header(new URL("https://platform.example/")) ?? "").split("=");
     const csrf = formToken(`${PATH}/settings`, { value, hash: "" });
     const refused = await user.post(`${PATH}/settings`, { ...fields(), csrf });
@@ -146,7 +146,7 @@ describe("the Settings tab", () => {
     const saved = await save({ tokenUrl: `${provider.issuer}/{what}`, placeholders: "what=token" });
     expect(saved.headers.get("location")).toBe(`${PATH}/settings?saved`);
     const html = await (await administrator.get(`${PATH}/settings?saved`)).text();
-    for (const shown of ["Saved.", provider.issuer, "what=token", "One is kept", REDIRECT_URI])
+    for (const shown of ["Saved.", provider.issuer, "what=token", "A secret is stored", REDIRECT_URI])
       expect(html).toContain(shown);
     expect(html).not.toContain(SECRET);
     expect(test.desk.folderText()).not.toContain(SECRET);
@@ -171,7 +171,7 @@ describe("the Settings tab", () => {
     ["registration", { registration: "none" }],
     ["authentication", { authentication: "magic" }],
     ["clientSecret", { clientId: "another", clientSecret: "" }],
-  ])("says at %s what is wrong, keeps what was entered, and saves nothing", async (field, over) => {
+  ])("shows at %s what is wrong, keeps what was entered, and saves nothing", async (field, over) => {
     await save();
     const before = await test.desk.connectors.find("sample");
     const answer = await save(over);
@@ -183,7 +183,7 @@ describe("the Settings tab", () => {
     expect(await test.desk.connectors.find("sample")).toEqual(before);
   });
 
-  it("forgets the secret when told to", async () => {
+  it("deletes the secret on request", async () => {
     await save();
     await save({ clientSecret: "", forgetSecret: "yes" });
     expect((await test.desk.connectors.find("sample"))?.settings.hasClientSecret).toBe(false);
@@ -210,11 +210,11 @@ describe("connecting", () => {
     expect(await (await user.get(PATH)).text()).toContain("Not connected");
   });
 
-  it("is finished in no other browser, nor for another user in the same one", async () => {
+  it("cannot be finished in another browser, or for another user in the same one", async () => {
     const back = await goToVendor("approve");
     expect((await administrator.get(back)).status).toBe(400);
-    const nobody = await test.visitor().get(back);
-    expect([nobody.status, await nobody.text()]).toEqual([400, expect.stringContaining("not_signed_in")]);
+    const stranger = await test.visitor().get(back);
+    expect([stranger.status, await stranger.text()]).toEqual([400, expect.stringContaining("not_signed_in")]);
     await user.submit(PATH, "/sign-out");
     await user.signIn("second-user");
     expect((await user.get(back)).status).toBe(400);
@@ -223,7 +223,7 @@ describe("connecting", () => {
   });
 
   it("says why a connector cannot be connected", async () => {
-    expect(await (await user.get("/connectors/a-draft")).text()).toContain("A draft cannot be connected");
+    expect(await (await user.get("/connectors/a-draft")).text()).toContain("This connector is a draft");
     await save({ clientId: "", clientSecret: "", forgetSecret: "yes" });
     await user.submit(PATH, `${PATH}/connect`);
     expect(await (await user.get(PATH)).text()).toContain("has no OAuth client");
@@ -244,7 +244,7 @@ describe("connecting", () => {
 });
 
 describe("the Try page", () => {
-  it("says what is missing where the user is not connected, or nobody answers", async () => {
+  it("says what is missing when the user is not connected, or the server does not answer", async () => {
     expect(await (await administrator.get(`${PATH}/try`)).text()).toContain("You are not connected");
     expect(await (await user.get(`${PATH}/try`)).text()).toContain("cannot answer now");
   });

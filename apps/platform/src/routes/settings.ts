@@ -1,4 +1,4 @@
-/** The Settings tab: what a form says becomes one change of the connector, or nothing. */
+/** The Settings tab: a form becomes one change of the connector, or no change. */
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
@@ -54,12 +54,14 @@ export function settingsRoutes(deps: PageDeps): Route[] {
 
 const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
 
-/** Every field the page has is said, the empty ones too: a field that was emptied is to be forgotten. */
+/**
+ * Every field of the page is sent, including empty ones: an emptied field deletes the stored value.
+ */
 function readChange(fields: Parameters): { readonly change: SettingsChange; readonly problems: readonly Problem[] } {
   const secret = fields.get("clientSecret");
   const placeholders = readPlaceholders(fields.get("placeholders") ?? "");
   const change: SettingsChange = {
-    // Whether these are words of ours, the settings' own rules say.
+    // The rules of the settings check that the values are known ones.
     authentication: (fields.get("authentication") ?? "") as ConnectorSettings["authentication"],
     registration: (fields.get("registration") ?? "") as Registration,
     ...Object.fromEntries(TEXTS.map((name) => [name, fields.get(name) ?? ""])),

@@ -1,4 +1,4 @@
-/** The Try page: tools of the server as this user sees them, and one call at a time. */
+/** The Try page: the tools of the server as this user sees them, and one call at a time. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { pageAnswer } from "@oauth-broker/oauth-core/http";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
@@ -38,7 +38,7 @@ export function tryRoutes(deps: PageDeps): Route[] {
           const result = await agent.call(connector, session.user.id, tool, parseInput(input));
           return { called: { tool, result } };
         });
-        // After it: an answer is shown even where it was the last one.
+        // Read after the call: the answer is shown even when the call ended the connection.
         const listed = await orProblem(async () => ({ tools: await agent.tools(connector, session.user.id) }));
         const seen = { ...listed, ...called };
         return pageAnswer(200, tryPage({ connector, tools: [], input, ...seen }, session), STYLE_HASH);
@@ -49,7 +49,7 @@ export function tryRoutes(deps: PageDeps): Route[] {
 
 type Seen = Partial<Pick<TryPage, "tools" | "called" | "problem">>;
 
-/** What went wrong is the page's to say: the user can remedy most of it. */
+/** The page reports the failure, because the user can remedy most of them. */
 async function orProblem(see: () => Promise<Seen>): Promise<Seen> {
   try {
     return await see();

@@ -1,4 +1,4 @@
-/** A connector as a deploy leaves it: active, with a server address; nothing runs there. */
+/** A connector as a deploy leaves it: active, with the address of a server that is not running. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import type { ConnectorStore, NewConnector, SettingsChange } from "../connectors/store.ts";

@@ -1,6 +1,7 @@
 /**
- * A deployed server that tests can break: the OAuth surface of a hosted one by hand, without a vendor and without a store, and one
- * way of being wrong. `node fixture-server.ts` runs it as an author's would be run; FAULT says what is wrong with it.
+ * A deployed server with a fault that a test chooses: the OAuth surface of a hosted server, written
+ * by hand, without a vendor and without a store. `node fixture-server.ts` runs it like an author's
+ * server; FAULT names the fault.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
@@ -28,7 +29,7 @@ export const FIXTURE_EXPOSE = ["/.well-known/*", "/authorize", "/token", "/regis
 export const FIXTURE_CLIENT = "client-of-the-fixture";
 const VENDOR = "https://vendor.example/authorize";
 
-/** @param url where the world reaches it */
+/** @param url its public address */
 export function fixtureServer(url: string, fault?: FixtureFault) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { pathname, searchParams } = new URL(request.url ?? "/", url);

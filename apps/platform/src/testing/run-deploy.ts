@@ -1,4 +1,7 @@
-/** The deploy commands in this process, on a data folder of the test's; servers are processes, as in life. */
+/**
+ * Runs the deploy commands in this process, on a data folder of the test; servers are real
+ * processes.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
@@ -14,16 +17,19 @@ const ENTRY = join(import.meta.dirname, "..", "main.ts");
 export interface Running {
   /** The line on stdout, once the outcome is known. */
   readonly outcome: Promise<Readonly<Record<string, string>>>;
-  /** Ends it. @returns the exit code */
+  /**
+   * Stops the deploy.
+   * @returns the exit code
+   */
   stop(): Promise<number>;
   /** The exit code, when it ends by itself. */
   readonly code: Promise<number>;
 }
 
-export interface DeployBench {
+export interface DeployFixture {
   readonly storage: TestStorage;
   readonly folder: string;
-  /** What was told so far. */
+  /** Everything printed for the operator so far. */
   said(): string;
   printed(): readonly string[];
   init(): Promise<number>;
@@ -35,9 +41,9 @@ export interface DeployBench {
 
 /**
  * @param folder the server's project; removed at the end
- * @param variables of the deploying process, beside PATH
+ * @param variables of the deploying process, besides PATH
  */
-export async function openDeployBench(folder: string, variables: Environment = {}): Promise<DeployBench> {
+export async function openDeployFixture(folder: string, variables: Environment = {}): Promise<DeployFixture> {
   const storage = await openTestStorage();
   const said: string[] = [];
   const printed: string[] = [];

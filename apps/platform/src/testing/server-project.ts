@@ -1,4 +1,7 @@
-/** A server's project in a folder of its own, as `deploy` is pointed at one: the fixture of fixture-server.ts, or any command. */
+/**
+ * A server project in its own folder, for `deploy`: the fixture of fixture-server.ts, or any
+ * command.
+ */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,14 +17,18 @@ service: { expose: [/.well-known/*, /authorize, /token, /register] }
 export const PRE_REGISTERED_YAML = "name: notes\nmode: pre-registered\n";
 export const NONE_YAML = "name: notes\nmode: none\n";
 
-/** @param yaml service.yaml @param fault FAULT of the fixture's environment @param start its `start` script */
+/**
+ * @param yaml service.yaml
+ * @param fault FAULT of the fixture's environment
+ * @param start its `start` script
+ */
 export function serverProject(yaml: string, fault = "", start = `node ${JSON.stringify(FIXTURE)}`): string {
   const folder = mkdtempSync(join(tmpdir(), "server-project-"));
   writeProject(folder, yaml, fault, start);
   return folder;
 }
 
-/** Its author wants what is the deployer's, and writes down what the server gets. */
+/** Its author asks for the deployer's variables, and writes down what the server receives. */
 export function greedyProject(): string {
   const yaml = "name: notes\nmode: none\nenvironment:\n  FAULT: no-oauth\n  HARMLESS: env:AWS_SECRET_ACCESS_KEY\n";
   const folder = mkdtempSync(join(tmpdir(), "server-project-"));
@@ -31,7 +38,7 @@ export function greedyProject(): string {
   return folder;
 }
 
-/** @returns the environment of that server; empty where it was never started */
+/** @returns the environment of that server; empty when it was never started */
 export function readStolen(folder: string): string {
   const file = join(folder, "stolen.txt");
   return existsSync(file) ? readFileSync(file, "utf8") : "";

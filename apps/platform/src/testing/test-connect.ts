@@ -1,4 +1,7 @@
-/** The OAuth half of the platform without pages: a data folder of its own, the machine's clock set forward at will, loopback allowed. */
+/**
+ * The OAuth half of the platform without pages: its own data folder, a clock that the test can
+ * advance, loopback allowed.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,13 +19,13 @@ import { findUser } from "../users/users.ts";
 import { activeConnector } from "./active-connector.ts";
 
 const PLATFORM_URL = "https://platform.example";
-/** Of connectors that are not hosted. */
+/** The callback of connectors that are not hosted. */
 export const REDIRECT_URI = `${PLATFORM_URL}/oauth/callback`;
 
 export interface TestConnect extends ConnectDeps {
   readonly records: RecordStore;
   advance(seconds: number): void;
-  /** An active connector whose server is said to be at `serverUrl`. */
+  /** An active connector whose server address is `serverUrl`. */
   addConnector(id: string, settings: SettingsChange, serverUrl?: string): Promise<Connector>;
   /** Everything in the data folder, as bytes read as text. */
   folderText(): string;

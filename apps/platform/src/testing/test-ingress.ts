@@ -13,7 +13,7 @@ export const PLATFORM_TOKEN = "platform-token-of-the-tests";
 export interface TestIngress {
   readonly url: string;
   readonly log: readonly string[];
-  /** The server behind it goes away. */
+  /** Stops the server behind it. */
   stopServer(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +29,8 @@ export async function startIngress(
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const { limits, ...rest } = over;
-  // The port is known once it listens, and the app must know its URL: a first ingress finds the port.
+  // The port is known once it listens, and the app must know its URL: a first ingress finds the
+  // port.
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port: own } = probe.address() as AddressInfo;
@@ -71,7 +72,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** What fetch would not send: any Host, any path. */
+/** Sends what fetch refuses to send: any Host, any path. */
 export async function sendRaw(
   url: string,
   options: {

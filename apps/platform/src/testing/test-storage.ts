@@ -1,4 +1,4 @@
-/** The platform's storage in a folder of its own, for tests. */
+/** The platform's storage in its own folder, for tests. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export const NOW = 1_700_000_000;
 
 export interface TestStorage extends Storage {
   readonly folder: string;
-  /** The same folder again, as another process has it. */
+  /** The same folder, opened again as another process would. */
   reopen(): Promise<Storage>;
 }
 

@@ -1,4 +1,4 @@
-/** The platform's pages and a browser without scripts in front of them, in one process. */
+/** The platform's pages with a browser without scripts, in one process. */
 import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { createPlatform, type Platform } from "../app.ts";
@@ -18,7 +18,7 @@ export interface Visitor {
   readonly jar: CookieJar;
   get(path: string): Promise<Response>;
   post(path: string, fields: Record<string, string>): Promise<Response>;
-  /** Opens the page, takes the form's token from it, and sends the form. */
+  /** Opens the page, reads the form's token from it, and sends the form. */
   submit(page: string, path: string, fields?: Record<string, string>): Promise<Response>;
   signIn(userId: string): Promise<Response>;
 }

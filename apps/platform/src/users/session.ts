@@ -1,6 +1,6 @@
 /**
- * Who sits in front of the browser: a random cookie, of which the store knows the hash. Another user in the same browser gets
- * another cookie, so that what one started is never finished for the other.
+ * The session of a browser: a random cookie, whose hash is stored. Another user in the same browser
+ * gets another cookie, so that a flow that one user started cannot be finished for the other.
  */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -9,7 +9,7 @@ import { findUser, type User } from "./users.ts";
 
 export interface SignedIn {
   readonly user: User;
-  /** The cookie's hash: what records may hold. */
+  /** The hash of the cookie, which records may contain. */
   readonly sessionId: string;
   /** For the tokens of forms. */
   readonly cookie: BindingCookie;
@@ -30,7 +30,7 @@ const KIND = "browser-session";
 const SESSION_SECONDS = 12 * 3600;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param deps.isHttps then the cookie is bound to this very host */
+/** @param deps.isHttps binds the cookie to exactly this host */
 export function createSessions({
   records,
   now,

@@ -1,9 +1,12 @@
-/** The people of a reference platform: samples, chosen from a list. There is no password, and this is no identity system. */
+/**
+ * The users of the reference platform: samples, chosen from a list. There is no password, and this
+ * is not an identity system.
+ */
 
 export interface User {
   readonly id: string;
   readonly name: string;
-  /** Whether connectors' settings are theirs to change. */
+  /** Whether the user may change the settings of connectors. */
   readonly isAdministrator: boolean;
 }
 

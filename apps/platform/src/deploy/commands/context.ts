@@ -1,4 +1,4 @@
-/** What every deploy command has: the platform's settings and storage, and a way to speak. */
+/** What every deploy command receives: the platform's settings and storage, and its outputs. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
@@ -12,17 +12,17 @@ export interface CommandContext {
   readonly storage: Storage;
   readonly now: Clock;
   readonly environment: Environment;
-  /** Where FOLDER is relative to. */
+  /** The folder that FOLDER is relative to. */
   readonly start: string;
-  /** To the operator, on stderr. */
+  /** Prints to the operator, on stderr. */
   readonly say: (text: string) => void;
-  /** The command's result, on stdout. */
+  /** Prints the result of the command, on stdout. */
   readonly print: (text: string) => void;
 }
 
 /**
- * @param given for `env:NAME`; absent: they are left as they are
- * @throws ConfigError; Error where there is no service.yaml
+ * @param given the variables for `env:NAME`; absent: references are left as they are
+ * @throws ConfigError; Error without a service.yaml
  */
 export function readProject(
   folder: string,
@@ -35,7 +35,7 @@ export function readProject(
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
-    throw new Error(`There is no service.yaml in ${project}: name the folder of a server's project.`, { cause });
+    throw new Error(`There is no service.yaml in ${project}. Name the folder of a server's project.`, { cause });
   }
   return { folder: project, service: parseServiceFile(text, file, given) };
 }

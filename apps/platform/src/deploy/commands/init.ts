@@ -1,6 +1,6 @@
 /**
- * `deploy init`: the connector, as a draft, once. A hosted server's settings are known; any other
- * client is an administrator's to enter.
+ * `deploy init`: creates the connector once, as a draft. The settings of a hosted server are known;
+ * an administrator enters any other client.
  */
 import { EXIT } from "../../cli.ts";
 import type { Connector } from "../../connectors/connector.ts";
@@ -10,8 +10,8 @@ import { type CommandContext, readProject } from "./context.ts";
 import type { ServiceFile } from "../service-file/service-file.ts";
 
 /**
- * @param callback which redirect URI a hosted server gets; absent: its own, or what a connector
- *   that is there already has
+ * @param callback the redirect URI for a hosted server; absent: its own, or the one that an
+ *   existing connector already has
  * @returns the exit code
  * @throws ConfigError, OAuthError
  */
@@ -28,12 +28,13 @@ export async function initConnector(
   const chosen = callback === undefined ? {} : { callback };
   const connector = await connectors.create({ id: service.name, name: service.name, settings, ...chosen });
   const redirectUri = redirectUriOf(connector, context.config.platformUrl);
-  sayOf(connector, [`The connector ${service.name} is made, as a draft.`, ...nextSteps(service, redirectUri)], context);
+  sayOf(connector, [`Created the connector ${service.name} as a draft.`, ...nextSteps(service, redirectUri)], context);
   return EXIT.done;
 }
 
 /**
- * A connector that is there keeps everything but the redirect URI, where another one is asked for.
+ * An existing connector keeps everything except the redirect URI, when the command asks for another
+ * one.
  */
 async function showKnown(
   known: Connector,
@@ -41,15 +42,15 @@ async function showKnown(
   callback: Connector["callback"] = known.callback,
 ): Promise<number> {
   const { storage, config } = context;
-  const there = `The connector ${known.id} is there already (${known.state});`;
+  const there = `The connector ${known.id} already exists (${known.state});`;
   const redirectUri = redirectUriOf({ ...known, callback }, config.platformUrl);
   if (redirectUri === redirectUriOf(known, config.platformUrl)) {
     sayOf(known, [`${there} nothing was changed.`], context);
     return EXIT.done;
   }
   const changed = await storage.connectors.changeCallback(known.id, callback);
-  const next = "Register it with the vendor, then deploy run. Users connect again.";
-  sayOf(changed, [`${there} its redirect URI is ${redirectUri} now. ${next}`], context);
+  const next = "Register it with the vendor, then run deploy run. Users have to connect again.";
+  sayOf(changed, [`${there} its redirect URI is now ${redirectUri}. ${next}`], context);
   return EXIT.done;
 }
 
@@ -69,6 +70,6 @@ function nextSteps({ mode }: ServiceFile, redirectUri: string): string[] {
   return [
     register,
     "Next: on its Settings tab set Authentication to OAuth 2.1 and Registration to Pre-registered Client, enter Client ID, Client",
-    "Secret, Authorization URL, Token URL and OAuth Scopes, save; then deploy run. Settings may also follow a first deploy run.",
+    "Secret, Authorization URL, Token URL and OAuth Scopes, and save; then run deploy run. Settings may also follow a first deploy run.",
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * `deploy run`: one deploy under the connector's lease, told step by step, then kept running until
- * a signal or the server's end. stdout gets one JSON line with the outcome.
+ * `deploy run`: performs one deploy under the connector's lease, reports it step by step, then
+ * keeps the server running until a signal or the end of the server. Prints one JSON line with the
+ * outcome on stdout.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { Log } from "@oauth-broker/oauth-core/service";
@@ -13,18 +14,24 @@ import { type Holder, isProcessAlive, type Lease, takeLease } from "../lease.ts"
 import type { Keeper } from "../server-process/process.ts";
 
 export interface RunContext extends CommandContext {
-  /** Of `environment`, what the server may have where its service.yaml refers to it. */
+  /**
+   * The variables of `environment` that the server may receive when its service.yaml refers to
+   * them.
+   */
   readonly allowed: readonly string[];
   readonly log: Log;
   readonly keeper: Keeper;
-  /** Settles at a signal to end. */
+  /** Settles at a signal to stop. */
   readonly stopped: Promise<void>;
   readonly isAlive?: (pid: number) => boolean;
 }
 
 const TIMEOUT_MS = 20_000;
 
-/** @returns the exit code. @throws ConfigError, OAuthError, Error: for the operator */
+/**
+ * @returns the exit code
+ * @throws ConfigError, OAuthError, Error: for the operator
+ */
 export async function runDeploy(folder: string, context: RunContext): Promise<number> {
   const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
   const project = readProject(folder, context, { variables: environment, allowed });
@@ -49,9 +56,9 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
     });
     return await keepRunning(await deploying, taken.lease, context);
   } catch (error) {
-    // Ctrl-C reaches the server too: that it ended is no news then.
+    // Ctrl-C reaches the server too, so its end is expected then.
     if (!signal.came) throw error;
-    context.say("Stopped before it was through; the connector is as it was.");
+    context.say("Stopped before the deploy finished. The connector is unchanged.");
     return EXIT.failed;
   } finally {
     await taken.lease.release();
@@ -69,7 +76,7 @@ async function keepRunning(deployed: Deployed, lease: Lease, { say, print, stopp
     const end = await Promise.race([
       stopped.then(() => "stopped" as const),
       lease.lost.then(() => "lost" as const),
-      deployed.ended.then((code) => `The server ended by itself with code ${code}: see deploy logs.`),
+      deployed.ended.then((code) => `The server ended by itself with code ${code}. See deploy logs.`),
     ]);
     if (end === "stopped") return EXIT.done;
     say(end === "lost" ? "Another deploy of this connector took over." : end);
@@ -91,7 +98,8 @@ function describeCheck({ outcome, said, remedy }: Check): string {
 
 function summaryOf({ connector, test }: Deployed): string {
   const { id, state, serverUrl } = connector;
-  if (test.outcome === "passed") return `${id} is ${state}: ${serverUrl ?? ""}\nIt runs until this ends (Ctrl-C).`;
+  if (test.outcome === "passed")
+    return `${id} is ${state}: ${serverUrl ?? ""}\nThe server runs until this command ends (Ctrl-C).`;
   if (test.outcome === "client_missing")
     return `${id} stays ${state}: its OAuth client is missing. The server was stopped.`;
   return `${id} stays ${state}: the connection test failed. The server was stopped.`;
@@ -99,5 +107,5 @@ function summaryOf({ connector, test }: Deployed): string {
 
 function heldBy(name: string, { pid, since }: Holder): string {
   const at = new Date(since * 1000).toISOString();
-  return `${name} is deployed by process ${pid} since ${at}. End that one first; nothing was changed here.`;
+  return `${name} is deployed by process ${pid} since ${at}. Stop that process first; nothing was changed.`;
 }

@@ -1,4 +1,4 @@
-/** `deploy status` and `deploy logs`: what there is, and what to do next. */
+/** `deploy status` and `deploy logs`: the present state, and what to do next. */
 import { EXIT } from "../../cli.ts";
 import type { Connector, Deployment } from "../../connectors/connector.ts";
 import { callbackWarning, redirectUriOf } from "../../oauth/redirect-uri.ts";
@@ -6,7 +6,7 @@ import { type CommandContext, logFileOf, readProject } from "./context.ts";
 import { type Holder, holderOf, isProcessAlive } from "../lease.ts";
 import { lastLines } from "../server-process/log-file.ts";
 
-/** @returns the exit code: failed where there is no such connector */
+/** @returns the exit code: failed for a connector that does not exist */
 export async function showStatus(
   folder: string,
   { json }: { readonly json: boolean },
@@ -16,7 +16,7 @@ export async function showStatus(
   const { name } = readProject(folder, context).service;
   const connector = await storage.connectors.find(name);
   if (connector === undefined) {
-    say(`There is no connector ${name} yet: run deploy init.`);
+    say(`There is no connector ${name} yet. Run deploy init.`);
     return EXIT.failed;
   }
   const [deployment, holder] = await Promise.all([
@@ -36,7 +36,7 @@ export async function showLogs(
   const { name } = readProject(folder, context).service;
   const file = logFileOf(context.config, name);
   const found = await lastLines(file, lines);
-  if (found.length === 0) context.say(`Nothing was written yet to ${file}.`);
+  if (found.length === 0) context.say(`Nothing has been written to ${file} yet.`);
   for (const line of found) context.print(line);
   return EXIT.done;
 }
@@ -58,7 +58,9 @@ function words(connector: Connector, { deployment, holder, platformUrl }: Shown)
     `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
     `  redirect URI   ${redirectUriOf(connector, platformUrl)}`,
     ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
-    holder === undefined ? "  does not run: deploy run" : `  runs in process ${holder.pid} since ${at(holder.since)}`,
+    holder === undefined
+      ? "  not running; start it with deploy run"
+      : `  runs in process ${holder.pid} since ${at(holder.since)}`,
     ...(warning === undefined ? [] : [`Warning: ${warning}`]),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * Registration at a hosted server, and its authorization endpoint as far as its redirect to the
+ * Tests registration at a hosted server, and its authorization endpoint up to the redirect to the
  * vendor. No user signs in, nothing is stored.
  */
 import { errorText, type Fetch } from "@oauth-broker/oauth-core";
@@ -8,8 +8,8 @@ import * as oauth from "oauth4webapi";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 
 /**
- * The client an administrator entered, else the one the server gives.
- * @throws Fault client_missing where there is neither
+ * Uses the client an administrator entered, otherwise registers one at the server.
+ * @throws Fault client_missing when there is neither
  */
 export async function requireClient(
   { settings, callbackUrl, deploymentUrl }: Subject,
@@ -22,7 +22,7 @@ export async function requireClient(
   if (metadata.registration_endpoint === undefined) {
     throw fault(
       "The server registers no clients, and no OAuth client is configured.",
-      "Enter the client it knows on the connector's Settings tab, and deploy again.",
+      "Enter a client that the server knows on the connector's Settings tab, and deploy again.",
       "client_missing",
     );
   }
@@ -69,18 +69,18 @@ export async function requireAuthorization(
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   const answer = await ask(fetch, url.href, { headers: { accept: "text/html" } });
-  // With a callback of its own the server asks the user itself, before it leaves for the vendor.
+  // A server with its own callback asks the user for consent before the redirect to the vendor.
   const isPage = answer.status === 200 && (answer.headers.get("content-type") ?? "").startsWith("text/html");
   if (isPage) return { said: "The authorization endpoint asks the user for consent." };
   const location = URL.parse(answer.headers.get("location") ?? "");
-  const remedy = "See what the server says: deploy logs. Is its vendor client set, and is the vendor reachable?";
+  const remedy = "Read the server's output with deploy logs. Is its vendor client set, and is the vendor reachable?";
   if (answer.status < 300 || answer.status > 399 || location === null) {
-    throw fault(`The authorization endpoint answers ${answer.status} and does not lead to the vendor.`, remedy);
+    throw fault(`The authorization endpoint answers ${answer.status} and does not redirect to the vendor.`, remedy);
   }
   const error = location.searchParams.get("error");
-  if (error !== null) throw fault(`The authorization endpoint refuses: ${errorText(error)}.`, remedy);
+  if (error !== null) throw fault(`The authorization endpoint answers with an error: ${errorText(error)}.`, remedy);
   if (location.origin === deploymentUrl || location.href.startsWith(callbackUrl)) {
-    throw fault("The authorization endpoint leads back here, not to the vendor.", remedy);
+    throw fault("The authorization endpoint redirects back to the platform, not to the vendor.", remedy);
   }
-  return { said: `The authorization endpoint leads to the vendor (${location.host}).` };
+  return { said: `The authorization endpoint redirects to the vendor (${location.host}).` };
 }

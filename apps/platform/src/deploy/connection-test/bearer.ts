@@ -1,6 +1,6 @@
 /**
- * POST /mcp: without a token, with one that is not valid, and for a server without OAuth with the
- * platform's.
+ * Tests POST /mcp: without a token, with an invalid token, and for a server without OAuth with the
+ * platform's token.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -12,7 +12,7 @@ const INITIALIZE = {
   method: "initialize",
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "connection test", version: "1" } },
 };
-const ONLY_MCP = "Answer POST /mcp without a valid token by 401 and the header WWW-Authenticate: Bearer.";
+const ONLY_MCP = "Answer POST /mcp without a valid token with 401 and the header WWW-Authenticate: Bearer.";
 
 export interface Challenge {
   readonly resourceMetadata?: string;
@@ -30,19 +30,18 @@ export async function requireChallenge(subject: Subject, fetch: Fetch): Promise<
   };
 }
 
-/** The ingress lets any bearer token through: this one the server itself has to refuse. */
+/** The ingress lets any bearer token pass, so the server itself has to refuse this one. */
 export async function requireTokenRefused(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
   const answer = await postMcp(subject, fetch, `connection-test-${randomToken(16)}`);
-  if (answer.status === 401 && isBearerChallenge(answer))
-    return { said: "The server refuses a token that is not valid." };
+  if (answer.status === 401 && isBearerChallenge(answer)) return { said: "The server refuses an invalid token." };
   if (answer.status === 503) {
     throw fault(
       "The server cannot check tokens now: it answers 503.",
-      "Its vendor, table or key service is out of its reach. See what it says: deploy logs.",
+      "It cannot reach its vendor, table or key service. Read its output with deploy logs.",
     );
   }
   const who = answer.ok ? "accepts any caller" : `answers ${answer.status}`;
-  throw fault(`The server ${who} with a token that is not valid; it must answer 401.`, ONLY_MCP);
+  throw fault(`The server ${who} with an invalid token; it must answer 401.`, ONLY_MCP);
 }
 
 export async function requireInitialize(subject: Subject, fetch: Fetch): Promise<{ said: string }> {
@@ -56,8 +55,8 @@ export async function requireInitialize(subject: Subject, fetch: Fetch): Promise
   }
   if (!answer.ok || !/"result"\s*:/.test(await answer.text())) {
     throw fault(
-      `POST /mcp answers initialize by ${answer.status}, without a result.`,
-      "See what it says: deploy logs.",
+      `POST /mcp answers initialize with ${answer.status} and without a result.`,
+      "Read its output with deploy logs.",
     );
   }
   return { said: "The server answers initialize." };

@@ -1,13 +1,13 @@
 /**
- * The words of the connection test: what is asked about, what a question came to, the fault that
- * ends it.
+ * The types of the connection test: its subject, the result of one check, and the fault that ends
+ * it.
  */
 import type { Fetch, Secret } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import type { ServiceFile } from "../service-file/service-file.ts";
 
-/** What is asked about. */
+/** The server under test. */
 export interface Subject extends Pick<ServiceFile, "mode" | "expose"> {
   readonly deploymentUrl: string;
   readonly settings: ConnectorSettings;
@@ -16,14 +16,14 @@ export interface Subject extends Pick<ServiceFile, "mode" | "expose"> {
   readonly platformToken: Secret;
 }
 
-/** In the order they are asked. */
+/** In the order in which they run. */
 export type CheckName = "initialize" | "challenge" | "token" | "discovery" | "settings" | "client" | "authorization";
 
 export interface Check {
   readonly name: CheckName;
   readonly outcome: "passed" | "client_missing" | "failed";
   /**
-   * One sentence for the operator. Nothing of the server's is repeated but statuses and error
+   * One sentence for the operator. From the server's answers it repeats only statuses and error
    * codes.
    */
   readonly said: string;
@@ -51,11 +51,14 @@ export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Pr
   } catch (error) {
     if (!isEgressError(error)) throw error;
     const { pathname } = new URL(url);
-    throw fault(`${pathname} gave no usable answer.`, "See what the server says: deploy logs.");
+    throw fault(`${pathname} gave no usable answer.`, "Read the server's output with deploy logs.");
   }
 }
 
-/** The most frequent mistake: a middleware that wants a token before the routes that give one. */
+/**
+ * The most frequent mistake: a middleware that requires a token in front of the routes that issue
+ * one.
+ */
 export function blockedBy(status: number, path: string): Fault {
   return fault(
     `${path} answers ${status} without a token: a global auth middleware stands in front of the OAuth discovery routes.`,

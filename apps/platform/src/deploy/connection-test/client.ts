@@ -1,6 +1,6 @@
 /**
- * The connector's settings against the server's mode: is there an OAuth client, and is it of the
- * kind this server needs?
+ * Compares the connector's settings with the server's mode: whether there is an OAuth client, and
+ * whether it is of the kind this server needs.
  */
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import { fault, type Subject } from "./check.ts";
@@ -10,7 +10,7 @@ const NEEDED = {
   none: { registration: "none", words: "Authentication and Registration to none" },
 } as const;
 
-/** @throws Fault when the settings are of another mode */
+/** @throws Fault when the settings are for another mode */
 export function settingsCheck({ mode, settings }: Subject): { said: string } {
   if (mode === "pre-registered") return clientCheck({ settings });
   const { registration, words } = NEEDED[mode];
@@ -18,7 +18,10 @@ export function settingsCheck({ mode, settings }: Subject): { said: string } {
   throw fault("The connector's settings are for another kind of server.", `On its Settings tab, set ${words}.`);
 }
 
-/** Of a pre-registered client. @throws Fault client_missing where none is entered */
+/**
+ * The client of a pre-registered server.
+ * @throws Fault client_missing when none is entered
+ */
 export function clientCheck({ settings }: Pick<Subject, "settings">): { said: string } {
   const { registration } = settings;
   if (registration === "hosted_server") {
@@ -36,7 +39,7 @@ export function clientCheck({ settings }: Pick<Subject, "settings">): { said: st
   }
   if (!knowsEndpoints(settings)) {
     throw fault(
-      "Nothing says where users authorize: Authorization URL or Token URL is empty, and there is no vendor or issuer to discover from.",
+      "The place where users authorize is unknown: Authorization URL or Token URL is empty, and there is no vendor or issuer to discover them from.",
       "Enter both URLs, or the vendor or its issuer, on the connector's Settings tab.",
     );
   }

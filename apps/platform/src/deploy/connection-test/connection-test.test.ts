@@ -25,7 +25,7 @@ const CLIENT: ConnectorSettings = {
   tokenUrl: "https://id.example.com/token",
 };
 
-/** The fixture asked directly: it refuses by itself what the ingress would. */
+/** The fixture without the ingress: it refuses itself what the ingress would refuse. */
 async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}): Promise<ConnectionTest> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -42,9 +42,9 @@ async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}
     platformToken: new Secret("platform-token"),
     ...over,
   };
-  const told: Check[] = [];
-  const result = await testConnection(subject, { fetch: egress.fetch, onCheck: (check) => told.push(check) });
-  expect(told).toEqual(result.checks);
+  const reported: Check[] = [];
+  const result = await testConnection(subject, { fetch: egress.fetch, onCheck: (check) => reported.push(check) });
+  expect(reported).toEqual(result.checks);
   return result;
 }
 
@@ -91,8 +91,8 @@ describe("the connection test of a hosted server", () => {
     ["endpoints-elsewhere", "discovery", /authorization_endpoint is missing or not below/],
     ["revoke-missing", "discovery", /\/revoke is listed under service\.expose, and the server has no such path/],
     ["register-refuses", "client", /Registration answers 400/],
-    ["authorize-refuses", "authorization", /refuses: invalid_scope/],
-    ["authorize-back-here", "authorization", /leads back here/],
+    ["authorize-refuses", "authorization", /with an error: invalid_scope/],
+    ["authorize-back-here", "authorization", /redirects back to the platform/],
     ["authorize-breaks", "authorization", /answers 400/],
   ] as const)("fails for a server with %s, at %s, and says how to remedy it", async (fault, name, said) => {
     const result = await test(fault);
@@ -103,7 +103,10 @@ describe("the connection test of a hosted server", () => {
 
   it("rfc8414#3.3 refuses an issuer that differs by a slash", async () => {
     const result = await test("foreign-issuer");
-    expect(lastOf(result)).toMatchObject({ outcome: "failed", said: expect.stringMatching(/is no metadata of/) });
+    expect(lastOf(result)).toMatchObject({
+      outcome: "failed",
+      said: expect.stringMatching(/is not valid metadata of/),
+    });
   });
 
   it("a metadata endpoint that is not exposed is named", async () => {
@@ -161,14 +164,14 @@ describe("the connection test of a pre-registered server", () => {
   });
 
   it.each<[string, Partial<ConnectorSettings>]>([
-    ["no endpoint, and nothing to discover from", { authorizationUrl: undefined, tokenUrl: undefined } as object],
+    ["no endpoint, and nothing to discover it from", { authorizationUrl: undefined, tokenUrl: undefined } as object],
     ["the settings of a hosted server", { registration: "hosted_server" }],
   ])("fails with %s", async (_, over) => {
     expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).outcome).toBe("failed");
   });
 
   it("fails where the server cannot check tokens", async () => {
-    // Behind the ingress the first question is answered there.
+    // Behind the ingress, the ingress answers the first request.
     const result = await test("cannot-check", { mode, settings: CLIENT });
     expect(result.outcome).toBe("failed");
   });

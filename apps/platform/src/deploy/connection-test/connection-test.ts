@@ -1,8 +1,8 @@
 /**
- * Whether a deployed server can be connected, asked as a platform's first user would: a call
- * without a token, discovery, registration, the way to the vendor. All of it through the ingress.
- * Each answer is a sentence, each fault comes with what mends it. Before it: deploy.ts started the
- * server. After it: the connector is activated, or stays what it is.
+ * Tests whether a deployed server can be connected, with the requests of a platform's first user: a
+ * call without a token, discovery, registration, the redirect to the vendor. All of them go through
+ * the ingress. Each result is a sentence, and each fault has a remedy. Before it: deploy.ts started
+ * the server. After it: the connector is activated or keeps its state.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { clientCheck, settingsCheck } from "./client.ts";
@@ -12,19 +12,19 @@ import { type Check, type CheckName, isFault, type Subject } from "./check.ts";
 import { discover } from "./discovery.ts";
 
 export interface ConnectionTest {
-  /** `client_missing`: all is well, but no OAuth client is entered. */
+  /** `client_missing`: everything works, but no OAuth client is entered. */
   readonly outcome: "passed" | "client_missing" | "failed";
-  /** In the order they were made; the first that fails is the last. */
+  /** In the order they ran; the first failure is the last entry. */
   readonly checks: readonly Check[];
 }
 
 export interface TestDeps {
   readonly fetch: Fetch;
-  /** Told as each is known. */
+  /** Called as soon as each result is known. */
   readonly onCheck?: (check: Check) => void;
 }
 
-/** Does not throw: what goes wrong is the test's answer. */
+/** Does not throw: a failure is a result of the test. */
 export async function testConnection(subject: Subject, { fetch, onCheck }: TestDeps): Promise<ConnectionTest> {
   const checks: Check[] = [];
   const check = async <T>(name: CheckName, make: () => Promise<{ readonly said: string; readonly value?: T }>) => {

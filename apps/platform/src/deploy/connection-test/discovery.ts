@@ -1,7 +1,7 @@
 /**
- * Discovery of a hosted authorization server, in the order clients look: the resource's metadata
- * (RFC 9728) by the challenge, by path, at the root, then the server's own (RFC 8414). Everything
- * without a token: this is where a global auth middleware shows.
+ * Discovery of a hosted authorization server, in the order in which clients look: the resource's
+ * metadata (RFC 9728) by the challenge, by path, at the root, then the server's own (RFC 8414).
+ * Every request is without a token, which reveals a global auth middleware.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
@@ -28,13 +28,13 @@ export async function discover(
   return { said: `Discovery finds ${where} without a token.`, value: metadata };
 }
 
-/** What is listed under service.expose must be there, and must answer without a token. */
+/** Paths listed under service.expose must exist and must answer without a token. */
 async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fetch): Promise<void> {
   const paths = expose.filter((path) => !path.endsWith("/*"));
   const answers = await Promise.all(
     paths.map(async (path) => {
       const { status } = await ask(fetch, deploymentUrl + path);
-      // A route for POST only may be a 404 to GET.
+      // A route for POST only may answer 404 to GET.
       const posted = status === 404 ? (await ask(fetch, deploymentUrl + path, { method: "POST" })).status : status;
       return { path, status: posted };
     }),
@@ -51,8 +51,7 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
 }
 
 /**
- * @returns how many of the three places answered; a server may do without, but not contradict
- *   itself
+ * @returns how many of the three places answered; a server may omit them but not contradict itself
  */
 async function resourceMetadataOf(subject: Subject, named: string | undefined, fetch: Fetch): Promise<number> {
   const { deploymentUrl, expose } = subject;
@@ -61,7 +60,6 @@ async function resourceMetadataOf(subject: Subject, named: string | undefined, f
   let found = 0;
   for (const place of places) {
     // One after the other, as a client looks.
-    // oxlint-disable-next-line no-await-in-loop
     const answer = await ask(fetch, place);
     const { pathname } = new URL(place);
     if (isBlocked(answer.status)) throw blockedBy(answer.status, pathname);
@@ -89,16 +87,16 @@ async function serverMetadata({ deploymentUrl }: Subject, fetch: Fetch): Promise
   if (answer.status !== 200) {
     throw fault(
       `${AUTHORIZATION_SERVER} answers ${answer.status}.`,
-      "A hosted authorization server serves its metadata there (RFC 8414). See what it says: deploy logs.",
+      "A hosted authorization server serves its metadata there (RFC 8414). Read its output with deploy logs.",
     );
   }
   const metadata = await oauth.processDiscoveryResponse(new URL(deploymentUrl), answer).catch(() => undefined);
   //= rfc8414#3.3
-  // A URL parser forgives a slash at the end; clients compare bytes.
+  // A URL parser ignores a trailing slash; clients compare bytes.
   if (metadata?.issuer === deploymentUrl) return metadata;
   throw fault(
-    `${AUTHORIZATION_SERVER} is no metadata of ${deploymentUrl}.`,
-    "It is JSON, and its `issuer` is DEPLOYMENT_URL, byte for byte.",
+    `${AUTHORIZATION_SERVER} is not valid metadata of ${deploymentUrl}.`,
+    "Serve JSON whose `issuer` is DEPLOYMENT_URL, byte for byte.",
   );
 }
 

@@ -1,22 +1,21 @@
 /**
- * A process between the deploy and the server it starts: the server's whole family ends with it,
- * and it ends with the deploy, however that ends. A deploy that was killed leaves no server behind
- * to hold its port. Started by process.ts as `platform keep`.
+ * A process between the deploy and the server it starts. The server and all its child processes end
+ * with it, and it ends with the deploy, however that ends, so a killed deploy leaves no server
+ * behind that holds the port. process.ts starts it as `platform keep`.
  */
 import { spawn } from "node:child_process";
 
-/** Longer than a server of ours takes to drain. */
+/** Longer than one of our servers takes to drain. */
 const STOP_MS = 15_000;
 
 /**
- * Runs until the server ends, by itself or because this is told to stop: by a signal, or by the end
- * of its stdin.
+ * Runs until the server ends by itself, or until a signal or the end of its stdin stops it.
  *
- * @param command a line for the shell, in the folder and environment this process has
- * @returns the server's exit code
+ * @param command a line for the shell, in the folder and environment of this process
+ * @returns the exit code of the server
  */
 export function keep(command: string): Promise<number> {
-  // A process group of its own: a shell, npm and what they start are one to a signal.
+  // A separate process group: one signal reaches the shell, npm and what they start.
   const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "inherit", "inherit"] });
   let killing: NodeJS.Timeout | undefined;
   const signal = (name: NodeJS.Signals): void => {

@@ -1,7 +1,7 @@
 /**
- * What a server's process is started with. Its command: the project's own `start` script, or the
- * file that `npm run build` makes. Its whole environment: what the author wrote, what the platform
- * injects, and where tools are.
+ * What a server process is started with. Its command: the project's own `start` script, or the file
+ * that `npm run build` makes. Its whole environment: what the author wrote, what the platform
+ * injects, and the paths of tools.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -16,11 +16,13 @@ export function startCommand(folder: string): string {
   if (script !== undefined) return script;
   if (existsSync(join(folder, BUILT))) return `node ${BUILT}`;
   throw new Error(
-    `There is nothing to start in ${folder}: no "start" script in package.json, no ${BUILT}. Build the server first.`,
+    `There is nothing to start in ${folder}: package.json has no "start" script, and ${BUILT} does not exist. Build the server first.`,
   );
 }
 
-/** `node` is the one this runs on, and the project's own tools are found, as npm has it. */
+/**
+ * `node` is the one that runs this process, and the project's own tools are on PATH, as with npm.
+ */
 export function commandPath(folder: string, path: string | undefined): string {
   const first = [join(folder, "node_modules", ".bin"), dirname(process.execPath)];
   return [...first, ...(path === undefined ? [] : [path])].join(delimiter);
@@ -42,7 +44,7 @@ export interface Injected {
   readonly callbackUrl: string;
   readonly port: number;
   readonly table: ProvisionedTable | undefined;
-  /** Of the deploying process, as far as programs need it to run. */
+  /** From the environment of the deploying process, only what programs need to run. */
   readonly system: Readonly<Record<string, string>>;
 }
 
@@ -52,7 +54,7 @@ export function serverEnvironment(
 ): Readonly<Record<string, string>> {
   return {
     ...system,
-    // The ingress connects from this machine, and names the caller.
+    // The ingress connects from this machine and forwards the caller's address.
     TRUSTED_PROXIES: "127.0.0.0/8",
     ...environment,
     ...(mode === "none" ? {} : { OAUTH_MODE: mode }),

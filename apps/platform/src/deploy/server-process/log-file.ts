@@ -1,4 +1,4 @@
-/** What a deployed server writes: opened for a deploy, read from its end. */
+/** The output of a deployed server: opened for a deploy, read from its end. */
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 /** Of a long file only the end is read. */
 const TAIL_BYTES = 256 * 1024;
 
-/** The file of the deploy before is kept beside it. */
+/** The log file of the previous deploy is kept beside it. */
 export async function openLog(path: string): Promise<WriteStream> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rename(path, `${path}.1`).catch(() => undefined);
@@ -16,7 +16,7 @@ export async function openLog(path: string): Promise<WriteStream> {
   return log;
 }
 
-/** @returns at most `count` lines; none where there is no file */
+/** @returns at most `count` lines; an empty list without a file */
 export async function lastLines(path: string, count: number): Promise<readonly string[]> {
   const handle = await open(path, "r").catch(() => undefined);
   if (handle === undefined) return [];
@@ -26,7 +26,7 @@ export async function lastLines(path: string, count: number): Promise<readonly s
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length);
     const lines = buffer.subarray(0, bytesRead).toString("utf8").split("\n");
     if (lines.at(-1) === "") lines.pop();
-    // The first line of a part of a file is a part of a line.
+    // A file read from the middle begins with a partial line.
     return (size > length ? lines.slice(1) : lines).slice(-count);
   } finally {
     await handle.close();

@@ -1,22 +1,22 @@
 /**
- * A deployed server as a process of this machine: started by its own command with the environment
- * of its deployment and no other, its output kept in a file, ready when it says where it listens.
- * Before it: deploy.ts. Beside it: keeper.ts.
+ * A deployed server as a process of this machine: started by its own command with only the
+ * environment of its deployment, its output kept in a file, ready when it prints the URL it listens
+ * on. Before it: deploy.ts. Beside it: keeper.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { lastLines, openLog } from "./log-file.ts";
 
-/** How `platform keep` is run. */
+/** How to run `platform keep`. */
 export interface Keeper {
-  /** The platform's entry, for Node. */
+  /** The platform's entry file, for Node. */
   readonly file: string;
 }
 
 export interface ServerCommand {
   readonly command: string;
-  /** The server's project. */
+  /** The folder of the server's project. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly logFile: string;
@@ -24,7 +24,7 @@ export interface ServerCommand {
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the server has ended, however it did. */
+  /** Settles when the server has ended, for whatever reason. */
   readonly ended: Promise<number>;
   stop(): Promise<void>;
 }
@@ -32,10 +32,7 @@ export interface ServerProcess {
 const START_MS = 60_000;
 const SHOWN_LINES = 15;
 
-/**
- * @throws Error that shows the end of the server's output, when it ends or stays silent before it
- *   listens
- */
+/** @throws Error with the end of the server's output, when it ends or prints no URL in time */
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,
   { keeper, startMs = START_MS }: { readonly keeper: Keeper; readonly startMs?: number },
@@ -84,7 +81,7 @@ async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: nu
     });
   });
   const late = once(AbortSignal.any([AbortSignal.timeout(startMs), deadline.signal]), "abort").then(
-    () => `it said no "url" within ${startMs / 1000} s`,
+    () => `it printed no "url" within ${startMs / 1000} s`,
   );
   try {
     return await Promise.race([listens, ended.then((code) => `it ended with code ${code}`), late]);
@@ -93,7 +90,7 @@ async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: nu
   }
 }
 
-/** A JSON line with `url`: what a server says when it listens. */
+/** A JSON line with `url`, which a server prints when it listens. */
 function hasUrl(line: string): boolean {
   try {
     const said: unknown = JSON.parse(line);

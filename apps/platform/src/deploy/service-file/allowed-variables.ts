@@ -1,14 +1,15 @@
 /**
- * Which variables of the deploying process a server may have. The server's author names them in
- * service.yaml, and the file comes with the code: `env:AWS_SECRET_ACCESS_KEY` there would hand the
- * deployer's own credentials over. So the one who deploys says which, with `--env NAME`.
+ * The variables of the deploying process that a server may receive. The server's author names
+ * variables in service.yaml, and that file comes with the code: `env:AWS_SECRET_ACCESS_KEY` in it
+ * would hand over the deployer's own credentials. The deployer therefore allows each one with
+ * `--env NAME`.
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 
-/** Of the process that deploys. */
+/** The environment of the deploying process. */
 export interface Given {
   readonly variables: Environment;
-  /** The names of those that `env:NAME` may refer to. */
+  /** The names that `env:NAME` may refer to. */
   readonly allowed: readonly string[];
 }
 

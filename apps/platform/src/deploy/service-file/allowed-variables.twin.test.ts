@@ -1,9 +1,9 @@
 /**
- * The attack of deploy.test.ts with the list taken out: an author's code gets whatever its
+ * The attack of deploy.test.ts without the list: the author's code receives every variable that its
  * service.yaml names.
  */
 import { afterEach, expect, it, vi } from "vitest";
-import { type DeployBench, openDeployBench } from "../../testing/run-deploy.ts";
+import { type DeployFixture, openDeployFixture } from "../../testing/run-deploy.ts";
 import { greedyProject, readStolen } from "../../testing/server-project.ts";
 
 vi.mock("./allowed-variables.ts", async (original) => ({
@@ -11,12 +11,12 @@ vi.mock("./allowed-variables.ts", async (original) => ({
   isAllowed: () => true,
 }));
 
-let bench: DeployBench;
-afterEach(() => bench.close());
+let fixture: DeployFixture;
+afterEach(() => fixture.close());
 
 it("without the list, the deployer's credentials are in the server's environment", async () => {
-  bench = await openDeployBench(greedyProject(), { AWS_SECRET_ACCESS_KEY: "canary-of-the-deployer" });
-  await bench.init();
-  await bench.run().outcome;
-  expect(readStolen(bench.folder)).toContain("HARMLESS=canary-of-the-deployer");
+  fixture = await openDeployFixture(greedyProject(), { AWS_SECRET_ACCESS_KEY: "canary-of-the-deployer" });
+  await fixture.init();
+  await fixture.run().outcome;
+  expect(readStolen(fixture.folder)).toContain("HARMLESS=canary-of-the-deployer");
 });

@@ -1,6 +1,6 @@
 /**
- * `environment` of service.yaml. The platform's own variables are not an author's to set; a secret
- * is named, not written down.
+ * `environment` of service.yaml. An author must not set the platform's own variables, and refers to
+ * a secret instead of writing it down.
  */
 import { nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
@@ -9,13 +9,13 @@ import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
 export interface VariablesContext {
   readonly mode: Deployment["mode"] | undefined;
   readonly enableDb: boolean;
-  /** What `env:NAME` refers to; undefined: references are left as they are. */
+  /** The values for `env:NAME`; undefined: references are left as they are. */
   readonly given: Given | undefined;
 }
 
 /**
- * What the platform injects, and what would take the server elsewhere than the ingress looks for
- * it.
+ * Variables that the platform injects, and variables that would move the server away from where the
+ * ingress expects it.
  */
 const OURS: ReadonlySet<string> = new Set([
   "DEPLOYMENT_URL",
@@ -56,7 +56,7 @@ function readValue(name: string, written: unknown, { mode, enableDb, given }: Va
   if (written !== null && typeof written === "object") return { problem: "must be text", example: `${name}: "…"` };
   const text = typeof written === "string" ? written : JSON.stringify(written ?? "").replace(/^""$/, "");
   if (name === "OAUTH_MODE" && mode !== undefined && text !== mode) {
-    return { problem: "is another mode than `mode`: leave it out, the platform sets it", expected: mode };
+    return { problem: "contradicts `mode`: leave it out, the platform sets it", expected: mode };
   }
   if (name === "TOKEN_ENCRYPTION_MODE") {
     if (!enableDb) return { problem: "is for servers with a table", example: "enable_db: true" };
@@ -68,10 +68,10 @@ function readValue(name: string, written: unknown, { mode, enableDb, given }: Va
 
 function referred(name: string, given: Given): Value {
   const example = "env:VENDOR_CLIENT_SECRET";
-  if (!isVariableName(name)) return { problem: "refers to no variable", example };
+  if (!isVariableName(name)) return { problem: "does not name a variable", example };
   const { variables, allowed } = given;
   if (!isAllowed(name, given)) {
-    return { problem: `refers to ${name}, which this deploy was not told to hand on`, example: `--env ${name}` };
+    return { problem: `refers to ${name}, which this deploy may not pass on`, example: `--env ${name}` };
   }
   const value = variables[name];
   if (value !== undefined && value !== "") return checked(value);
@@ -80,7 +80,7 @@ function referred(name: string, given: Given): Value {
     allowed.filter((other) => variables[other] !== undefined),
   );
   const hint = meant === undefined ? "" : ` (${meant} is)`;
-  return { problem: `refers to ${name}, which is not set where this runs${hint}`, example };
+  return { problem: `refers to ${name}, which is not set in this environment${hint}`, example };
 }
 
 /** @returns the names that `environment` refers to and the deployer did not allow, each once */

@@ -1,29 +1,27 @@
 /**
  * `service.expose`: the paths of a deployed server that the ingress serves without a bearer token.
- * A path, or a path and all below it (`/.well-known/*`). Used by service.yaml's reader and, for
- * every request, by the ingress.
+ * A path, or a path and everything below it (`/.well-known/*`). Used by the reader of service.yaml
+ * and, for every request, by the ingress.
  */
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 
 const PATH = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;
-/** What a platform needs of an authorization server; /register and /revoke are optional. */
+/** The paths a platform needs of an authorization server; /register and /revoke are optional. */
 const NEEDED = ["/.well-known/oauth-authorization-server", "/authorize", "/token"];
 const EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
 
-/** What may stand below a `/*`: nothing that a server could read as a way out of it. */
+/** What may follow a `/*`: nothing that a server could interpret as a path outside it. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 
-/**
- * Whether a request's path is one of these. Compared as it is written: `/%74oken` is not `/token`.
- */
+/** Whether a request's path is one of these. Compares the raw path: `/%74oken` is not `/token`. */
 export function isExposed(path: string, expose: readonly string[]): boolean {
   return expose.some((one) =>
     one.endsWith("/*") ? path.startsWith(one.slice(0, -1)) && PLAIN.test(path) : path === one,
   );
 }
 
-/** @param mode undefined where it is not known: then only the paths themselves are checked */
+/** @param mode undefined when unknown: then only the paths themselves are checked */
 export function exposeProblems(expose: readonly string[], mode: Deployment["mode"] | undefined): readonly Problem[] {
   if (mode === "pre-registered" || mode === "none") {
     const who = mode === "none" ? "a server without OAuth" : "a server with a pre-registered client";
@@ -36,7 +34,7 @@ export function exposeProblems(expose: readonly string[], mode: Deployment["mode
   if (mode === undefined || found.length > 0) return found;
   const missing = NEEDED.filter((path) => !isExposed(path, expose));
   if (missing.length === 0) return [];
-  const problem = `lacks ${missing.join(", ")}: the platform asks there before there is a token`;
+  const problem = `lacks ${missing.join(", ")}: the platform requests these before it has a token`;
   return [{ path: "service.expose", problem, example: EXAMPLE }];
 }
 
@@ -45,7 +43,7 @@ function pathProblem(path: string, isRepeated: boolean): string | undefined {
   if (!PATH.test(path) || path.split("/").some((part) => part === "." || part === "..")) {
     return "must be a path: segments of letters, digits, . _ ~ -, with /* at its end for all below it";
   }
-  // Whatever a server makes of the spelling, nothing of the tools is open.
+  // However the server treats the spelling, the tools stay closed.
   if (/^\/mcp(?:\/|$)/i.test(path)) return "must not be exposed: POST /mcp always needs a bearer token";
   return undefined;
 }

@@ -11,7 +11,10 @@ service:
   expose: [/.well-known/*, /authorize, /token, /register]
 environment: { VENDOR: some-vendor, VENDOR_CLIENT_SECRET: env:NOTES_SECRET, LIMIT: 5, EMPTY: }
 `;
-/** Of the deploying process; its deployer let the server have the first. */
+/**
+ * The environment of the deploying process; the deployer allowed the server only the first
+ * variable.
+ */
 const VARIABLES = { NOTES_SECRET: "canary-secret", NOTES_SECRET_2: "canary-2", AWS_SECRET_ACCESS_KEY: "canary-3" };
 const parse = (text: string, allowed: readonly string[] = ["NOTES_SECRET", "NOTES_SECRETS"]): ServiceFile =>
   parseServiceFile(text, "service.yaml", { variables: VARIABLES, allowed });
@@ -38,7 +41,7 @@ describe("service.yaml", () => {
     expect(parse("name: notes\nmode: none")).toMatchObject({ mode: "none" });
   });
 
-  it("tells all problems at once, with path and example, and no value", () => {
+  it("reports all problems at once, with path and example, and without values", () => {
     const text = `
 name: Canary Notes
 mode: both
@@ -73,19 +76,19 @@ mode: pre-registered
 environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_SECRET_2, D: env:NOT_SET, E: env:NOT_SET, F: "env:" }
 `;
     expect(problemsOf(text)).toEqual({
-      "environment.B": "refers to AWS_SECRET_ACCESS_KEY, which this deploy was not told to hand on",
-      "environment.C": "refers to NOTES_SECRET_2, which this deploy was not told to hand on",
-      "environment.D": "refers to NOT_SET, which this deploy was not told to hand on",
-      "environment.E": "refers to NOT_SET, which this deploy was not told to hand on",
-      "environment.F": "refers to no variable",
+      "environment.B": "refers to AWS_SECRET_ACCESS_KEY, which this deploy may not pass on",
+      "environment.C": "refers to NOTES_SECRET_2, which this deploy may not pass on",
+      "environment.D": "refers to NOT_SET, which this deploy may not pass on",
+      "environment.E": "refers to NOT_SET, which this deploy may not pass on",
+      "environment.F": "does not name a variable",
     });
     expect(() => parse(text)).toThrow(
       /call deploy run with:\n {2}--env AWS_SECRET_ACCESS_KEY --env NOTES_SECRET_2 --env NOT_SET$/,
     );
     expect(() => parse(text)).not.toThrow(/canary/);
-    // Nor is a name near to it told of one that was not allowed.
+    // Nor does the message suggest a similar name that was not allowed.
     expect(() => parse("name: notes\nmode: none\nenvironment: { A: env:NOTES_SECRETT }", ["NOTES_SECRETT"])).toThrow(
-      /NOTES_SECRETT, which is not set where this runs\n/,
+      /NOTES_SECRETT, which is not set in this environment\n/,
     );
   });
 
@@ -134,7 +137,7 @@ environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_S
 
   it.each([
     ["no YAML", "name: [", "line 1"],
-    ["a key said twice", "name: a1\nname: b2\nmode: none", "line 2"],
+    ["a repeated key", "name: a1\nname: b2\nmode: none", "line 2"],
     ["nothing", "", "service.yaml"],
     ["a list", "- name", "service.yaml"],
   ])("refuses %s", (_, text, path) => {

@@ -1,7 +1,7 @@
 /**
- * service.yaml, what an author says of a server: `name`, `mode`, `enable_db`, `service.expose`,
- * `environment`. Everything that is wrong is told at once. Before it: the deploy command. After it:
- * server-process/ and the ingress.
+ * service.yaml, the author's description of a server: `name`, `mode`, `enable_db`,
+ * `service.expose`, `environment`. All problems are reported at once. Before it: the deploy
+ * command. After it: server-process/ and the ingress.
  */
 import { configError, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import { parseDocument } from "yaml";
@@ -12,7 +12,7 @@ import { exposeProblems } from "./expose.ts";
 import { readVariables, refusedNames } from "./environment.ts";
 
 export interface ServiceFile {
-  /** The connector's id. */
+  /** The id of the connector. */
   readonly name: string;
   readonly mode: Deployment["mode"];
   readonly enableDb: boolean;
@@ -28,8 +28,8 @@ const KEYS = ["name", "mode", "enable_db", "service", "environment"];
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * @param source the file's path, for messages
- * @param given what `env:NAME` refers to; absent: references are left as they are
+ * @param source the path of the file, for messages
+ * @param given the values for `env:NAME`; absent: references are left as they are
  * @throws ConfigError
  */
 export function parseServiceFile(text: string, source: string, given?: Given): ServiceFile {
@@ -47,19 +47,19 @@ export function parseServiceFile(text: string, source: string, given?: Given): S
 function nextStep(refused: readonly string[]): string {
   if (refused.length === 0) return "Correct the file and run it again.";
   const options = refused.map((name) => `--env ${name}`).join(" ");
-  return `The author of the server named what it needs of your environment. To allow all of it, call deploy run with:\n  ${options}`;
+  return `The server's service.yaml refers to variables of your environment. To allow all of them, call deploy run with:\n  ${options}`;
 }
 
 function readFields(text: string, problems: Problem[]): Fields | undefined {
   const document = parseDocument(text, { prettyErrors: false });
   for (const { pos } of document.errors) {
     const line = text.slice(0, pos[0]).split("\n").length;
-    problems.push({ path: `line ${line}`, problem: "is no YAML, or says a key twice" });
+    problems.push({ path: `line ${line}`, problem: "is not valid YAML, or repeats a key" });
   }
   if (problems.length > 0) return undefined;
   const value: unknown = document.toJS({ maxAliasCount: 0 });
   if (isFields(value)) return value;
-  problems.push({ path: "service.yaml", problem: "is empty or no list of keys", example: "name: my-server" });
+  problems.push({ path: "service.yaml", problem: "is empty or not a mapping of keys", example: "name: my-server" });
   return undefined;
 }
 
@@ -127,6 +127,6 @@ function requireKnownKeys(fields: Fields, known: readonly string[], prefix: stri
 
 const isMode = (value: unknown): value is ServiceFile["mode"] => MODES.some((mode) => mode === value);
 const wrong = (value: unknown): string =>
-  value === undefined || value === null ? "is missing" : "has a value it cannot have";
+  value === undefined || value === null ? "is missing" : "has an invalid value";
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);

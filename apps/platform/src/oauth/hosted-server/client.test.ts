@@ -44,7 +44,7 @@ function register(connectorId: string, server: HostedServer) {
 }
 
 describe("a client registered at a server", () => {
-  it("is public where the server takes that, and the same for everyone", async () => {
+  it("is public when the server accepts that, and the same for every user", async () => {
     const server = serverAt("https://one.example");
     const client = { clientId: "registered", method: "none" };
     expect(await register("public", server)).toEqual(client);

@@ -1,7 +1,7 @@
 /**
- * The platform's client at a server's authorization server: the one an administrator entered, else
- * the one registered there. It is of one issuer: at another the platform registers anew, and no
- * secret goes along. Before it: discover.ts.
+ * The platform's client at a server's authorization server: the one an administrator entered,
+ * otherwise one registered there. A client belongs to one issuer: at another issuer the platform
+ * registers anew and sends no secret. Before it: discover.ts.
  */
 import {
   type Clock,
@@ -33,13 +33,13 @@ type Method = (typeof METHODS)[number];
 export interface HostedClient {
   readonly clientId: string;
   readonly clientSecret?: Secret;
-  /** How it proves who it is at the token endpoint. */
+  /** Its authentication method at the token endpoint. */
   readonly method: Method;
 }
 
-/** One that a server registered for the platform. */
+/** A client that a server registered for the platform. */
 export interface RegisteredClient extends HostedClient {
-  /** Absent where the secret does not end, or there is none. */
+  /** Absent when there is no secret or it does not expire. */
   readonly secretExpiresAt?: EpochSeconds;
 }
 
@@ -52,8 +52,8 @@ export interface HostedClientDeps {
 }
 
 /**
- * A client that an administrator entered. Basic is what every server must take (RFC 6749 section
- * 2.3.1), unless it says otherwise.
+ * A client that an administrator entered. Uses Basic, which every server must accept (RFC 6749
+ * section 2.3.1), unless the server names other methods.
  */
 export function enteredClient(clientId: string, clientSecret: Secret | undefined, server: HostedServer): HostedClient {
   if (clientSecret === undefined) return { clientId, method: "none" };
@@ -61,7 +61,7 @@ export function enteredClient(clientId: string, clientSecret: Secret | undefined
 }
 
 /**
- * Becomes a client of the server: a public one where it takes those.
+ * Registers the platform at the server, as a public client if the server accepts those.
  *
  * @returns the client, for every user of the connector
  * @throws OAuthError as discoverServer; reason `no_registration`
@@ -83,24 +83,24 @@ export async function registerAt(
     const answer = await reach(() =>
       dynamicClientRegistrationRequest(server.metadata, requested, {
         [customFetch]: (to, { headers, body }) => fetch(to, { method: "POST", headers, body }),
-        // What may be reached without TLS is for egress to say.
+        // Egress decides what may be reached without TLS.
         [allowInsecureRequests]: server.issuer.startsWith("http:"),
       }),
     );
     const client = await processDynamicClientRegistrationResponse(answer);
     const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: named } = client;
-    // The library has seen to it that it is a number beside a secret.
+    // The library has checked that it is a number beside a secret.
     const secretExpiresAt = Number(client.client_secret_expires_at ?? 0);
     const method = METHODS.find((known) => known === (named ?? requested.token_endpoint_auth_method));
     if (method === undefined)
-      throw broken("no_registration", "requires a way to authenticate that the platform does not have");
+      throw broken("no_registration", "requires an authentication method that the platform does not support");
     if (method === "none") return { clientId, method };
     if (typeof secret !== "string") throw broken("no_registration", "registered the platform without a secret");
     //= rfc7591#3.2.1
     //= bar#DC-3
     if (secretExpiresAt === 0) return { clientId, method, clientSecret: new Secret(secret) };
     if (secretExpiresAt <= now())
-      throw broken("no_registration", "registered the platform with a secret that has ended");
+      throw broken("no_registration", "registered the platform with a secret that has expired");
     return { clientId, method, clientSecret: new Secret(secret), secretExpiresAt };
   } catch (cause) {
     throw cause instanceof OAuthError ? cause : broken("no_registration", "did not register the platform", cause);
@@ -108,8 +108,8 @@ export async function registerAt(
 }
 
 /**
- * Registered once per connector and issuer, and again when its secret has ended: every user of it
- * is there under the same client.
+ * Registers once per connector and issuer, and again when the secret has expired, so that all users
+ * share one client.
  */
 export async function registeredClient(
   connectorId: string,
@@ -127,7 +127,7 @@ export async function registeredClient(
   const data = { v: 1, clientId, method, ...sealed, attempt: randomToken(8) };
   const created = await records.create({ key, stage: "registered", data, expiresAt: secretExpiresAt });
   if (created === "created") return client;
-  // Another process was quicker: its client is the one.
+  // Another process registered first: its client is used.
   const theirs = await records.get(key);
   return theirs === undefined ? client : opened(theirs.data, id, keys);
 }
@@ -142,8 +142,8 @@ async function opened(data: JsonObject, id: string, keys: KeyWrapper): Promise<H
 const placeOf = (id: string): readonly string[] => ["secret of a registered client", id];
 
 /**
- * Of those the platform has, in its order, the first the server takes. One that does not say takes
- * all of them.
+ * The platform's first authentication method that the server accepts. A server that names none
+ * accepts all of them.
  */
 function firstOf<T extends Method>(methods: readonly [T, ...T[]], metadata: AuthorizationServer): T {
   const taken = metadata.token_endpoint_auth_methods_supported;

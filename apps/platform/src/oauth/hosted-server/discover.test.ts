@@ -76,7 +76,7 @@ describe("a deployed server", () => {
     expect(asked).toEqual(["/mcp", PATH, METADATA]);
   });
 
-  it("is found at the path, then at the root, where its 401 names nothing", async () => {
+  it("is found at the path, then at the root, when its 401 names nothing", async () => {
     answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
     expect(await reason()).toBe("found");
     delete answers[PATH];
@@ -121,7 +121,7 @@ describe("a deployed server", () => {
   });
 
   it("leaves authorization to another host only where it may", async () => {
-    // Another name, and so another origin, of the same machine.
+    // Another host name, and so another origin, of the same machine.
     const elsewhere = origin.replace("127.0.0.1", "localhost");
     answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [elsewhere] } };
     answers[METADATA] = metadata({ issuer: elsewhere, token_endpoint: `${elsewhere}/token` });
@@ -130,7 +130,7 @@ describe("a deployed server", () => {
     expect(found).toMatchObject({ issuer: elsewhere, tokenEndpoint: `${elsewhere}/token` });
   });
 
-  it("rfc9207#2.4 says whose iss comes: nobody's, its own, or exactly the vendor's it names", async () => {
+  it("rfc9207#2.4 says which iss to expect: none, its own, or exactly the vendor's that it names", async () => {
     expect((await discover()).responseIssuer).toBeUndefined();
     answers[METADATA] = metadata({ authorization_response_iss_parameter_supported: true });
     expect((await discover()).responseIssuer).toBe(origin);
@@ -205,7 +205,7 @@ describe("a server that answers otherwise", () => {
     expect(await reason()).toBe("foreign_endpoint");
   });
 
-  it("is down when nobody answers", async () => {
+  it("is down when there is no answer", async () => {
     await expect(discoverServer("http://127.0.0.1:1/mcp", egress.fetch)).rejects.toMatchObject({
       code: "temporarily_unavailable",
     });

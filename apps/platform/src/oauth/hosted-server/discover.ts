@@ -1,7 +1,7 @@
 /**
- * What a server says about its authorization server, found as MCP clients find it. Where the
- * platform deployed it, nothing may lead away from its own origin: codes and tokens of its users go
- * nowhere else. Before it: protected-resource.ts. After it: client.ts, client-of-connector.ts.
+ * Discovers the authorization server of a server as MCP clients do. For a server that the platform
+ * deployed, no URL may leave the server's own origin, because codes and tokens of its users are
+ * sent there. Before it: protected-resource.ts. After it: client.ts, client-of-connector.ts.
  */
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { defined, type Fetch } from "@oauth-broker/oauth-core";
@@ -11,31 +11,31 @@ import { broken, down, reach } from "./failure.ts";
 
 export interface HostedServer {
   readonly issuer: string;
-  /** What its tokens are for, as it names itself. */
+  /** What its tokens are for, by its own name. */
   readonly resource: string;
-  /** What to ask for, space-separated; absent: nothing in particular. */
+  /** Scope to request, space-separated; absent: none in particular. */
   readonly scope?: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint?: string;
   /** Absent: an administrator enters the client on the Settings tab. */
   readonly registrationEndpoint?: string;
-  /** Whose `iss` the authorization response carries; undefined where it need not carry any. */
+  /** The `iss` of the authorization response; undefined when none is expected. */
   readonly responseIssuer?: string;
-  /** As the metadata has it, for oauth4webapi. */
+  /** The metadata as received, for oauth4webapi. */
   readonly metadata: AuthorizationServer;
 }
 
 export interface Whereabouts {
-  /** A server that the platform did not deploy may leave authorization to one elsewhere. */
+  /** A server that the platform did not deploy may use an authorization server elsewhere. */
   readonly foreignAuthorizationServers?: boolean;
 }
 
 /**
  * @param serverUrl the connector's, `…/mcp`
  * @throws OAuthError vendor_response_invalid, reason `no_challenge`, `no_resource_metadata`,
- *   `no_server_metadata`, `foreign_endpoint` or `no_pkce`, for a server that does not answer as it
- *   must; temporarily_unavailable when it cannot be reached
+ *   `no_server_metadata`, `foreign_endpoint` or `no_pkce`, for a server with an invalid answer;
+ *   temporarily_unavailable when it cannot be reached
  */
 export async function discoverServer(
   serverUrl: string,
@@ -68,8 +68,8 @@ export async function discoverServer(
 }
 
 /**
- * A resource does not ask for refresh tokens; the platform asks for them where the authorization
- * server has a scope for it.
+ * A resource does not ask for refresh tokens; the platform asks for them when the authorization
+ * server has a scope for that.
  */
 function withRefresh(scope: string | undefined, { scopes_supported: known }: AuthorizationServer): string | undefined {
   if (scope === undefined || known?.includes("offline_access") !== true) return scope;
@@ -77,8 +77,9 @@ function withRefresh(scope: string | undefined, { scopes_supported: known }: Aut
 }
 
 /**
- * Where the vendor answers at the platform's callback, its own `iss` comes: exactly the one the
- * server's metadata names is taken, for this server alone. Standard clients refuse there.
+ * When the vendor answers at the platform's callback, the response carries the vendor's `iss`.
+ * Exactly the one in the server's metadata is accepted, for this server alone. Standard clients
+ * refuse it.
  */
 //= rfc9207#2.4
 function issuerOfResponses(metadata: AuthorizationServer): string | undefined {
@@ -88,15 +89,14 @@ function issuerOfResponses(metadata: AuthorizationServer): string | undefined {
 }
 
 /**
- * RFC 8414 first, then OpenID Connect; a path in the issuer goes behind the well-known name, for
- * the latter also before it.
+ * RFC 8414 first, then OpenID Connect. A path in the issuer goes after the well-known name; for
+ * OpenID Connect also before it.
  */
 //= rfc8414#3.3
 async function serverMetadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
-  if (URL.parse(issuer) === null) throw broken("no_server_metadata", "names an authorization server that is no URL");
+  if (URL.parse(issuer) === null) throw broken("no_server_metadata", "names an authorization server that is not a URL");
   for (const { url } of buildDiscoveryUrls(issuer)) {
-    // The next place is asked only where this one has nothing.
-    // oxlint-disable-next-line no-await-in-loop
+    // The next place is tried only when this one has no metadata.
     const answer = await fetch(url.href, { headers: { accept: "application/json" } });
     if (answer.status >= 500) throw down();
     if (answer.status === 404) continue;
@@ -104,7 +104,7 @@ async function serverMetadata(issuer: string, fetch: Fetch): Promise<Authorizati
       // oxlint-disable-next-line no-await-in-loop
       return await processDiscoveryResponse(new URL(issuer), answer);
     } catch (cause) {
-      throw broken("no_server_metadata", "has no authorization server metadata that could be used", cause);
+      throw broken("no_server_metadata", "has no usable authorization server metadata", cause);
     }
   }
   throw broken("no_server_metadata", "has no authorization server metadata");

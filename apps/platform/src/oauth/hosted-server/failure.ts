@@ -1,6 +1,5 @@
 /**
- * The two ways in which a server lets its connector down: it cannot be reached, or it does not
- * answer as it must.
+ * The two failures of a server: it cannot be reached, or its answer is invalid.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 
@@ -14,7 +13,7 @@ export async function reach<T>(call: () => Promise<T>): Promise<T> {
 }
 
 export const down = (cause?: unknown): OAuthError =>
-  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now: try again later", {
+  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now. Try again later", {
     reason: "server_down",
     cause,
   });

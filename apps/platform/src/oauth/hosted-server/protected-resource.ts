@@ -1,7 +1,6 @@
 /**
- * What a server says of itself as a protected resource, found as MCP clients find it: by its 401,
- * else at the path, else at the root. Before it: nothing is known but the URL. After it:
- * discover.ts.
+ * Discovers the protected resource metadata of a server as MCP clients do: by its 401, otherwise at
+ * the path, otherwise at the root. Before it: only the URL is known. After it: discover.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
@@ -10,11 +9,11 @@ import { processResourceDiscoveryResponse } from "oauth4webapi";
 import { broken, down, reach } from "./failure.ts";
 
 export interface ProtectedResource {
-  /** As it calls itself, byte for byte: that is what tokens are for. */
+  /** Its own identifier, byte for byte, which tokens are for. */
   readonly resource: string;
-  /** The authorization server it names first. */
+  /** The first authorization server it names. */
   readonly issuer: string;
-  /** What its 401 asks for, else everything it knows; absent: the authorization server decides. */
+  /** The scope of its 401, otherwise all it supports; absent: the authorization server decides. */
   readonly scope?: string;
 }
 
@@ -38,7 +37,7 @@ export async function discoverResource(serverUrl: string, fetch: Fetch): Promise
 /** @throws OAuthError vendor_response_invalid, reason `foreign_endpoint` */
 export function requireOwn(url: string, origin: string): void {
   if (URL.parse(url)?.origin === origin) return;
-  throw broken("foreign_endpoint", "leads to another host than its own");
+  throw broken("foreign_endpoint", "leads to a host other than its own");
 }
 
 async function challengeOf(
@@ -62,8 +61,7 @@ async function resourceMetadata(serverUrl: string, named: string | undefined, fe
   const { origin, pathname } = new URL(serverUrl);
   if (named !== undefined) requireOwn(named, origin);
   for (const url of named === undefined ? [origin + RESOURCE + pathname, origin + RESOURCE] : [named]) {
-    // The second place is asked only where the first has nothing.
-    // oxlint-disable-next-line no-await-in-loop
+    // The second place is tried only when the first has no metadata.
     const answer = await fetch(url, { headers: { accept: "application/json" } });
     if (answer.status >= 500) throw down();
     if (answer.status === 404) continue;
@@ -73,7 +71,7 @@ async function resourceMetadata(serverUrl: string, named: string | undefined, fe
   throw broken("no_resource_metadata", "has no protected resource metadata");
 }
 
-/** At the root a server describes itself, or all there is at its origin. */
+/** At the root the metadata describes the server itself, or its whole origin. */
 //= rfc9728#3.3
 async function describedAs(names: readonly string[], answer: Response): Promise<Metadata> {
   let cause: unknown;
