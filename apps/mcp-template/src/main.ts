@@ -1,4 +1,4 @@
-/** The server: who it is, and its tools. What it is set to comes from the environment (README.md). */
+/** The server: its name and its tools. Its settings come from the environment (README.md). */
 import { runServer } from "@oauth-broker/mcp-auth";
 import { tools } from "./tools/index.ts";
 

@@ -1,18 +1,20 @@
-/** The tools, called as the server calls them, with a vendor that answers what a test says. */
+/** The tools, called as the server calls them, with a vendor whose answers the test sets. */
 import type { ToolContext } from "@oauth-broker/mcp-auth";
 import { describe, expect, it } from "vitest";
 import { tools } from "./tools/index.ts";
 import { listPages } from "./tools/list-pages.ts";
 import { whoami } from "./tools/whoami.ts";
 
-/** @param pages what the vendor's API answers, by URL */
-function contextWith(pages: Readonly<Record<string, () => Response>> = {}): ToolContext & { readonly told: string[] } {
-  const told: string[] = [];
+/** @param pages the answers of the vendor's API, by URL */
+function contextWith(
+  pages: Readonly<Record<string, () => Response>> = {},
+): ToolContext & { readonly reported: string[] } {
+  const reported: string[] = [];
   return {
-    told,
+    reported,
     user: "1",
     signal: new AbortController().signal,
-    progress: async (done, total, message) => void told.push(`${done}/${total}: ${message}`),
+    progress: async (done, total, message) => void reported.push(`${done}/${total}: ${message}`),
     vendor: {
       id: "example",
       name: "Example",
@@ -43,19 +45,19 @@ describe("whoami", () => {
 describe("list_pages", () => {
   const url = "https://api.example.com/things";
 
-  it("follows the pages as far as it is told, and says how far it is", async () => {
+  it("follows the pages up to the given number, and reports progress", async () => {
     const context = contextWith({
       [url]: page([1, 2], "/things?page=2"),
       [`${url}?page=2`]: page([3], `${url}?page=3`),
     });
     const answer = await listPages.run({ url, pages: 2 }, context);
     expect(JSON.parse(answer as string)).toEqual({ items: [1, 2, 3], hasMore: true });
-    expect(context.told).toEqual(["1/2: 2 items so far", "2/2: 3 items so far"]);
+    expect(context.reported).toEqual(["1/2: 2 items so far", "2/2: 3 items so far"]);
   });
 
   it("says what is wrong with an answer that is no list", async () => {
     const context = contextWith({ [url]: () => Response.json({ message: "hello" }) });
-    await expect(listPages.run({ url, pages: 1 }, context)).rejects.toThrow("give the URL of a list");
+    await expect(listPages.run({ url, pages: 1 }, context)).rejects.toThrow("Give the URL of a list");
     await expect(listPages.run({ url: `${url}/none`, pages: 1 }, context)).rejects.toThrow("answered 404 to page 1");
   });
 });

@@ -1,6 +1,7 @@
 /**
- * A list of the vendor's API, page after page: the sample of a tool that takes a while. It shows how to take input, tell
- * progress, stop when the client does, and say what went wrong. Replace it by one that lists what your server is about.
+ * A list of the vendor's API, page after page: a sample of a tool that takes a while. It shows how
+ * to take input, report progress, stop when the client cancels, and report an error. Replace it by
+ * one that lists what your server is about.
  */
 import { defineTool, ToolError } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
@@ -11,9 +12,9 @@ export const listPages = defineTool({
   name: "list_pages",
   title: "List, page by page",
   description:
-    "Reads a JSON list of the vendor's HTTP API with GET and follows its Link headers to the next pages. Give the full https URL, as the API's documentation has it",
+    "Reads a JSON list of the vendor's HTTP API with GET and follows its Link headers to the next pages. Give the full https URL, as in the API's documentation",
   input: z.object({
-    url: z.url().describe("Of the first page; must be on a host of the vendor"),
+    url: z.url().describe("URL of the first page; must be on a host of the vendor"),
     pages: z.int().min(1).max(MOST_PAGES).default(3).describe("How many pages to read at most"),
   }),
   annotations: { readOnlyHint: true, openWorldHint: true },
@@ -35,7 +36,7 @@ export const listPages = defineTool({
 async function listOf(answer: Response, name: string): Promise<unknown[]> {
   const body: unknown = await answer.json().catch(() => undefined);
   if (Array.isArray(body)) return body;
-  throw new ToolError(`${name} answered with something that is no JSON list: give the URL of a list`);
+  throw new ToolError(`${name} did not answer with a JSON list. Give the URL of a list`);
 }
 
 /** RFC 8288: `<https://api.example.com/things?page=2>; rel="next"` */
