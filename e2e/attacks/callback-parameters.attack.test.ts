@@ -1,9 +1,10 @@
 /**
- * Who attacks: anyone who can open our callback, and a vendor with something to say. What they want: to have their words
- * shown, passed on or acted on, or the browser sent elsewhere. What stops them: of a vendor's answer only what is listed is
- * read, and nothing of it is repeated but an error code cut to its characters. Several layers do this (requireOneOutcome and
- * mapCallbackError, the form encoding of redirectUrl), none of them a function that alone would let an attack through, so
- * there are no twins here; that the table can fail shows in the answers that pass.
+ * Attacker: anyone who can open our callback, and a vendor. Goal: to have text shown, relayed or
+ * acted on, or the browser sent elsewhere. Defence: only listed parameters of a vendor's answer are
+ * read, and only an error code, limited to its characters, is repeated. Several layers enforce this
+ * (requireOneOutcome and mapCallbackError, the form encoding of redirectUrl). No single function
+ * would let an attack through, so there are no twins; the answers that pass show that the table can
+ * fail.
  */
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -46,7 +47,7 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     expect(world.vendors[0]?.tokenRequests).toEqual([]);
   });
 
-  it("may carry what vendors add, of which nothing is read", async () => {
+  it("may carry parameters that vendors add, which are not read", async () => {
     const { victim, toCallback } = await setUp();
     const { url } = await toCallback();
     for (const name of ["session_state", "scope", "authuser", "prompt", "hd", "sub", "email"]) {
@@ -109,7 +110,10 @@ describe("bar#CB-10 what a vendor says about its error", () => {
   });
 });
 
-/** Names that mean something somewhere: to frameworks, proxies, other OAuth servers, and to those who read the wrong ones. */
+/**
+ * Names that have a meaning in frameworks, proxies and other OAuth servers, and names that are
+ * easily misread.
+ */
 const NAMES = `redirect_uri redirect return_to returnTo next url u dest callback callback_url client_id request_uri
   response_type response_mode scope nonce code_challenge code_verifier login_hint prompt vendor connection context flow_id
   authuser hd session_state sub email _method X-HTTP-Method-Override utm_source expo-redirect RelayState SAMLResponse ticket
@@ -132,7 +136,10 @@ const VALUES = [
   "",
 ];
 
-/** Somebody else's parameters, cookies and headers around a good request; never the few names that are read. */
+/**
+ * Foreign parameters, cookies and headers around a valid request; never the few names that are
+ * read.
+ */
 function noise(
   seeded: Seeded,
   read: readonly string[],
@@ -163,7 +170,7 @@ function noise(
 describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
   const ROUNDS = 500;
 
-  it("changes nothing of where /v1/authorize sends the browser, and what with", async () => {
+  it("does not change where /v1/authorize sends the browser, or with which parameters", async () => {
     const { world, backend } = await setUp();
     const seeded = createSeeded(11);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -184,7 +191,7 @@ describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
     }
   });
 
-  it("changes nothing of where /v1/callback sends the browser, and what with", async () => {
+  it("does not change where /v1/callback sends the browser, or with which parameters", async () => {
     const { world, victim, toCallback } = await setUp();
     const seeded = createSeeded(12);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,7 +1,8 @@
 /**
- * Who attacks: nobody yet. Somebody puts a secret into the wrong field, or a tool pastes it there, and the attacker comes
- * later and reads logs, screenshots and error reports. What stops him: no answer repeats what was sent, and the log has no
- * field for it. Each input of each path gets a canary of its own. Many lines of code keep this, no one function: no twin.
+ * A user or a tool puts a secret into the wrong field; an attacker later reads logs, screenshots
+ * and error reports. Defence: no answer repeats what was sent, and the log has no field for it.
+ * Each input of each path gets its own canary. Many lines of code enforce this and no single
+ * function, so there is no twin.
  */
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -12,7 +13,7 @@ import { createWorld } from "./support/world.ts";
 const FORM = "application/x-www-form-urlencoded";
 const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
 
-/** Whose values show where: by what was put where they may stand again. */
+/** The values that each path may show: the ones that were sent in fields it may repeat. */
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const world = await createWorld({ vendors: [honest] });
@@ -33,7 +34,7 @@ function textsOf(exchanges: readonly Exchange[]): string[] {
   return exchanges.map(({ headers, body }) => `${JSON.stringify([...headers])}${body}`);
 }
 
-/** What each path reads, right but for the one that is the canary. */
+/** What each path reads: a valid request except for the one field that holds the canary. */
 const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "/v1/par": {
     client_id: "platform",
@@ -61,13 +62,13 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "/v1/explain": { vendor: "honest", redirect_uri: PLATFORMS.platform.redirectUri, connection: "" },
   "/register": { vendor: "honest" },
 };
-/** Beside those of the table, everywhere. */
+/** Sent on every path, besides the fields of the table. */
 const EVERYWHERE =
   `client_secret client_assertion client_assertion_type vendor_client_id vendor_client_secret token_endpoint
   authorization_endpoint issuer placeholders request request_uri access_token id_token password secret unknown`.split(
     /\s+/,
   );
-/** Taken as they are, for the vendor. */
+/** Fields that go to the vendor unchanged. */
 const FOR_THE_VENDOR = ["state", "scope", "login_hint", "prompt", "resource"];
 const HEADERS = [
   "authorization",
@@ -91,7 +92,7 @@ describe("bar#OB-2 a canary in every input", () => {
         await world.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
       };
       for (const name of [...Object.keys(form), ...EVERYWHERE]) {
-        // What /v1/explain is for: it says as whom we would go to the vendor.
+        // /v1/explain shows on purpose which client we would be at the vendor.
         if (path === "/v1/explain" && name === "vendor_client_id") continue;
         await send({ [name]: plant(`${name} at ${path}`) });
         await send({ [name]: plant(`${name} at ${path} without credentials`) }, { authorization: "" });
@@ -110,7 +111,7 @@ describe("bar#OB-2 a canary in every input", () => {
         },
       );
     }
-    // What is for the vendor is in the vendor's URL and nowhere before.
+    // What is meant for the vendor appears in the vendor's URL and nowhere earlier.
     for (const name of FOR_THE_VENDOR) {
       const value = plant(`${name} for the vendor`, (canary) =>
         name === "resource" ? `https://api.example/${canary}` : canary,
@@ -164,7 +165,7 @@ describe("bar#OB-2 a canary in every input", () => {
       `/v1/authorize?${encode({ request_uri, client_id: plant("client_id with a good request_uri") })}`,
     );
 
-    // With a flow of its own, so that it comes as far as it can.
+    // Uses its own flow, so that the request is processed as far as possible.
     for (const name of [
       "code",
       "iss",
@@ -184,7 +185,7 @@ describe("bar#OB-2 a canary in every input", () => {
       const { url: back } = await victim.visit(url);
       if (name === "code") await backend.redeem(parameter(back, "code"), "A".repeat(43));
     }
-    // A form_post is handed back to the browser as it came.
+    // A form_post is returned to the browser unchanged.
     const handedBack = ({ method, url }: Exchange): boolean =>
       method === "POST" && url.startsWith(`${BASE_URL}/v1/callback`);
     expect(hits(textsOf(world.exchanges.filter((exchange) => !handedBack(exchange))))).toEqual([]);

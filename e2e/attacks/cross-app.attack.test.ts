@@ -1,8 +1,9 @@
 /**
- * Who attacks: a vendor (`evil`) the operator has registered beside an honest one, together with a person who has an account
- * at the platform. What they want: a code of the honest vendor that belongs to somebody else, redeemed in their own flow.
- * What stops them: `iss` beside the code is compared with the vendor the flow began with
- * (requireIssuer). Where neither vendor sends one, nothing does: the last tests of X-1 say so.
+ * Attacker: a vendor (`evil`) that the operator has registered beside an honest one, together with
+ * an accomplice who has an account at the platform. Goal: to redeem a code that the honest vendor
+ * issued for another user, in their own flow. Defence: `iss` beside the code is compared with the
+ * vendor the flow began with (requireIssuer). Where neither vendor sends `iss` there is no defence:
+ * the last tests of X-1 show that.
  */
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -25,7 +26,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original
 const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
 
-/** What the attacker tells his accomplice at the evil vendor. */
+/** What the attacker gives to the accomplice at the evil vendor. */
 interface Plan {
   /** From the vendor URL of the attacker's own flow at the honest vendor. */
   codeChallenge: string;
@@ -76,8 +77,9 @@ async function setUp(entries?: Record<string, object>, sendsIss = true): Promise
 }
 
 /**
- * The classic: the attacker opens a flow of his own at the honest vendor and keeps its challenge. The victim connects to the
- * evil vendor, is bounced to the honest one with that challenge, and comes back with an honest code in a flow of the evil one.
+ * The classic attack: the attacker opens their own flow at the honest vendor and keeps its
+ * challenge. The victim connects to the evil vendor, is bounced to the honest one with that
+ * challenge, and comes back with an honest code in a flow of the evil one.
  */
 async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
   const backend = createBackend(world);
@@ -88,14 +90,14 @@ async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
   const lured = await backend.push({ vendor: "evil" });
   const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
   const arrived = await victim.visit(answer);
-  // The victim's platform does what platforms do with a code.
+  // The victim's platform redeems the code as usual.
   const code = arrived.url.searchParams.get("code");
   if (code !== null) await backend.redeem(code, lured.codeVerifier);
 
   const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
   return { arrived, lured, answer, stolen, redeemStolen: () => redeemStolen(stolen, parameter(ownVendorUrl, "state")) };
 
-  /** The attacker pastes the code into his own flow at the honest vendor. */
+  /** The attacker pastes the code into their own flow at the honest vendor. */
   async function redeemStolen(code: string | undefined, state: string) {
     if (code === undefined) return undefined;
     const back = await attacker.visit(withParameters(CALLBACK, { code, state, iss: HONEST }));
@@ -104,7 +106,7 @@ async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
 }
 
 describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
-  it("bar#XA-1 X-1 is refused: the evil token endpoint hears nothing, the flow is burned, the code is in no log", async () => {
+  it("bar#XA-1 X-1 is refused: nothing reaches the evil token endpoint, the flow is burned, the code is in no log", async () => {
     const stage = await setUp();
     const { arrived, answer, lured } = await crossApp(stage);
     const code = parameter(answer, "code");
@@ -153,8 +155,8 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
       expect([stage.evil.tokenRequests, warningsOf(stage)]).toEqual([[], []]);
     });
 
-    // No defence of ours is left here, neither state nor context hash: it is the very flow of the
-    // evil vendor that the code arrives in.
+    // No other defence applies here, neither state nor context hash: the code comes back in the
+    // very flow of the evil vendor.
     it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
       const stage = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
       expect(warningsOf(stage)).toEqual([expect.stringContaining("shares the callback with honest")]);
@@ -178,7 +180,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 });
 
 describe("X-13 the challenge in the victim's request is the attacker's", () => {
-  it("X-13 is as far as the attacker comes: his challenge is in the code, the code is not in his hands", async () => {
+  it("X-13 stops here: the attacker's challenge is bound to the code, but the attacker does not have the code", async () => {
     const stage = await setUp();
     const { answer, stolen } = await crossApp(stage);
     expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");
@@ -194,7 +196,7 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
   });
 });
 
-describe("X-2 X-3 endpoints of the attacker's choice beside credentials that are not his", () => {
+describe("X-2 X-3 endpoints that the attacker chose beside credentials of the operator", () => {
   it.each([
     ["bar#XA-2 X-2 a token endpoint", { token_endpoint: `${EVIL}/token` }],
     ["bar#XA-2 X-2 an authorization endpoint", { authorization_endpoint: `${EVIL}/authorize` }],
@@ -203,7 +205,7 @@ describe("X-2 X-3 endpoints of the attacker's choice beside credentials that are
       "bar#XA-3 X-3 the same without naming a vendor",
       { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` },
     ],
-  ])("%s is refused, and nobody is asked", async (_name, form) => {
+  ])("%s is refused, and nothing is sent", async (_name, form) => {
     const { world } = await setUp();
     expect(await createBackend(world).par(form)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
     expect(world.outbound).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * Who attacks: another client, another vendor, or a vendor that becomes another one on the way. What they want: a value that
- * was made for one client, vendor or set of endpoints to count for another. What stops them: every value is bound to its own
- * flow, browser and client (associatedData for the sealed ones), an answer names its vendor (requireIssuer), and every leg
- * compares the connection context (connectionContext).
+ * Attacker: another client, another vendor, or a vendor that changes during the flow. Goal: a value
+ * made for one client, vendor or set of endpoints is accepted for another. Defence: every value is
+ * bound to its own flow, browser and client (associatedData for the sealed ones), an answer names
+ * its vendor (requireIssuer), and every leg compares the connection context (connectionContext).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -113,10 +113,10 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
   });
 });
 
-describe("X-5 a flow under way is given to another client by someone who can write the store", () => {
+describe("X-5 a flow under way is given to another client by an attacker with write access to the store", () => {
   /**
-   * Without a key of the broker's: `state` cannot be made again, and it names the context the flow
-   * began in.
+   * The attacker has no key of the broker: `state` cannot be forged, and it names the context the
+   * flow began in.
    */
   async function moveToAnother({ world, victim }: Stage) {
     const [backend, foe] = [createBackend(world), createBackend(world, "other")];
@@ -167,7 +167,7 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
     return { flow, arrived: await victim.visit(withParameters(CALLBACK, { ...parameters, ...prose })) };
   }
 
-  it("bar#CB-9 X-9 is neither shown nor passed on, and ends the flow", async () => {
+  it("bar#CB-9 X-9 is neither shown nor relayed, and ends the flow", async () => {
     const stage = await setUp();
     const { flow, arrived } = await errorFromElsewhere(stage);
     expectRefusalPage(arrived.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
@@ -175,7 +175,7 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
     expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
   });
 
-  it("X-9 twin: without requireIssuer the platform is told what the evil vendor made up", async () => {
+  it("X-9 twin: without requireIssuer the platform receives the error that the evil vendor made up", async () => {
     const stage = await setUp();
     await without(off, "requireIssuer", async () => {
       const { arrived } = await errorFromElsewhere(stage);
@@ -202,7 +202,8 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
       ...(isTenants ? { clientId: TENANTS, isRegistered: (sent) => sent.startsWith(`${BASE_URL}/v1/custom/`) } : {}),
     });
     const backend = createBackend(world);
-    // Known for nearly as long as metadata is believed; then read again while the person is at the vendor.
+    // The metadata has been cached for nearly its whole lifetime; it is read again while the user
+    // is at the vendor.
     await backend.push(form);
     world.now.advance(400);
     const flow = await backend.push(form);
@@ -218,7 +219,7 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
   it.each([
     ["an entry", ENTRY],
     ["an issuer a request names", ISSUER_ALONE],
-  ])("bar#DI-3 bar#XA-5 X-12 V-67 is refused for %s, and the new endpoint hears nothing", async (_, form) => {
+  ])("bar#DI-3 bar#XA-5 X-12 V-67 is refused for %s, and nothing reaches the new endpoint", async (_, form) => {
     const { evil, arrived } = await flip(form);
     expectRefusalPage(arrived.page, "context_mismatch");
     expect(evil.tokenRequests).toEqual([]);

@@ -1,7 +1,8 @@
 /**
- * Who attacks: chance, or a page that opens two sign-ins at once: one person, one browser, two tabs, two vendors, and answers
- * that arrive in any order or in each other's flow. What would be lost: a code of one vendor sent to the other.
- * What stops it: each flow has its own state, cookie and record, and the answer must name the vendor of its flow (requireIssuer).
+ * Attacker: chance, or a page that opens two sign-ins at once: one user, one browser, two tabs, two
+ * vendors, and answers in any order or in each other's flow. Damage: a code of one vendor would be
+ * sent to the other. Defence: each flow has its own state, cookie and record, and the answer must
+ * name the vendor of its flow (requireIssuer).
  */
 import { afterEach, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
@@ -22,7 +23,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original
   return { ...actual, requireIssuer };
 });
 
-/** What goes wrong between the vendors and the callback. */
+/** What can go wrong between the vendors and the callback. */
 const CROSSINGS = {
   nothing: (one: URL, two: URL) => [one, two],
   states: (one: URL, two: URL) => [take(one, two, "state"), take(two, one, "state")],
@@ -39,7 +40,10 @@ function take(url: URL, from: URL, name: string): URL {
 interface Round {
   readonly crossing: Crossing;
   readonly order: string;
-  /** By tab: the vendor whose tokens it got; `swapped` for another's; `refused` by the vendor; undefined for a page. */
+  /**
+   * By tab: the vendor whose tokens it got; `swapped` for those of the other; `refused` by the
+   * vendor; undefined for a page.
+   */
   readonly tabs: readonly (string | undefined)[];
 }
 
@@ -91,8 +95,8 @@ function foreignCodesAt(vendors: readonly FakeVendor[]): string[] {
   );
 }
 
-// fast-check's scheduler does the same; e2e does without the dependency.
-it("X-10 of 1,000 interleavings of two tabs none gives one tab the other's tokens", async () => {
+// fast-check's scheduler does the same; e2e avoids the dependency.
+it("X-10 in 1,000 interleavings of two tabs, neither tab gets the tokens of the other", async () => {
   const { played, vendors } = await rounds(1000, 10, ["nothing", "states", "issuers", "first twice"]);
   const expected: Partial<Record<Crossing, (tabs: Round["tabs"]) => boolean>> = {
     nothing: ([one, two]) => one === "honest" && two === "second",
@@ -105,8 +109,9 @@ it("X-10 of 1,000 interleavings of two tabs none gives one tab the other's token
   expect(new Set(played.map(({ order }) => order)).size).toBeGreaterThan(500);
 });
 
-// Code and `iss` are swapped one by one here; in a browser they travel together. The vendor's own PKCE check ends it.
-it("X-10 a code put beside the other vendor's iss goes to the wrong vendor at most, and is worth nothing there", async () => {
+// The test swaps code and `iss` separately; in a browser they travel together. The vendor's own
+// PKCE check ends the attack.
+it("X-10 a code beside the other vendor's iss reaches the wrong vendor at most, which cannot use it", async () => {
   const { played, vendors } = await rounds(50, 11, ["codes"]);
   expect(played.flatMap(({ tabs }) => tabs).filter((tab) => tab !== "refused")).toEqual([]);
   expect(vendors.flatMap(({ tokens }) => tokens)).toEqual([]);

@@ -1,10 +1,11 @@
 /**
- * Who attacks: a client of the broker that may name endpoints of its own, with a vendor it runs itself and a person who has an
- * account at another platform. Client ids are public, his own credentials are whatever he says. What he wants: a code of an
- * honest vendor that belongs to somebody else, or a secret of the operator's, at his token endpoint.
- * What stops him: the operator's credentials go to the operator's endpoints only (requireOwnCredentials), an issuer comes with
- * its own endpoints (readTarget), and his vendor has a callback path of its own that an honest vendor never heard of
- * (callbackContext), and answers count there alone.
+ * Attacker: a client of the broker that may name its own endpoints, with a vendor it runs itself
+ * and an accomplice who has an account at another platform. Client ids are public, and the attacker
+ * chooses its own credentials. Goal: a code that an honest vendor issued for another user, or a
+ * secret of the operator, at the attacker's token endpoint. Defence: the operator's credentials go
+ * to the operator's endpoints only (requireOwnCredentials), an issuer comes with its own endpoints
+ * (readTarget), and the attacker's vendor has its own callback path, which an honest vendor does
+ * not know (callbackContext) and where alone its answers count.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -35,7 +36,7 @@ vi.mock("@oauth-broker/broker/src/vendor/request.ts", async (original) => {
 vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
   const callbackContext: typeof actual.callbackContext = (context, key) => {
-    // One path for all, whoever asks.
+    // One path for all callers.
     if (off.has("callbackContext")) return ONE_FOR_ALL;
     const isForAnyClient = off.has("client of callbackContext");
     return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
@@ -60,17 +61,17 @@ const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
 const ONE_FOR_ALL = "A".repeat(22);
 
-/** The attacker's own registration: at his own vendor anything is one. */
+/** The attacker's own registration: the attacker's vendor accepts any. */
 const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
 const EVIL_ENDPOINTS = { authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` };
 /** Public: it is in every URL that the honest vendor's users see. */
 const ANOTHERS = { authorization_endpoint: `${HONEST}/authorize`, vendor_client_id: VENDOR_CLIENT.clientId };
 
 interface Stage {
-  /** Where the honest vendor sends people of the client the attacker names. */
+  /** Where the honest vendor sends users of the client the attacker names. */
   readonly registered?: string;
   readonly sendsIss?: boolean;
-  /** A public client of a tenant's there, in place of the broker's own. */
+  /** A public client of another tenant there, in place of the broker's own. */
   readonly tenantsClientId?: string;
 }
 
@@ -89,7 +90,8 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
     ...VENDOR_CLIENT,
     origin: EVIL,
     redirectUri: CALLBACK,
-    // On to the honest vendor, as the client everybody knows, with the state of the attacker's flow.
+    // On to the honest vendor, as the broker's public client, with the state of the attacker's
+    // flow.
     authorize: (url) =>
       withParameters(`${HONEST}/authorize`, {
         response_type: "code",
@@ -114,19 +116,22 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
     victim,
     platform: createBackend(world),
     foe: createBackend(world, "other"),
-    /** From now on the honest vendor knows this redirect URI, and no other. */
+    /** From now on the honest vendor accepts only this redirect URI. */
     register: (redirectUri: unknown) => {
       registered = String(redirectUri);
     },
   };
 }
 
-/** What the evil token endpoint was given, if anything. */
+/** What reached the evil token endpoint, if anything. */
 const stolenBy = (evil: FakeVendor): string | undefined => evil.tokenRequests[0]?.form.get("code") ?? undefined;
 const whose = (code: string | undefined): string | undefined => ownerOf(code?.replace("code-", "token-"));
 
 describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () => {
-  /** The classic of cross-app.attack.test.ts, with an evil vendor no operator ever saw, and an honest one that sends no `iss`. */
+  /**
+   * The classic attack of cross-app.attack.test.ts, with an evil vendor that no operator configured
+   * and an honest one that sends no `iss`.
+   */
   async function crossApp() {
     const stage = await setUp();
     const { world, plan, attacker, victim, platform, foe, evil } = stage;
@@ -146,7 +151,7 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     return { ...stage, world, arrived, answer, redeemStolen };
   }
 
-  it("bar#XA-1 X-1 X-13 is refused by the path it arrives on, and the evil token endpoint hears nothing", async () => {
+  it("bar#XA-1 X-1 X-13 is refused by the path of its callback, and nothing reaches the evil token endpoint", async () => {
     const { arrived, answer, evil, world } = await crossApp();
     expect(whose(parameter(answer, "code"))).toBe("victim");
     expectRefusalPage(arrived.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
@@ -154,11 +159,11 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     expect(world.logLines.join("")).not.toContain(parameter(answer, "code"));
   });
 
-  it("X-1 X-13 twin: where an answer counts at any path the attacker redeems the victim's code with the challenge he relayed", async () => {
+  it("X-1 X-13 twin: if an answer counted on any path, the attacker would redeem the victim's code with the relayed challenge", async () => {
     await without(off, "path of the flow", async () => {
       const { evil, redeemStolen } = await crossApp();
       expect(whose(stolenBy(evil))).toBe("victim");
-      // PKCE alone does not help. Of our own secrets none was there all the same.
+      // PKCE alone does not help. No secret of ours was sent all the same.
       const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
       expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
       expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
@@ -173,7 +178,7 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
     return { ...stage, answer };
   }
 
-  it("bar#XA-2 X-2 is refused, and nobody is asked", async () => {
+  it("bar#XA-2 X-2 is refused, and nothing is sent", async () => {
     const { answer, world } = await ask();
     expect(answer).toMatchObject({
       status: 400,
@@ -199,7 +204,7 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
 describe("X-3 the honest issuer with a token endpoint of the attacker's", () => {
   const CLAIM = { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` };
 
-  it("bar#XA-3 X-3 is refused, with credentials of one's own too, and nobody is asked", async () => {
+  it("bar#XA-3 X-3 is refused, also with the attacker's own credentials, and nothing is sent", async () => {
     const { foe, world } = await setUp({ sendsIss: true });
     for (const form of [
       CLAIM,
@@ -215,8 +220,8 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   });
 
   it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
-    // The world has but one client at the honest vendor, and the attacker means another: one with a
-    // custom vendor of its own there.
+    // The fixture has one client at the honest vendor. The attacker means another: one whose
+    // redirect URI is the callback of a custom vendor.
     off.add("requireForeignClient").add("callbackContext");
     const { foe, victim, evil } = await setUp({
       sendsIss: true,
@@ -234,7 +239,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
 describe("X-4 another's client id at the honest vendor with the attacker's token endpoint", () => {
   const FORM = { vendor: undefined, ...ANOTHERS, token_endpoint: `${EVIL}/token` };
 
-  /** @param prepare what the other tenant has registered there, where that is not the callback */
+  /** @param prepare what the other tenant has registered there, when that is not the callback */
   async function lure(prepare: (stage: Awaited<ReturnType<typeof setUp>>) => unknown = () => CALLBACK) {
     const stage = await setUp();
     const { foe, victim } = stage;
@@ -246,7 +251,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     return { ...stage, arrived };
   }
 
-  it("bar#XA-4 X-4 the broker's own client is refused before anybody is asked", async () => {
+  it("bar#XA-4 X-4 the broker's own client is refused before anything is sent", async () => {
     const { foe, world } = await setUp();
     expect(await foe.par(FORM)).toMatchObject({
       status: 400,
@@ -255,7 +260,8 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     expect(world.outbound).toEqual([]);
   });
 
-  // From here on it is another tenant's client. The world has but one, which is the operator's too.
+  // From here on it is another tenant's client. The fixture has only one, which is the operator's
+  // too.
   describe("of another tenant", () => {
     beforeEach(() => void off.add("requireForeignClient"));
 
@@ -297,8 +303,8 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
   };
 
   /**
-   * Users of the tenant have agreed to its client at the honest vendor. One of them opens a link of
-   * the attacker's.
+   * Users of the tenant have consented to its client at the honest vendor. One of them opens a link
+   * of the attacker.
    */
   async function lure() {
     const stage = await setUp({ tenantsClientId: PUBLIC });

@@ -1,8 +1,9 @@
 /**
- * Who attacks: a vendor, or whoever controls what it publishes and answers. What he wants: our secret for it, sent on to a host
- * that is not it; or requests of ours into the network behind the broker. What stops him: no answer is followed to another
- * place (exchange), and neither metadata nor a name leads to an address that is not public (isPublicAddress).
- * Nothing is connected to here but loopback: the network of the second part records where a socket would have been opened.
+ * Attacker: a vendor, or an attacker who controls what it publishes and answers. Goal: our secret
+ * for that vendor, forwarded to another host, or requests of ours into the network behind the
+ * broker. Defence: no answer is followed to another place (exchange), and neither metadata nor a
+ * name leads to an address that is not public (isPublicAddress). Only loopback is connected to: the
+ * network of the second part records where a socket would have been opened.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -27,7 +28,7 @@ vi.mock("../../packages/oauth-core/src/egress/exchange.ts", async (original) => 
     const answer = await actual.exchange(pool, request, limits);
     const location = answer.headers["location"];
     if (!off.has("exchange") || answer.status !== 307 || typeof location !== "string") return answer;
-    // As most HTTP clients do unless told otherwise.
+    // As most HTTP clients do by default.
     const { origin, pathname } = new URL(location);
     const elsewhere = new Pool(origin);
     try {
@@ -51,7 +52,7 @@ interface Host {
   readonly heard: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
 }
 
-/** A host on loopback that redirects everything, or answers tokens to anybody. */
+/** A host on loopback that redirects everything, or answers tokens to every caller. */
 async function startHost(answer: { status: number; location?: string }): Promise<Host> {
   const heard: Host["heard"] = [];
   const server = createServer((request, response) => {
@@ -153,7 +154,7 @@ const ANSWERS = new Map(
 );
 
 describe("bar#DI-2 metadata that points behind the broker", () => {
-  /** One vendor for each URL, which names it as `endpoint` of its metadata. */
+  /** One vendor for each URL, which its metadata names as `endpoint`. */
   async function worldOf(urls: readonly string[], endpoint: string) {
     const network = recordingNetwork(ANSWERS);
     const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
@@ -169,7 +170,10 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     return { world, network, backend: createBackend(world), vendors };
   }
 
-  /** Metadata is answered here; everything else meets the guard, and behind it a network without sockets. */
+  /**
+   * Answers metadata requests; everything else meets the guard, and behind it a network without
+   * sockets.
+   */
   function onlyMetadataOf(vendors: readonly FakeVendor[], guarded: Egress): Egress {
     const byOrigin = new Map(vendors.map((vendor) => [vendor.origin, vendor]));
     const fetch: Egress["fetch"] = async (input, init = {}) => {
@@ -181,7 +185,10 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     return { fetch, fetchUntrusted: fetch, close: async () => guarded.close() };
   }
 
-  /** As far as it goes: pushed, at the vendor, back, redeemed. @returns the status it ended with */
+  /**
+   * Runs the flow as far as it goes: pushed, at the vendor, back, redeemed.
+   * @returns the status it ended with
+   */
   async function runFlow({ world, backend }: Awaited<ReturnType<typeof worldOf>>, vendor: FakeVendor) {
     const pushed = await backend.par({ vendor: idOf(vendor.origin) });
     if (pushed.status !== 201) return pushed;
@@ -209,7 +216,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
   });
 
   it.each(["authorization_endpoint", "revocation_endpoint", "jwks_uri", "userinfo_endpoint", "registration_endpoint"])(
-    "is refused as %s, before anything is asked and anybody sent there",
+    "is refused as %s, before any request and any redirect",
     async (endpoint) => {
       const listed = EGRESS_CORPUS.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
       const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];

@@ -1,8 +1,9 @@
 /**
- * Who attacks: somebody who reads what /v1/token answers although TLS is meant to end at the platform: a proxy that logs
- * bodies, a service mesh, a colleague who holds the key the platform signs with. What he wants: the tokens, or at least that a
- * user's consent is lost. What stops him, at a client that asked for it: the answer is encrypted to a key of the client
- * (createResponseEncryption), which is none that signs (findEncryptionKey), and nothing is spent before that key is at hand.
+ * Attacker: a reader of /v1/token answers although TLS should end at the platform: a proxy that
+ * logs bodies, a service mesh, a colleague who holds the key the platform signs with. Goal: the
+ * tokens, or at least the loss of a user's consent. Defence, for a client that asked for it: the
+ * answer is encrypted to a key of the client (createResponseEncryption), which is never a key for
+ * signatures (findEncryptionKey), and nothing is spent before that key is available.
  */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
@@ -43,7 +44,7 @@ function newPair(members: Partial<JWK>): { readonly jwk: JWK; readonly privateKe
 
 const decrypting = newPair({ use: "enc", kid: "enc" });
 
-/** @param keys fields of the client that say which they are */
+/** @param keys fields of the client that supply its keys */
 async function setUp(keys: object, others: readonly FakeVendor[] = []) {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const client = { client_id: "platform", redirect_uris: [redirectUri], token_encrypted_response_alg: "ECDH-ES" };
@@ -68,7 +69,7 @@ async function setUp(keys: object, others: readonly FakeVendor[] = []) {
   return { honest, post, redeem: async () => post({ ...form, code: parameter(url, "code") }) };
 }
 
-/** Everything of an answer that can be read without a key. */
+/** Everything in an answer that can be read without a key. */
 function readable({ headers, body }: Exchange): string {
   const parts = body.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
   return [JSON.stringify([...headers]), body, ...parts].join("\n");
@@ -83,7 +84,7 @@ const opensWith = async ({ body }: Exchange, privateKey: KeyObject): Promise<boo
     () => false,
   );
 
-describe("who reads the answers on their way", () => {
+describe("an attacker who reads the answers in transit", () => {
   async function readAnswers(): Promise<string[]> {
     const { honest, post, redeem } = await setUp({ jwks: { keys: [decrypting.jwk] } });
     const seen = readable(await redeem());
@@ -102,10 +103,10 @@ describe("who reads the answers on their way", () => {
   });
 });
 
-describe("who holds the key the platform signs with", () => {
+describe("an attacker who holds the key the platform signs with", () => {
   const signing = newPair({ kid: "sig" });
 
-  /** A set of both kinds, where the one that signs does not say so. */
+  /** A set of both kinds, in which the key for signatures does not state its use. */
   async function readWithSigningKey(): Promise<[boolean, boolean]> {
     const { redeem } = await setUp({ jwks: { keys: [signing.jwk, decrypting.jwk] } });
     const answer = await redeem();
@@ -121,8 +122,8 @@ describe("who holds the key the platform signs with", () => {
   });
 });
 
-describe("who keeps the client's keys from being read", () => {
-  /** @returns statuses before and after, and how often the vendor was asked in between */
+describe("an attacker who blocks the client's key set", () => {
+  /** @returns statuses before and after, and how often the vendor was called in between */
   async function keepKeysAway(): Promise<{ readonly statuses: number[]; readonly asked: number }> {
     const web = { isUp: false };
     const place: FakeVendor = {
@@ -140,7 +141,7 @@ describe("who keeps the client's keys from being read", () => {
     return { statuses: [refused.status, (await redeem()).status], asked };
   }
 
-  it("delays a user's tokens and costs nothing: the code is good once they can", async () => {
+  it("delays a user's tokens and costs nothing: the code works once the keys can be read", async () => {
     expect(await keepKeysAway()).toEqual({ statuses: [503, 200], asked: 0 });
   });
 

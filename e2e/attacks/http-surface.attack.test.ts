@@ -1,8 +1,9 @@
 /**
- * Who attacks: anyone who can open a connection. What they want: to be taken for a proxy or a health check, or to read our
- * answers from a page of theirs. What stops them: every URL comes from configuration, every route that is not on the public
- * list authenticates, and no answer invites another origin. These are absences of code, not functions, so there are no
- * twins; each test also sends the request that must pass. Bodies, heads and slow clients: e2e/scenarios/http*.test.ts.
+ * Attacker: anyone who can open a connection. Goal: to be taken for a proxy or a health check, or
+ * to read our answers from another site's page. Defence: every URL comes from configuration, every
+ * route that is not on the public list authenticates, and no answer invites another origin. These
+ * are absences of code, not functions, so there are no twins; each test also sends the request that
+ * must pass. Bodies, heads and slow clients: e2e/scenarios/http*.test.ts.
  */
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -70,7 +71,7 @@ function pathOf({ pathname, search }: URL): string {
 }
 
 describe("bar#HT-7 requests without credentials", () => {
-  /** What anyone may have. Everything else that is no browser path must refuse. */
+  /** The public paths. Every other path that is not for browsers must refuse. */
   const PUBLIC = [
     "/",
     "/.well-known/oauth-authorization-server",
@@ -81,7 +82,7 @@ describe("bar#HT-7 requests without credentials", () => {
     "/openapi.json",
   ];
 
-  it("get nothing but what is public, on every route by every method", async () => {
+  it("get only what is public, on every route by every method", async () => {
     const { world } = await setUp();
     const open = new Set<string>();
     for (const route of new Set(world.broker.app.routes.map(({ path }) => path))) {
@@ -91,7 +92,7 @@ describe("bar#HT-7 requests without credentials", () => {
         if (status < 400) open.add(`${status} ${route}`);
       }
     }
-    // A form_post answer is handed back to the browser unread.
+    // A form_post answer is returned to the browser unread.
     const expected = [...PUBLIC.map((path) => `200 ${path}`), "200 /v1/vendors/:id", "303 /v1/callback"];
     expect([...open].toSorted()).toEqual(expected.toSorted());
   });
@@ -169,7 +170,7 @@ describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
   });
 });
 
-it("bar#VR-8 takes a vendor's answer that says nothing of caches, and answers no-store itself", async () => {
+it("bar#VR-8 accepts a vendor's answer without cache headers, and answers no-store itself", async () => {
   const { world, backend, victim } = await setUp();
   const flow = await backend.push();
   const { url } = await victim.visit(backend.startUrl(flow));

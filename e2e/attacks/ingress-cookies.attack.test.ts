@@ -1,10 +1,9 @@
 /**
- * Who attacks: the author of a server that is deployed on the reference platform, with a page that
- * a user of the platform opens. What they want: the user's session at the platform, the cookies of
- * another server's flows, or cookies of their own in the place of those, so that the user goes on
- * as the attacker. Browsers send a cookie to every port of a host. What stops them: the ingress
- * lets a server see and set only cookies that carry its connector's name (incomingCookies,
- * outgoingCookie).
+ * Attacker: the author of a server that is deployed on the reference platform, with a page that a
+ * user of the platform opens. Goal: the user's session at the platform, the cookies of another
+ * server's flows, or the attacker's own cookies in their place, so that the user continues as the
+ * attacker. Browsers send a cookie to every port of a host. Defence: the ingress lets a server see
+ * and set only cookies that carry its connector's name (incomingCookies, outgoingCookie).
  */
 import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
@@ -28,7 +27,7 @@ const FLOW_COOKIE = "flow-1";
 let platform: PlatformStage;
 let honest: Deployed;
 let evil: Deployed;
-/** Of the victim's browser. */
+/** The cookies of the victim's browser. */
 let jar: CookieJar;
 let victim: Visitor;
 
@@ -76,15 +75,15 @@ afterAll(async () => {
   await Promise.all([honest.ingress.close(), evil.ingress.close(), platform.close()]);
 });
 
-/** What the server of an attacker sees when the victim opens its page. */
+/** What the attacker's server receives when the victim opens its page. */
 async function spy(): Promise<string> {
   await open(evil);
   return evil.cookie ?? "";
 }
 
 /**
- * The attacker's own session, and a flow of theirs, in the victim's browser.
- * @returns who the platform takes the victim for, and the flow's cookie
+ * Plants the attacker's own session and flow in the victim's browser.
+ * @returns the user the platform takes the victim for, and the flow's cookie
  */
 async function plant(): Promise<{ readonly page: string; readonly flow: string | undefined }> {
   const own = createCookieJar();
@@ -97,14 +96,14 @@ async function plant(): Promise<{ readonly page: string; readonly flow: string |
 }
 
 describe("a deployed server whose page a user opens", () => {
-  it("bar#CB-7 sees neither the platform's session nor another server's flow", async () => {
+  it("bar#CB-7 receives neither the platform's session nor another server's flow", async () => {
     expect(jar.header(new URL(evil.ingress.url))).toContain("platform-session=");
     expect(await spy()).toBe("");
     await open(honest);
     expect(honest.cookie).toBe(`${FLOW_COOKIE}=secret-of-the-flow`);
   });
 
-  it("bar#CB-7 sets neither in the user's browser", async () => {
+  it("bar#CB-7 can set neither in the user's browser", async () => {
     const { page, flow } = await plant();
     expect(page).toContain("Signed in as First user");
     expect(flow).toBe(`${FLOW_COOKIE}=secret-of-the-flow`);

@@ -1,6 +1,7 @@
 /**
- * An attacker who can write the store, but not use the key, puts an older keyset back or brings one of another broker; the
- * process is restarted in between. The twins take the floor away, as the configuration or a deleted file does. Without the binding:
+ * Attacker: has write access to the store but cannot use the key, and puts an older keyset back or
+ * brings one of another broker; the process is restarted in between. The twins remove the floor, as
+ * a missing setting or a deleted file would. Without the binding:
  * apps/broker/src/keys/keyset-place.test.ts.
  */
 import { existsSync, rmSync } from "node:fs";
@@ -22,7 +23,7 @@ const secrets = createSecrets();
 interface Stage {
   readonly records: RecordStore;
   readonly folder: string;
-  /** Starts a process, asks whether it is ready, and kills it. */
+  /** Starts a process, checks whether it is ready, and kills it. */
   readyz(more?: string, baseUrl?: string): Promise<{ readonly status: number; readonly text: string }>;
   command(
     ...args: string[]
@@ -79,7 +80,7 @@ describe("a keyset in a SQLite file", () => {
     const rotated = await stage.command("keys", "rotate");
     expect(rotated).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("Revision 2; an older keyset is refused."),
+      stdout: expect.stringContaining("Revision 2; keysets below 2 are refused."),
     });
     await putBack(stage, old);
     expect(await stage.readyz()).toMatchObject(REFUSED);

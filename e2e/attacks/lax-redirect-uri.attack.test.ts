@@ -1,10 +1,11 @@
 /**
- * Who attacks: a client of the broker that may name a vendor of its own, and a user with an account
- * at an honest vendor that compares redirect URIs loosely and sends no `iss`. Its vendor bounces
- * the browser there, as our public client, with a redirect URI that the honest vendor takes for
- * ours and that the broker takes for an answer in the attacker's flow. What the attacker wants: the
- * honest vendor's code at its own token endpoint. What stops it: a vendor that a caller names has a
- * path of its own, where alone its answers count, and which lies beneath no other (callbackPath).
+ * Attacker: a client of the broker that may name its own vendor, and an accomplice with an account
+ * at an honest vendor that compares redirect URIs loosely and sends no `iss`. The attacker's vendor
+ * bounces the browser there, as our public client, with a redirect URI that the honest vendor
+ * accepts as ours and that the broker would accept as an answer in the attacker's flow. Goal: the
+ * honest vendor's code at the attacker's token endpoint. Defence: a vendor that a caller names has
+ * its own callback path, on which alone its answers count and which lies beneath no other path
+ * (callbackPath).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
@@ -18,7 +19,7 @@ afterEach(() => off.clear());
 
 vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
-  // Beneath the path of every other vendor, as it once was.
+  // Beneath the path of every other vendor, as in release 0.1.0.
   const callbackPath: typeof actual.callbackPath = (context) =>
     context !== undefined && off.has("callbackPath")
       ? `${actual.CALLBACK_PATH}/${context}`
@@ -34,7 +35,7 @@ vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
 
 const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
-/** At the attacker's own vendor anything is a registration. */
+/** The attacker's own vendor accepts any registration. */
 const ATTACKERS = {
   vendor: undefined,
   vendor_client_id: "attackers",
@@ -42,15 +43,18 @@ const ATTACKERS = {
 };
 
 interface Attack {
-  /** How the honest vendor compares. */
+  /** How the honest vendor compares redirect URIs. */
   readonly isRegistered: FakeVendorOptions["isRegistered"];
-  /** The redirect URI the evil vendor sends on. @param own that of the attacker's flow */
+  /**
+   * The redirect URI that the evil vendor forwards.
+   * @param own the one of the attacker's flow
+   */
   readonly bounceTo: (own: string) => string;
   /** What the attacker pushes. */
   readonly form: Form;
 }
 
-/** @returns where the victim's browser ended, and what the evil token endpoint was given */
+/** @returns where the victim's browser ended, and what reached the evil token endpoint */
 async function lure({ isRegistered, bounceTo, form }: Attack) {
   const honest = createFakeVendor({
     ...VENDOR_CLIENT,
@@ -90,7 +94,7 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
 describe("a vendor that takes a query appended to the registered redirect URI", () => {
   const ATTACK: Attack = {
     isRegistered: (sent, registered) => sent.split("?")[0] === registered,
-    // The broker reads the attacker's issuer out of it, and the attacker's vendor says that it
+    // The broker reads the attacker's issuer from it, and the attacker's vendor declares that it
     // always sends one.
     bounceTo: () => `${CALLBACK}?${new URLSearchParams({ iss: EVIL }).toString()}`,
     form: { issuer: EVIL },
@@ -123,12 +127,12 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
     expect([honest.codes, evil.tokenRequests]).toEqual([[], []]);
   });
 
-  it("bar#XA-4 nor does one that compares beginnings, whatever follows", async () => {
+  it("bar#XA-4 nor does a vendor that compares prefixes, whatever follows", async () => {
     const { honest } = await lure({ ...ATTACK, isRegistered: (sent, registered) => sent.startsWith(registered) });
     expect(honest.codes).toEqual([]);
   });
 
-  it("bar#XA-4 twin: with a path beneath ours (callbackPath) the victim's code is at the evil token endpoint", async () => {
+  it("bar#XA-4 twin: with a path beneath ours (callbackPath) the victim's code reaches the evil token endpoint", async () => {
     await without(off, "callbackPath", async () => {
       expect((await lure(ATTACK)).owner).toBe("victim");
     });

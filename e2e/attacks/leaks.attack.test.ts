@@ -1,8 +1,9 @@
 /**
- * Who attacks: somebody who reads what is written down: the log, the metrics, a copy of the store, with or without the keys
- * beside it. What he wants: a code, a token, a verifier, a secret. What stops him: the log knows a list of fields and nothing
- * else; of what must be presented only the hash is stored; and a vendor's code waits sealed (seal) under a key made from the
- * broker's code (deriveKey), which is stored nowhere.
+ * Attacker: a reader of what is written down: the log, the metrics, a copy of the store, with or
+ * without the keys beside it. Goal: a code, a token, a verifier, a secret. Defence: the log accepts
+ * a list of fields and nothing else; of values that must be presented only the hash is stored; and
+ * a vendor's code waits sealed (seal) under a key derived from the broker's code (deriveKey), which
+ * is stored nowhere.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -78,7 +79,7 @@ async function runFlow(stage: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg:
 }
 type Secrets = Map<string, string>;
 
-/** @returns the names of those that stand in the text, as they are or encoded in a way texts are */
+/** @returns the names of the secrets that the text contains, as they are or in a common encoding */
 function found(text: string, secrets: Secrets): string[] {
   return [...secrets].flatMap(([name, value]) => {
     const forms = [
@@ -148,7 +149,10 @@ describe("what store and keys together open", () => {
     readonly context: readonly string[];
   }
 
-  /** Everything a thief of both can make keys of: the keyset's secrets, and each text that lies about. */
+  /**
+   * Everything from which a thief of both could derive keys: the keyset's secrets, and every text
+   * found.
+   */
   async function thiefsKeys({ broker, folder }: World, records: readonly object[]): Promise<Buffer[]> {
     const keyset = await broker.deps.records.get({ kind: "keyset", id: "broker" });
     const {
@@ -185,13 +189,13 @@ describe("what store and keys together open", () => {
       try {
         return open(key, value, context).toString("utf8");
       } catch {
-        // The next one.
+        // The next generation.
       }
     }
     return undefined;
   }
 
-  /** A flow in front of its last leg, and what a thief has then. */
+  /** A flow before its last leg, and what a thief has then. */
   async function parked(entry: object) {
     const stage = await setUp({ entry });
     const { backend, victim, world } = stage;
@@ -247,7 +251,7 @@ describe("what store and keys together open", () => {
 });
 
 describe("what is written and answered", () => {
-  /** By path: the secrets its answer is there to hand out. */
+  /** By path: the secrets that its answer is meant to return. */
   const DUE: Record<string, readonly string[]> = {
     "/v1/par": ["request_uri"],
     "/v1/authorize": ["state JWT", "cookie"],

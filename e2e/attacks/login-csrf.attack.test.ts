@@ -1,7 +1,8 @@
 /**
- * Who attacks: an outsider with a browser of his own and a way to make the victim open a link. What he wants: his own vendor
- * account under the victim's session, so that the victim works, and stores things, in his account. What stops him: the
- * callback only goes on in the browser that left for the vendor, known by a cookie per flow (readBindingCookie).
+ * Attacker: an outsider with a browser and a way to make the victim open a link. Goal: the
+ * attacker's own vendor account in the victim's session, so that the victim works in it and stores
+ * data there. Defence: the callback continues only in the browser that left for the vendor, which
+ * it recognizes by a cookie per flow (readBindingCookie).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
@@ -47,7 +48,10 @@ async function setUp(): Promise<Stage> {
   return { world, attacker: createBrowser(world, "attacker"), victim: createBrowser(world, "victim") };
 }
 
-/** The attacker's own flow up to the vendor's answer, which he keeps instead of opening it. */
+/**
+ * The attacker's own flow up to the vendor's answer, which the attacker keeps instead of opening
+ * it.
+ */
 async function attackersAnswer({ world, attacker }: Stage): Promise<{ flow: Flow; link: URL }> {
   const backend = createBackend(world);
   const flow = await backend.push();
@@ -104,7 +108,7 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
 });
 
 describe("bar#CB-7 what counts as the same browser", () => {
-  it("is the cookie of this flow with its exact value, and nothing like it; wrong ones burn nothing", async () => {
+  it("is the cookie of this flow with its exact value and nothing similar; wrong ones burn nothing", async () => {
     const stage = await setUp();
     const { flow, link } = await attackersAnswer(stage);
     const name = `__Host-flow-${flow.flowId}`;
@@ -147,7 +151,7 @@ describe("bar#CB-7 what counts as the same browser", () => {
     expectRefusalPage((await createBrowser(stage.world, "attacker", held).visit(link)).page, "state_replayed");
   });
 
-  it("is told by a cookie no script reads and no other site sends along, for this host alone", async () => {
+  it("is recognized by a cookie that no script reads and no other site sends, for this host alone", async () => {
     const stage = await setUp();
     const { flow } = await attackersAnswer(stage);
     const set = stage.world.exchanges.flatMap(({ headers }) => headers.getSetCookie());
@@ -177,7 +181,7 @@ describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's 
     return { flow, arrived: await stage.victim.visit(link) };
   }
 
-  it("bar#CB-7 X-11 is refused: the browser lets nobody else set a __Host- name, and no other name counts", async () => {
+  it("bar#CB-7 X-11 is refused: no other host can set a __Host- name in the browser, and no other name counts", async () => {
     const { arrived } = await toss(await setUp());
     expectRefusalPage(arrived.page, "browser_mismatch");
   });

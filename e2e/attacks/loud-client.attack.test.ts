@@ -1,7 +1,8 @@
 /**
- * Who attacks: an authenticated client that sends what is cheap for it and dear for others. Explanations, each of which asks a
- * host of its choice for metadata; refresh tokens it made up, each of which is a call to a vendor that counts the calls of all
- * clients of the broker together. What stops it: a limit per client and minute (createRateLimit).
+ * Attacker: an authenticated client that sends requests that are cheap for it and expensive for
+ * others: explanations, each of which fetches metadata from a host of its choice, and made-up
+ * refresh tokens, each of which causes a call to a vendor that counts the calls of all clients of
+ * the broker together. Defence: a limit per client and minute (createRateLimit).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";

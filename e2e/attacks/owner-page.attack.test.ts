@@ -1,9 +1,9 @@
 /**
- * Who attacks: another customer of the same broker (`other`, owner Mallory), who shares our client at the vendor. What he wants:
- * the vendor's tokens of people who connected through somebody else: the vendor knows only the broker and does not ask twice.
- * What stops the attack: the page that names the asking client before the browser leaves
- * (needsOwnerPage), also where that client sends our public client id as its own, and that only the
- * browser it was shown to can answer it (isFormToken).
+ * Attacker: another customer of the same broker (`other`, owner Mallory), who shares our client at
+ * the vendor. Goal: the vendor tokens of users who connected through another client: the vendor
+ * knows only the broker and does not ask twice. Defence: the page that names the asking client
+ * before the browser leaves (needsOwnerPage), also when that client sends our public client id as
+ * its own, and that only the browser it was shown to can answer it (isFormToken).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
@@ -43,7 +43,7 @@ interface Stage {
   readonly world: World;
   readonly victim: Browser;
   readonly flow: Flow;
-  /** What the attacker makes the victim open. */
+  /** The URL that the attacker makes the victim open. */
   readonly link: URL;
   redeem(url: URL): Promise<unknown>;
 }
@@ -84,7 +84,10 @@ async function stageOf({ world, flow }: Stage): Promise<string | undefined> {
   return (await world.broker.deps.records.get({ kind: "flow", id: flow.flowId }))?.stage;
 }
 
-/** A form of the attacker's that the victim's browser posts, with what the attacker got from a page of his own. */
+/**
+ * A form of the attacker that the victim's browser posts, with values from a page the attacker was
+ * shown.
+ */
 async function postForVictim({ world, victim, link }: Stage): Promise<Exchange> {
   const own = await createBrowser(world, "attacker").visit(link);
   const csrf = /name="csrf" value="([^"]+)"/.exec(own.page?.body ?? "")?.[1];
@@ -98,7 +101,7 @@ async function postForVictim({ world, victim, link }: Stage): Promise<Exchange> 
 }
 
 describe("XA-9 a user is lured through the client of another owner", () => {
-  it("bar#XA-9 sees who asks before the browser leaves, and nothing has happened", async () => {
+  it("bar#XA-9 sees which client asks before the browser leaves, and nothing is spent", async () => {
     const stage = await setUp();
     const { page } = await stage.victim.visit(stage.link);
     expect(page?.status).toBe(200);
@@ -107,7 +110,7 @@ describe("XA-9 a user is lured through the client of another owner", () => {
     expect(await stageOf(stage)).toBe("pushed");
   });
 
-  it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens, and nobody was asked", async () => {
+  it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens, and the user was not asked", async () => {
     const stage = await setUp();
     await without(off, "needsOwnerPage", async () => {
       const { url, page } = await stage.victim.visit(stage.link);
@@ -128,7 +131,7 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
     ],
   ];
 
-  it.each(FORMS)("bar#XA-9 %s the user sees who asks all the same, and nothing has happened", async (_, form) => {
+  it.each(FORMS)("bar#XA-9 %s the user still sees which client asks, and nothing is spent", async (_, form) => {
     const stage = await setUp(form);
     const { page } = await stage.victim.visit(stage.link);
     expect(page?.status).toBe(200);

@@ -1,8 +1,9 @@
 /**
- * Who attacks: a platform's user whose words end up in a pushed request, and anyone who can open our callback. What they want:
- * a parameter of ours read differently by us and by the vendor, a challenge that is none, or something of theirs carried
- * through. What stops them: requests are read once and strictly (parseParameters), PKCE #1 is S256 (requireS256Challenge),
- * and the names that are ours are nobody else's, however spelt (isReservedAuthorizationParameter).
+ * Attacker: a platform's user whose text becomes part of a pushed request, and anyone who can open
+ * our callback. Goal: a parameter that the broker and the vendor read differently, an invalid
+ * challenge, or a smuggled value. Defence: requests are read once and strictly (parseParameters),
+ * PKCE #1 is S256 (requireS256Challenge), and a caller cannot use the broker's parameter names,
+ * however spelt (isReservedAuthorizationParameter).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/cast.ts";
@@ -41,7 +42,7 @@ async function setUp() {
 
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-describe("bar#ST-3 a challenge that is none", () => {
+describe("bar#ST-3 an invalid challenge", () => {
   it.each([
     ["missing", { code_challenge: undefined }],
     ["empty", { code_challenge: "" }],
@@ -88,7 +89,7 @@ const OURS = [
   "iss",
 ];
 
-/** How some server out there reads a name: without case, as PHP does, or in C up to a NUL. */
+/** How some servers read a name: without case, as PHP does, or in C up to a NUL. */
 function asRead(name: string): string {
   const c = name.split("\0")[0] ?? "";
   return c.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
@@ -124,7 +125,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
     }
   });
 
-  it("sends the vendor each parameter exactly once, and ours as we made them, whatever else is asked for", async () => {
+  it("sends the vendor each parameter exactly once, and the broker's own unchanged, whatever else is requested", async () => {
     const { world, backend } = await setUp();
     const seeded = createSeeded(4);
     const names = [
@@ -167,7 +168,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
     expect(sent).toBeGreaterThan(80);
   });
 
-  it("bar#ST-4 twin: without isReservedAuthorizationParameter the vendor is told to fetch the attacker's request", async () => {
+  it("bar#ST-4 twin: without isReservedAuthorizationParameter the vendor is made to fetch the attacker's request", async () => {
     const { world, backend } = await setUp();
     await without(off, "isReservedAuthorizationParameter", async () => {
       const vendor_params = JSON.stringify({

@@ -1,8 +1,9 @@
 /**
- * Who attacks: a client of the broker, with the values it may choose for the {placeholders} of a vendor the operator has written
- * down. What it wants: people, their codes and the operator's secret at another host, another path, or with another query.
- * What stops it: a value fills exactly its gap (expandTemplate), and where a value could fill a whole domain the vendor gets a
- * callback path of its own and never the operator's credentials (fillsRegistrableDomain).
+ * Attacker: a client of the broker, with the values it may choose for the {placeholders} of a
+ * vendor that the operator has configured. Goal: users, their codes and the operator's secret at
+ * another host, on another path, or with another query. Defence: a value fills exactly its gap
+ * (expandTemplate), and where a value could fill a whole domain the vendor gets its own callback
+ * path and never the operator's credentials (fillsRegistrableDomain).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
@@ -16,7 +17,7 @@ afterEach(() => off.clear());
 
 vi.mock("../../packages/oauth-core/src/protocol/placeholders.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/protocol/placeholders.ts")>();
-  // As most templates in the world are filled.
+  // Simple replacement, as most templates are filled.
   const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
     off.has("expandTemplate")
       ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
@@ -41,7 +42,7 @@ const TENANT = {
   placeholders: { tenant: {} },
 };
 
-/** What would lead elsewhere, or to another page, if it came through. */
+/** Values that would lead elsewhere, or to another page, if they passed. */
 const CORPUS: readonly string[] = [
   ["evil.example/", "evil.example?", "evil.example#", "evil.example\\", "evil.example:443/", "x@evil.example/"],
   ["evil.example%2f", "evil.example%00", "evil%2eexample", "evil.example\u2215", "evil.example\u3002", "evil。example"],
@@ -81,7 +82,10 @@ const CORPUS: readonly string[] = [
 /** But a label below the vendor's own domain. */
 const FITS_HOST: ReadonlySet<string> = new Set(["0x7f"]);
 
-/** What the attacker came for is at his token endpoint: the victim's code, and the secret of the operator's client. */
+/**
+ * The attacker's goal at their token endpoint: the victim's code, and the secret of the operator's
+ * client.
+ */
 function expectAllOf({ tokenRequests: [request] }: FakeVendor): void {
   expect(ownerOf(request?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
   expect(atob(request?.headers.get("authorization")?.replace("Basic ", "") ?? "")).toContain(
@@ -90,7 +94,7 @@ function expectAllOf({ tokenRequests: [request] }: FakeVendor): void {
 }
 
 describe("X-2 a placeholder value that is more than its gap", () => {
-  it.each(CORPUS)("bar#XA-2 neither moves the host: %j", async (tenant) => {
+  it.each(CORPUS)("bar#XA-2 does not move the host: %j", async (tenant) => {
     const { backend, world } = await setUp(TENANT);
     const answer = await backend.par({ placeholders: JSON.stringify({ tenant }) });
     if (FITS_HOST.has(tenant)) return expect(answer.status).toBe(201);
@@ -98,7 +102,7 @@ describe("X-2 a placeholder value that is more than its gap", () => {
     expect(world.outbound).toEqual([]);
   });
 
-  it("nor the path, nor the query: what comes out has the shape of the template, or nothing does", async () => {
+  it("does not move path or query: the result has the shape of the template, or there is none", async () => {
     const { backend } = await setUp({
       authorization_endpoint: "https://blue.honest.example/{realm}/authorize?audience={audience}",
       token_endpoint: "https://blue.honest.example/{realm}/token",
@@ -126,7 +130,7 @@ describe("X-2 a placeholder value that is more than its gap", () => {
         expect(url.hash).toBe("");
       }
     }
-    // Texts are texts in a query.
+    // In a query any text is allowed.
     expect(accepted).toBeGreaterThan(20);
   });
 

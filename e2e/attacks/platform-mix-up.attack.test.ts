@@ -1,11 +1,10 @@
 /**
- * Who attacks: the author of a server that is deployed on the reference platform beside other
- * connectors. What they want: the code that another connector's vendor gives to a user of the
- * platform. The server's authorization endpoint leads the user's browser on to that vendor, with
- * the platform's own client there and the platform's `state`; the server names that vendor's issuer
- * as its own, so that `iss` fits. What stops them: the server's flow has a redirect URI that no
- * other connector has (redirectUriOf), and an answer that arrives elsewhere is not redeemed
- * (queryOfCallback).
+ * Attacker: the author of a server that is deployed on the reference platform beside other
+ * connectors. Goal: the code that another connector's vendor issues for a user of the platform. The
+ * server's authorization endpoint redirects the user's browser to that vendor, with the platform's
+ * client there and the platform's `state`; the server names that vendor's issuer as its own, so
+ * that `iss` fits. Defence: the server's flow has a redirect URI that no other connector has
+ * (redirectUriOf), and an answer elsewhere is not redeemed (queryOfCallback).
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -78,8 +77,8 @@ interface Outcome {
 }
 
 /**
- * The victim clicks Connect at the attacker's connector, signs in at a vendor they trust, and
- * allows an app they know.
+ * The victim clicks Connect at the attacker's connector, signs in at a trusted vendor, and allows a
+ * known app.
  */
 async function attack(
   at: { readonly clientId: string; readonly redirectUri: string },
@@ -144,7 +143,7 @@ describe("a deployed server that leads users on to another connector's vendor", 
     expect(tokens).toEqual(expect.any(String));
   });
 
-  it("twin: were an answer taken wherever it arrives, a redirect URI of its own would help nobody", async () => {
+  it("twin: if an answer counted at any redirect URI, a separate redirect URI would not protect the user", async () => {
     for (const target of [preRegistered(), otherHosted()]) {
       const { tokens } = await without(off, "queryOfCallback", () => attack(target));
       expect(tokens).toEqual(expect.any(String));

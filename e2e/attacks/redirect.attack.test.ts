@@ -1,7 +1,8 @@
 /**
- * Who attacks: somebody who gets a word of his into a pushed request or into a URL of ours. What he wants: the browser, with
- * the broker's code in its address, on a host of his. What stops him: a redirect URI is one of the client's own, character
- * for character (verifyRedirectUri), and every other address we send a browser to comes from configuration.
+ * Attacker: controls text in a pushed request or in a URL of ours. Goal: the browser, with the
+ * broker's code in its address, on the attacker's host. Defence: a redirect URI is one of the
+ * client's own, character for character (verifyRedirectUri), and every other address the broker
+ * redirects to comes from configuration.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/redirect-uri-corpus.ts";
@@ -44,7 +45,7 @@ type Stage = Awaited<ReturnType<typeof setUp>>;
 describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
   const misses = redirectUriNearMisses(redirectUri);
 
-  it.each(["/v1/par", "/v1/explain"])("is refused at %s in all its shapes, and nothing redirects", async (path) => {
+  it.each(["/v1/par", "/v1/explain"])("is refused at %s in all its forms, and nothing redirects", async (path) => {
     const { world, backend } = await setUp();
     const taken: string[] = [];
     for (const { name, uri } of misses) {
@@ -80,7 +81,7 @@ describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
     }
   });
 
-  it("bar#ST-2 twin: without verifyRedirectUri the broker's code goes to whoever was named", async () => {
+  it("bar#ST-2 twin: without verifyRedirectUri the broker's code goes to the host that the attacker named", async () => {
     const { backend, victim } = await setUp();
     await without(off, "verifyRedirectUri", async () => {
       const { url } = await victim.visit(backend.startUrl(await backend.push({ redirect_uri: EVIL })));
@@ -97,7 +98,7 @@ const ACCEPTABLE = {
   code_challenge_method: "S256",
 };
 
-/** Where other software looks for a place to go to. */
+/** Parameters that other software reads a redirect target from. */
 const DESTINATIONS =
   `redirect_uri redirect redirect_url redirectUrl return returnTo return_to return_url returnUrl next url
   u continue dest destination target goto forward callback callback_url post_logout_redirect_uri initiate_login_uri

@@ -1,8 +1,10 @@
 /**
- * Who attacks: a vendor that answers for its registration endpoint, or a platform of another owner. What they want: requests of ours
- * behind the broker, or the initial access token of an organization. What stops them: we ask public addresses only
- * (isPublicAddress), a token stays below the vendor's own domain (requireHostOfVendor) and serves the vendor and the owner it was
- * entered for (configuredToken). That no redirect takes it elsewhere is shown in egress.attack.test.ts.
+ * Attacker: a vendor that controls its registration endpoint, or a platform of another owner. Goal:
+ * requests of ours into the network behind the broker, or the initial access token of an
+ * organization. Defence: the broker connects to public addresses only (isPublicAddress), a token
+ * stays below the vendor's own domain (requireHostOfVendor) and serves the vendor and the owner it
+ * was entered for (configuredToken). egress.attack.test.ts shows that no redirect takes it
+ * elsewhere.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
@@ -35,7 +37,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts", 
 vi.mock("@oauth-broker/broker/src/vendor/entry.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/vendor/entry.ts")>();
   const configuredToken: typeof actual.configuredToken = (client, entry) =>
-    // As a broker that knows one token for all.
+    // As a broker with one token for all owners.
     off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);
   return { ...actual, configuredToken };
 });
@@ -45,7 +47,10 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
     EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
   );
 
-  /** One vendor for each URL, at a network without sockets. @returns the error each registration ends with */
+  /**
+   * One vendor for each URL, in a network without sockets.
+   * @returns the error each registration ends with
+   */
   async function registerAtAll(urls: readonly string[]) {
     const network = recordingNetwork(answers);
     const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
@@ -70,7 +75,7 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
     return { network, errors, world };
   }
 
-  it("bar#EG-9 is refused, at the latest before a socket is opened, and nobody learns what is there", async () => {
+  it("bar#EG-9 is refused, at the latest before a socket is opened, and the attacker learns nothing of the network", async () => {
     const { network, errors, world } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
     const wrong = EGRESS_CORPUS.flatMap(({ label, stoppedBy, url }, index) => {
       const expected =
@@ -97,7 +102,7 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
 describe("bar#BY-4 an initial access token", () => {
   const moved = { registration_endpoint: "https://collector.example/register" };
 
-  it("is not sent where changed metadata says, neither the owner's nor the caller's", async () => {
+  it("is not sent to an endpoint of changed metadata, neither the owner's nor the caller's", async () => {
     const { register, outbound } = await setUpRegistration(moved);
     for (const members of [{}, { initial_access_token: "iat-of-the-caller" }]) {
       const { status, body } = await register({ vendor: "honest", ...members });
@@ -119,7 +124,7 @@ describe("bar#BY-4 an initial access token", () => {
     });
   });
 
-  /** The vendor it is for and another one, asked by its owner and by another one. */
+  /** The vendor it is for and another one, each requested by its owner and by another owner. */
   async function registerEverywhere() {
     const { register, outbound } = await setUpRegistration();
     for (const who of ["platform", "other"] as const) {
@@ -128,7 +133,7 @@ describe("bar#BY-4 an initial access token", () => {
     return outbound.map((request) => [hostOf(request), request.headers.get("authorization")]);
   }
 
-  it("goes to the vendor it was entered for, and serves nobody but its owner", async () => {
+  it("goes to the vendor it was entered for, and serves only its owner", async () => {
     expect(await registerEverywhere()).toEqual([
       ["honest.example", `Bearer ${IAT}`],
       ["evil.example", null],

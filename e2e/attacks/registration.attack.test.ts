@@ -1,8 +1,9 @@
 /**
- * Who attacks: a platform that registers clients through us. What it wants: a client at an honest vendor that sends users to it in
- * our name (redirect URIs), another vendor than a gateway before us saw, or the credentials that were made for another platform.
- * What stops it: what we register is ours alone (clientMetadata), a request has one reading (parseJsonStrict), and each
- * registration is new (registerClient).
+ * Attacker: a platform that registers clients through the broker. Goal: a client at an honest
+ * vendor that sends users to the attacker in the broker's name (redirect URIs), another vendor than
+ * a gateway in front of the broker saw, or credentials that were made for another platform.
+ * Defence: the broker registers only its own metadata (clientMetadata), a request has one reading
+ * (parseJsonStrict), and each registration is new (registerClient).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK } from "./support/cast.ts";
@@ -11,7 +12,7 @@ import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, setUpRegistration } from "./support/registration-stage.ts";
 
 const off = vi.hoisted(() => new Set<string>());
-/** What the caller sent, for the twin that passes it on. */
+/** What the caller sent, for the twin that forwards it. */
 const caller = vi.hoisted(() => ({ members: {} as Record<string, unknown> }));
 afterEach(() => off.clear());
 
@@ -38,7 +39,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/register.ts", 
   const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
   const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
     if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);
-    // As a broker that saves itself, and the vendor, a hop.
+    // As a broker that saves itself, and the vendor, a request.
     const known = saved.get(vendor.id) ?? actual.registerClient(vendor, ...rest);
     saved.set(vendor.id, known);
     return known;
@@ -76,7 +77,7 @@ describe("bar#DC-1 a redirect URI of the caller's", () => {
     expect(outbound.map(({ body: sent }) => sent).join("")).not.toContain("evil");
   });
 
-  it("bar#DC-1 twin: with metadata that takes over what the caller sent, a client in our name sends users to him", async () => {
+  it("bar#DC-1 twin: with metadata that takes over what the caller sent, a client in the broker's name sends users to the attacker", async () => {
     await without(off, "clientMetadata", async () => {
       caller.members = { redirect_uris: [EVIL_URI] };
       const { register, outbound } = await setUpRegistration();
@@ -118,7 +119,7 @@ describe("credentials that were made for one caller", () => {
     };
   }
 
-  it("are nobody else's: each caller's are new", async () => {
+  it("are shared with no other caller: each caller gets new ones", async () => {
     const { secrets, outbound } = await registerTwo();
     expect(secrets).toEqual(["made-s3cret-1", "made-s3cret-2"]);
     expect(outbound).toHaveLength(2);
@@ -133,13 +134,13 @@ describe("credentials that were made for one caller", () => {
   it("bar#BY-1 bar#OB-2 stand in no line of the log, in no other answer, and in no metric", async () => {
     const { register, world } = await setUpRegistration();
     await register({ vendor: "honest", initial_access_token: "iat-of-the-caller-s3cret" });
-    await register({ vendor: "nobody", initial_access_token: "iat-of-the-caller-s3cret" });
+    await register({ vendor: "unknown", initial_access_token: "iat-of-the-caller-s3cret" });
     const made = world.exchanges.length;
     for (const path of ["/metrics", "/v1/vendors", "/v1/vendors/honest", "/openapi.json", "/"])
       await world.request(path);
-    const told = [...world.logLines, ...world.exchanges.slice(made - 1).map(({ body }) => body)].join("\n");
-    expect(told).not.toMatch(/s3cret|client-1/);
-    expect(told).not.toContain(IAT);
+    const output = [...world.logLines, ...world.exchanges.slice(made - 1).map(({ body }) => body)].join("\n");
+    expect(output).not.toMatch(/s3cret|client-1/);
+    expect(output).not.toContain(IAT);
     expect(world.logLines.join("")).toContain('"route":"/register"');
   });
 });

@@ -1,9 +1,10 @@
 /**
- * Who attacks: somebody with an account at the platform who starts a flow and has the victim finish it. What he wants: the
- * victim's vendor tokens in his own account. What stops him: a vendor URL only comes back into the browser that was given it
- * (readBindingCookie), the tokens need the code_verifier from the session that came back (verifyCodeVerifier), and the
- * broker's code cannot be guessed (createHandle). Where a platform does not bind the flow to the session, its own link is
- * the third variant; that is the platform's duty.
+ * Attacker: has an account at the platform, starts a flow and makes the victim finish it. Goal: the
+ * victim's vendor tokens in the attacker's account. Defence: a vendor URL only comes back into the
+ * browser it was given to (readBindingCookie), the tokens need the code_verifier from the session
+ * that came back (verifyCodeVerifier), and the broker's code cannot be guessed (createHandle). A
+ * platform that does not bind the flow to the session offers such a link itself: the third variant,
+ * which the platform has to prevent.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
@@ -56,19 +57,22 @@ vi.mock("../../packages/oauth-core/src/authorization-server/handle.ts", async (o
   };
 });
 
-/** How many codes there are in the twin. */
+/** The number of codes in the twin. */
 const GUESSABLE = 500;
 
 function guessOf(flowId: string, number: number): string {
   return `${flowId}.${String(number).padStart(43, "0")}`;
 }
 
-/** A platform: whose flow it was it knows by `state`; the verifier lies in the session that started, or anywhere. */
+/**
+ * A platform that finds the flow by `state`; the verifier is in the session that started it, or is
+ * looked up anywhere.
+ */
 function createPlatform(world: World, keepsVerifierIn: "session" | "database") {
   const backend = createBackend(world);
   const accounts = new Map<string, string>();
   const drawers = new Map<Browser | "database", Map<string, string>>();
-  /** Where verifiers are kept, by `state` and as the latest. */
+  /** Where verifiers are stored, by `state` and as the latest. */
   const drawerOf = (browser: Browser): Map<string, string> => {
     const owner = keepsVerifierIn === "session" ? browser : "database";
     const drawer = drawers.get(owner) ?? new Map<string, string>();
@@ -83,7 +87,10 @@ function createPlatform(world: World, keepsVerifierIn: "session" | "database") {
       drawerOf(browser).set(flow.state, flow.codeVerifier).set("latest", flow.codeVerifier);
       return flow;
     },
-    /** A browser is back. @returns whose account was to be connected, and what the broker said */
+    /**
+     * The browser is back.
+     * @returns the account to connect, and the broker's answer
+     */
     arrive: async (browser: Browser, url: URL): Promise<{ account: string | undefined; answer: Answer }> => {
       const state = parameter(url, "state");
       const codeVerifier = drawerOf(browser).get(state) ?? drawerOf(browser).get("latest");
@@ -101,14 +108,14 @@ type Stage = Awaited<ReturnType<typeof setUp>>;
 
 describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () => {
   async function sendVendorUrl({ world, attacker, victim }: Stage) {
-    // Even a platform that looks nowhere.
+    // Even for a platform that checks nothing.
     const platform = createPlatform(world, "database");
     const flow = await platform.connect("attacker's account", attacker);
     const { url: vendorUrl } = await attacker.visit(platform.backend.startUrl(flow), awayFromBroker);
     return { platform, arrived: await victim.visit(vendorUrl) };
   }
 
-  it("bar#XA-7 X-7 is refused at the callback: the victim's code is neither kept nor redeemed", async () => {
+  it("bar#XA-7 X-7 is refused at the callback: the victim's code is neither stored nor redeemed", async () => {
     const stage = await setUp();
     const { arrived } = await sendVendorUrl(stage);
     expectRefusalPage(arrived.page, "browser_mismatch", stage.honest.codes);
@@ -161,8 +168,11 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
   });
 });
 
-describe("X-8 the attacker has his verifier, and the code is in the victim's browser", () => {
-  /** His guesses go to the platform's end point, which calls the broker. @returns what the first hit gave */
+describe("X-8 the attacker has the verifier, and the code is in the victim's browser", () => {
+  /**
+   * Guesses codes at the platform's endpoint, which calls the broker.
+   * @returns what the first hit gave
+   */
   async function guess({ world, attacker, victim }: Stage, guesses: (flowId: string) => Iterable<string>) {
     const platform = createPlatform(world, "session");
     const flow = await platform.connect("attacker's account", attacker);
@@ -190,7 +200,7 @@ describe("X-8 the attacker has his verifier, and the code is in the victim's bro
     expect(redeemed.status).toBe(200);
   });
 
-  it("bar#XA-7 X-8 gets nowhere with what he does know: the flow, its request_uri, his other codes, what the store holds", async () => {
+  it("bar#XA-7 X-8 gets nothing with what the attacker does know: the flow, its request_uri, other codes, the content of the store", async () => {
     const stage = await setUp();
     const backend = createBackend(stage.world);
     const other = await backend.push();
@@ -208,7 +218,7 @@ describe("X-8 the attacker has his verifier, and the code is in the victim's bro
     expect(hit).toBeUndefined();
   });
 
-  it("X-8 twin: with a createHandle that has only 500 codes to give he finds it", async () => {
+  it("X-8 twin: with a createHandle that makes only 500 codes the attacker finds it", async () => {
     const stage = await setUp();
     await without(off, "createHandle", async () => {
       const { hit } = await guess(stage, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
@@ -222,8 +232,9 @@ describe("bar#ST-10 ids and codes of ours", () => {
   const MOST = 160;
 
   it.each([
-    // The last character of 16 bytes carries two bits, that of 32 bytes four: left out. So is the first of a flow id, which is
-    // no dash; it names a flow and opens nothing, and what does open has 256 bits of its own.
+    // Leaves out the last character, which carries two bits of 16 bytes and four of 32, and the
+    // first of a flow id, which is never a dash. A flow id names a flow and opens nothing; what
+    // does open has 256 bits of its own.
     ["flow ids", 20, () => createFlowId().slice(1)],
     ["codes", 42, () => createHandle("A".repeat(22)).value.split(".")[1] ?? ""],
   ] as const)("%s are spread evenly and never repeat", (_what, length, create) => {
@@ -246,7 +257,7 @@ describe("bar#ST-10 ids and codes of ours", () => {
     }
   });
 
-  it("say nothing of time, user or order", async () => {
+  it("reveal nothing of time, user or order", async () => {
     const { world, victim } = await setUp();
     const backend = createBackend(world);
     const one = await backend.push();

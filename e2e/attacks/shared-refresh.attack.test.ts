@@ -1,8 +1,9 @@
 /**
- * Equal refreshes become one vendor call, and each caller gets its answer. Who attacks: a caller for whom that call was not
- * made. Another client with a refresh token that is spent by now; an attacker whose own refresh token lies where a user's
- * belongs. What stops them: the client is part of what makes refreshes equal (singleFlightId), and the subject is compared for
- * each caller (requireSameSubject).
+ * Equal refreshes become one vendor call, and each caller gets its answer. Attacker: a caller for
+ * whom that call was not made: another client with an already spent refresh token, or an attacker
+ * whose own refresh token stands where a user's belongs. Defence: the client is part of what makes
+ * refreshes equal (singleFlightId), and the subject is compared for each caller
+ * (requireSameSubject).
  */
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -30,7 +31,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/id-token/verify.ts", async 
 
 const HONEST = "https://honest.example";
 
-/** The answer the platform gets when `user` connects. */
+/** The answer that the platform gets when `user` connects. */
 async function connect(world: World, backend: Backend, user: string): Promise<Record<string, string>> {
   const flow = await backend.push();
   const { url } = await createBrowser(world, user).visit(backend.startUrl(flow));
@@ -77,7 +78,7 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
 });
 
 describe("bar#RF-6 the attacker's refresh token beside the victim's connection", () => {
-  /** Every answer says whose it is. */
+  /** Every answer names its subject. */
   async function namingVendor(): Promise<FakeVendor> {
     const { privateKey, publicKey } = await generateKeyPair("ES256");
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
@@ -108,7 +109,7 @@ describe("bar#RF-6 the attacker's refresh token beside the victim's connection",
     const { connection } = await connect(world, backend, "victim");
     const { refresh_token } = await connect(world, backend, "attacker");
     const form = { grant_type: "refresh_token", refresh_token };
-    // The call is made for one who names the vendor alone, and knows of no subject.
+    // The call is made for a caller that names the vendor alone, so it has no subject to compare.
     if (isShared) await backend.post("/v1/token", { ...form, vendor: "honest" });
     return backend.post("/v1/token", { ...form, connection });
   }

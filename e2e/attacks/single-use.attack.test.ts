@@ -1,6 +1,7 @@
 /**
- * Who attacks: somebody who has seen a callback URL or a code of ours, and impatience that sends everything twice. What they
- * want: two answers where one is due. What stops them: a flow moves on by one conditional write (the store's advance).
+ * Attacker: has seen a callback URL or a code of ours; or a client that sends every request twice.
+ * Goal: two answers where one is due. Defence: a flow advances by one conditional write (the
+ * store's advance).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/cast.ts";
@@ -18,7 +19,7 @@ vi.mock("../../packages/token-store/src/storage/memory/record-store.ts", async (
     const store = actual.memoryRecordStore(deps);
     const advance: typeof store.advance = async (...call) => {
       const { outcome, ...rest } = await store.advance(...call);
-      // Whoever comes second is told that he was first.
+      // The second request gets the answer of the first.
       return { outcome: outcome === "replayed" && off.has("advance") ? "moved" : outcome, ...rest } as never;
     };
     return { ...store, advance };
@@ -51,7 +52,7 @@ describe("bar#CB-3 a true state used again", () => {
     expect((await fiftyAtOnce(stage)).map(({ status }) => status)).toEqual(Array(50).fill(400));
   });
 
-  it("is taken by nobody once its 600 seconds are over", async () => {
+  it("is accepted from no browser once its 600 seconds are over", async () => {
     const { world, url, victim } = await setUp();
     world.now.advance(600);
     const { page } = await victim.visit(url);
@@ -85,7 +86,7 @@ describe("bar#XA-8 a broker's code used again", () => {
     expect(stage.world.vendors[0]?.tokenRequests).toHaveLength(1);
   });
 
-  it("gives none after 60 seconds, though the record is still there", async () => {
+  it("gives no tokens after 60 seconds, although the record still exists", async () => {
     const { world, url, victim, flow } = await setUp();
     const code = parameter((await victim.visit(url)).url, "code");
     world.now.advance(60);

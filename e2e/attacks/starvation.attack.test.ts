@@ -1,8 +1,9 @@
 /**
- * Who attacks: an authenticated client whose calls all take as long as a call may, at a vendor that others use too, or at a host
- * where its own pages are slow. What it wants: that the calls of others wait for its own until they are given up. What stops it:
- * at one origin a client has a share of the connections and of the queue, and calls are counted by client (callerName).
- * The vendors are on loopback, behind the real egress.
+ * Attacker: an authenticated client whose calls all take as long as a call may, at a vendor that
+ * others use too, or at a slow host of its own. Goal: the calls of other clients wait until they
+ * are abandoned. Defence: at one origin a client has a share of the connections and of the queue,
+ * and calls are counted by client (callerName). The vendors are on loopback, behind the real
+ * egress.
  */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -32,7 +33,7 @@ interface Host {
   readonly held: ServerResponse[];
 }
 
-/** Answers tokens and metadata, but nothing to what says `slow` in path or body. */
+/** Answers tokens and metadata, but never a request that contains `slow` in path or body. */
 async function startHost(): Promise<Host> {
   const held: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -86,13 +87,14 @@ async function setUp(host: Host, vendor?: object) {
   return { attacker: createBackend(world), victim: createBackend(world, "other"), now: world.now };
 }
 
-/** The victim's call waited until one of the attacker's was given up. */
+/** The victim's call waited until one of the attacker's calls was abandoned. */
 const HELD_UP = "held up";
 
 /**
- * The attacker's calls first. Once the hosts hold those that reach them, the victim's one.
+ * Sends the attacker's calls first and, once the hosts hold those that reach them, the victim's
+ * call.
  *
- * @returns the status of the victim's answer where it comes while all the attacker's calls still wait
+ * @returns the status of the victim's answer if it comes while all the attacker's calls still wait
  */
 async function race(
   hosts: readonly Host[],

@@ -1,6 +1,7 @@
 /**
- * Who attacks: an outsider who can open any URL of ours in any browser. What he wants: the callback to believe a state he
- * made. What stops him: the state is signed and compared in its one spelling (isSameText). Taken twice: single-use.attack.test.ts.
+ * Attacker: an outsider who can open any URL of ours in any browser. Goal: the callback accepts a
+ * forged state. Defence: the state is signed and compared in its one spelling (isSameText).
+ * Replayed states: single-use.attack.test.ts.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/state-corpus.ts";
@@ -20,7 +21,8 @@ vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
   return { ...actual, isSameText };
 });
 
-// Not a defence that is tested here: what the corpus signs names a context of its own, and nothing but the state is to refuse it.
+// Not the tested defence: the states of the corpus name their own context, and only the state
+// itself must be refused.
 vi.mock("../../packages/oauth-core/src/vendor-client/authorization/context.ts", async (original) => {
   const actual =
     await original<typeof import("../../packages/oauth-core/src/vendor-client/authorization/context.ts")>();
@@ -29,7 +31,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/authorization/context.ts", 
   return { ...actual, connectionContext };
 });
 
-/** The flow and the context every state of the corpus names. */
+/** The flow and the context that every state of the corpus names. */
 const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";
 const CORPUS_CONTEXT = "Y29udGV4dA";
 
@@ -50,7 +52,10 @@ async function setUp(): Promise<Stage> {
   return { world, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
 }
 
-/** A second flow of the same browser, under the id the corpus signs. @returns its cookie */
+/**
+ * A second flow of the same browser, under the id of the corpus.
+ * @returns its cookie
+ */
 async function corpusFlow({ world, victim, flow }: Stage): Promise<string> {
   const { records } = world.broker.deps;
   const started = await records.get({ kind: "flow", id: flow.flowId });
@@ -82,7 +87,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     const post = async (body: string): Promise<Exchange> => {
       const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
       const answer = await wire.send({ method: "POST", path: "/v1/callback", headers, body });
-      // A form_post becomes a GET of ours; what is refused at once is not redirected at all.
+      // A form_post is redirected to a GET of ours; a refused one is not redirected at all.
       const location = answer.headers.get("location");
       if (location === null) return answer;
       expect(location).toMatch(/^\/v1\/callback\?/);
@@ -104,7 +109,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     expect(created).not.toHaveBeenCalled();
     expect(world.outbound.length).toBe(asked);
 
-    // The one they were all made from is taken: nothing else was wrong with them.
+    // The valid state they were all derived from is accepted: nothing else was wrong with them.
     const valid = new URLSearchParams({ state: validState(target), code: "c", iss: "https://honest.example" });
     const accepted = await get(valid.toString());
     expect([accepted.status, new URL(accepted.headers.get("location") ?? "").origin]).toEqual([
@@ -164,7 +169,10 @@ describe("bar#CB-1 a state that was not made here", () => {
     expect((await victim.visit(url)).page).toBeUndefined();
   });
 
-  /** Flow ids are public, key id and context stand in the attacker's own state: he lacks the key alone. */
+  /**
+   * Flow ids are public, and key id and context stand in the attacker's own state: only the key is
+   * missing.
+   */
   async function forgeFor({ world, url, flow, victim }: Stage) {
     const backend = createBackend(world);
     const attacker = createBrowser(world, "attacker");
@@ -196,6 +204,6 @@ function isRefused(answer: Exchange, state: string, length: number): boolean {
   if (answer.headers.get("location") !== null || answer.headers.getSetCookie().length > 0) return false;
   if (length > HEAD_TOO_LONG && [431, 413, CUT].includes(answer.status)) return true;
   const isPage = answer.status === 400 && answer.headers.get("cache-control") === "no-store";
-  // `null`, `true` and the like are words a page may hold.
+  // `null`, `true` and the like are words that a page may contain.
   return isPage && (state.length < 6 || !answer.body.includes(state)) && !answer.body.includes("attackers-code");
 }

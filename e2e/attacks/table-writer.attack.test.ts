@@ -1,6 +1,7 @@
 /**
- * A writer of a deployed server's table who lacks its keys, and an operator who sets another vendor over the same table: nobody
- * becomes another user. The twins are beside the code, in table-writer.twin.test.ts.
+ * Attackers: a writer of a deployed server's table who lacks its keys, and an operator who sets
+ * another vendor over the same table. Neither may turn one user into another. The twins are beside
+ * the code, in table-writer.twin.test.ts.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -23,7 +24,7 @@ afterAll(() => vendor.close());
 interface Deployment {
   /** Starts a process over the folder, and stops it after. */
   serve<Result>(work: (server: McpServer) => Promise<Result>, more?: Environment): Promise<Result>;
-  /** As another may who has the file: between two processes. */
+  /** Between two processes, as an attacker who has the file would. */
   write(statement: string, ...values: string[]): void;
 }
 
@@ -50,7 +51,7 @@ async function deploy(at: Environment = vendor.env): Promise<Deployment> {
 const connect = async ({ url }: McpServer, account: AccountId): Promise<PlatformTokens> =>
   (await createMcpPlatform(url)).connect(account);
 
-/** What a session's tokens are worth. */
+/** The account that a session's tokens give. */
 async function worth({ mcp, url }: McpServer, tokens: PlatformTokens): Promise<[number, string]> {
   const platform = await createMcpPlatform(url);
   const refresh = await errorOf(platform.refresh(tokens.refreshToken));
@@ -59,14 +60,14 @@ async function worth({ mcp, url }: McpServer, tokens: PlatformTokens): Promise<[
 
 const WORTHLESS = [401, "400 invalid_grant"];
 
-it("bar#TS-3 a session whose user was changed in the table is nobody's", async () => {
+it("bar#TS-3 a session whose user was changed in the table belongs to no user", async () => {
   const { serve, write } = await deploy();
   const [mine, victims] = await serve(async (server) => {
     const found = [await connect(server, "user"), await connect(server, "operator")] as const;
     for (const { accessToken } of found) expect((await postWhoami(server.mcp, accessToken)).status).toBe(200);
     return found;
   });
-  // Each in the other's place: both are linked. The vendor's ids of the two are 1 and 2.
+  // Each in the other's place: both users are linked. Their ids at the vendor are 1 and 2.
   write(
     `update records set data = json_set(data, '$.user', iif(json_extract(data, '$.user') = '1', '2', '1'))
      where kind = 'session'`,
@@ -79,7 +80,7 @@ it("bar#TS-3 a session whose user was changed in the table is nobody's", async (
   });
 });
 
-it("bar#RS-2 a session of the vendor of before is worth nothing at the present one", async () => {
+it("bar#RS-2 a session of the former vendor is refused at the present one", async () => {
   const openId = await startOpenIdVendor();
   const { serve } = await deploy(openId.env);
   const tokens = await serve((server) => connect(server, "user"));

@@ -1,8 +1,9 @@
 /**
- * Who attacks: anybody who holds a value of ours that is good for one thing, and tries it for another: a state as a session, a
- * request_uri as a code, a connection as a refresh token. What stops him: each kind has its own key, its own form or its own
- * place in the record. There is no single function to switch off, hence no twin: that the table can fail shows in its
- * diagonal, where each value is taken for what it is.
+ * Attacker: holds a value of ours that is valid for one purpose and tries it for another: a state
+ * as a session, a request_uri as a code, a connection as a refresh token. Defence: each kind has
+ * its own key, its own format or its own place in the record. No single function can be switched
+ * off, so there is no twin; the diagonal, where each value is accepted for its own purpose, shows
+ * that the table can fail.
  */
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
@@ -13,7 +14,7 @@ import { createWorld } from "./support/world.ts";
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
-/** One world, and one fresh value of every kind, none of them used yet. */
+/** One fixture, and one fresh value of every kind, none of them used yet. */
 async function setUp() {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
@@ -23,7 +24,7 @@ async function setUp() {
   const backend = createBackend(world);
   const browser = createBrowser(world, "victim");
 
-  /** A flow in front of the callback, and one that is back at the platform. */
+  /** A flow before the callback, and one that is back at the platform. */
   const started = async () => {
     const flow = await backend.push();
     const { url } = await browser.visit(backend.startUrl(flow), atCallback);
@@ -48,7 +49,7 @@ async function setUp() {
       .sign(privateKey);
   const pushed = async () => (await backend.push()).requestUri;
 
-  /** Made anew for each try, since a try may spend it. */
+  /** Created anew for each try, since a try may spend it. */
   const kinds = {
     state: async () => parameter((await started()).url, "state"),
     request_uri: pushed,
@@ -70,7 +71,10 @@ async function setUp() {
 type Stage = Awaited<ReturnType<typeof setUp>>;
 type Kind = keyof Stage["kinds"];
 
-/** Puts a value where a kind of value is due, everything else right. @returns the status */
+/**
+ * Puts a value where a kind of value is expected, everything else valid.
+ * @returns the status
+ */
 type Place = (stage: Stage, value: string) => Promise<number>;
 
 async function form(stage: Stage, path: string, members: Form): Promise<number> {
@@ -159,13 +163,13 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   ],
 };
 
-/** 303 where a browser went on, whatever came of it later. */
+/** 303 when the browser was redirected, whatever happened later. */
 function statusOf({ page }: { readonly page?: { readonly status: number } }): number {
   return page?.status ?? 303;
 }
 
 describe("bar#CB-5 every kind of value in every place that takes one", () => {
-  it.each(Object.entries(PLACES))("%s takes what is due there and nothing else", async (_name, [due, place]) => {
+  it.each(Object.entries(PLACES))("%s accepts only the value that is due there", async (_name, [due, place]) => {
     const stage = await setUp();
     const taken: string[] = [];
     const faults: string[] = [];
@@ -187,7 +191,7 @@ describe("bar#CB-5 every kind of value in every place that takes one", () => {
     expect((await stage.backend.redeem(code, flow.codeVerifier)).status).toBe(200);
   });
 
-  it("sends the vendor nothing but refresh tokens where those are due, and the vendor's own codes", async () => {
+  it("sends the vendor only refresh tokens where those are due, and the vendor's own codes", async () => {
     const stage = await setUp();
     const ours = [stage.kinds.state, stage.kinds.code, stage.kinds["request_uri"], stage.kinds["cookie value"]];
     for (const make of ours) {

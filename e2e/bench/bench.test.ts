@@ -1,4 +1,7 @@
-/** The bench runs: far too short to say anything about speed, long enough to fail when a subject does not answer as it must. */
+/**
+ * Runs the bench: far too short to say anything about speed, long enough to fail when a subject
+ * answers wrongly.
+ */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -44,7 +47,7 @@ describe("the probe", () => {
     },
   };
 
-  it("refuses a subject that is fast because it keeps and checks nothing", async () => {
+  it("refuses a subject that is fast because it stores and checks nothing", async () => {
     const server = createServer((request, response) => {
       if (request.url === "/v1/par") json(response, 201, { request_uri: `${REQUEST_URI}x`, expires_in: 300 });
       else response.writeHead(303, { location, "set-cookie": `flow-x=${"c".repeat(43)}` }).end();
@@ -109,7 +112,7 @@ describe("figures", () => {
     expect(spreadOf([4, 1, 3, 2])).toEqual({ min: 1, median: 2.5, max: 4 });
   });
 
-  it("are judged by the aims", () => {
+  it("are compared with the aims", () => {
     expect(judge(figures).map(({ work, subject, ratio, met }) => [work, subject, ratio, met])).toEqual([
       ["flow", "memory", 1.3, true],
       ["flow", "sqlite", 2.5, false],

@@ -1,6 +1,7 @@
 /**
- * The bench: CPU time per whole flow and per refresh of the built broker, on either store, side by side in one run with
- * the floor. Everything stays up for the whole run; each round measures every subject once, in turn.
+ * The bench: CPU time per whole flow and per refresh of the built broker, on either store, in one
+ * run side by side with the floor. Every process stays up for the whole run; each round measures
+ * every subject once, in turn.
  */
 import { type Figures, figuresOf, judge, type JudgedAim, type Round } from "./figures.ts";
 import { describeMachine } from "./machine.ts";
@@ -13,8 +14,9 @@ export interface BenchOptions {
   readonly flows: number;
   readonly rounds: number;
   /**
-   * Flows, and refreshes, per subject before the first round. The engine goes on compiling for some 30,000 flows, in
-   * threads of the server's own; a service that runs for days has that behind it.
+   * Flows, and refreshes, per subject before the first round. The engine continues to compile for
+   * some 30,000 flows, in threads of the server process; a service that runs for days has finished
+   * that.
    */
   readonly warmUp: number;
   readonly profileFolder?: string;
@@ -31,10 +33,13 @@ export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "w
   readonly measurements: readonly Round[];
 }
 
-/** In turn with each other, as later: what refreshes teach the engine may undo what it did for flows. */
+/** Alternately, as in the rounds: optimizations for refreshes may undo those for flows. */
 const WARM_UP_PARTS = 4;
 
-/** @param say takes a line of progress @throws Error when a process ends, or an answer is not as it must be */
+/**
+ * @param say prints a line of progress
+ * @throws Error when a process ends, or an answer is wrong
+ */
 export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
   const subjects = await startSubjects(options.profileFolder);
   const measurements: Round[] = [];

@@ -1,6 +1,7 @@
 /**
- * One keep-alive connection to a subject, one request at a time. undici's client without its conveniences: the driver
- * shares the machine with what it measures, and a slow driver would leave the server idle between requests.
+ * One keep-alive connection to a subject, one request at a time. Uses undici's client without its
+ * conveniences: the driver shares the machine with what it measures, and a slow driver would leave
+ * the server idle between requests.
  */
 import { Client } from "undici";
 

@@ -1,11 +1,12 @@
 /**
- * How much processor time another process has used so far, as its operating system counts it: all threads, user and
- * kernel. Not what the process says of itself, and not wall time, which other work on the machine would distort.
+ * The processor time that another process has used so far, as the operating system counts it: all
+ * threads, user and kernel. Independent of what the process reports, and of wall time, which other
+ * work on the machine would distort.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** @throws Error where the system offers no such number, or the process is gone */
+/** @throws Error when the system offers no such number, or the process has ended */
 export function cpuMicroseconds(pid: number): number {
   if (process.platform === "linux") return existsSync(`/proc/${pid}/schedstat`) ? fromSchedstat(pid) : fromStat(pid);
   if (process.platform === "darwin") return fromPs(pid);
@@ -14,7 +15,10 @@ export function cpuMicroseconds(pid: number): number {
   );
 }
 
-/** Nanoseconds on a processor, per thread. A thread that ended is not in it; Node keeps its own until the end. */
+/**
+ * Nanoseconds on a processor, per thread. Threads that have ended are not included; Node keeps its
+ * own until the end.
+ */
 function fromSchedstat(pid: number): number {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ", 1)[0]),

@@ -1,4 +1,7 @@
-/** From measurements to what the bench says: medians, ratios to the floor of the same round, and whether the aims are met. */
+/**
+ * Turns measurements into the figures of the bench: medians, ratios to the floor of the same round,
+ * and whether the aims are met.
+ */
 import type { Measurement, Work } from "./measure.ts";
 import { type Subject, SUBJECTS } from "./subjects.ts";
 
@@ -13,9 +16,12 @@ export interface Spread {
 export interface SubjectFigures {
   /** µs of processor time per flow or refresh. */
   readonly cpuMicroseconds: Spread;
-  /** To the floor of the same round, so that what slows the whole machine for a while cancels out. */
+  /**
+   * Relative to the floor of the same round, so that a temporary slowdown of the machine cancels
+   * out.
+   */
   readonly ratio: Spread;
-  /** Median part of the time that the server was on a processor. */
+  /** Median share of the time that the server was on a processor. */
   readonly busy: number;
 }
 

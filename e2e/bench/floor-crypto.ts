@@ -13,7 +13,7 @@ export function open(key: Buffer, sealed: Buffer): string {
   return decipher.update(sealed.subarray(12, -16)).toString() + decipher.final().toString();
 }
 
-/** The code has 256 random bits, so one HMAC makes a key of it. */
+/** The code has 256 random bits, so one HMAC derives a key from it. */
 export function keyFrom(code: string): Buffer {
   return createHmac("sha256", code).update("parked code").digest();
 }

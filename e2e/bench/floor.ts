@@ -1,21 +1,27 @@
 /**
- * The floor of the bench: what the four wire steps cost when nothing stands between them and Node. Bare node:http and
- * node:crypto, one process, records in a Map. Not a broker anyone should run.
+ * The floor of the bench: the cost of the four wire steps on plain Node. Bare node:http and
+ * node:crypto, one process, records in a Map. Not a broker for real use.
  *
- * In it, because no broker of this shape could do without:
- * - client authentication on every POST (Basic, SHA-256, constant time); parsing; JSON and redirects; `no-store`
- * - random flow ids, request_uri, code and cookie, each kept as its SHA-256 where only its bearer should have it
- * - single use of request_uri, state and code; PKCE checked towards the client and made towards the vendor
- * - a signed state, verified first; the vendor's code sealed with AES-256-GCM under a key derived from the broker's code
- * - one keep-alive request to the vendor's token endpoint, whose answer is parsed before it is passed on
+ * Included, because no broker of this shape can do without:
+ * - client authentication on every POST (Basic, SHA-256, constant time); parsing; JSON and
+ * redirects; `no-store`
+ * - random flow ids, request_uri, code and cookie, each stored as its SHA-256 where only its bearer
+ * should have it
+ * - single use of request_uri, state and code; PKCE checked towards the client and made towards the
+ * vendor
+ * - a signed state, verified first; the vendor's code sealed with AES-256-GCM under a key derived
+ * from the broker's code
+ * - one keep-alive request to the vendor's token endpoint, whose answer is parsed before it is
+ * handed on
  *
- * Not in it, and so what the ratios of the bench show: a framework, a log, metrics, error pages, expiry and timeline of
- * records, key rotation and commitment, several vendors, clients and credentials, the sealed `connection`, egress rules
- * and time limits, every check that an honest caller and an honest vendor pass; for refreshes the single flight.
+ * Not included, and so what the ratios of the bench show: a framework, a log, metrics, error pages,
+ * expiry and timeline of records, key rotation and commitment, several vendors, clients and
+ * credentials, the sealed `connection`, egress rules and time limits, every check that an honest
+ * caller and an honest vendor pass; for refreshes the single flight.
  *
- * Plain code, nowhere made slower. One choice is worth a tenth of it: random values come from randomBytes one by one, as
- * anyone would write it; drawn in bulk, as the broker does, they would be nearly free.
- * Started by subjects.ts: `node bench/floor.ts JSON` prints one JSON line with `url`.
+ * The code is plain and nowhere slowed down. One choice costs a tenth: random values come from
+ * randomBytes one by one, as most code does; drawn in bulk, as the broker does, they would be
+ * nearly free. Started by subjects.ts: `node bench/floor.ts JSON` prints one JSON line with `url`.
  */
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";

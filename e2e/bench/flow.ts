@@ -1,15 +1,19 @@
 /**
- * What one connection does again and again: a whole flow, as the platform's backend and the user's browser would, or one
- * refresh. Every answer is checked, so that a server that does less than it should is not fast but broken.
+ * What one connection repeats: a whole flow, as the platform's backend and the user's browser would
+ * perform it, or one refresh. Every answer is checked, so that a server that does less than it
+ * should counts as broken, not as fast.
  */
 import { hash, randomBytes } from "node:crypto";
 import type { Connection, Reply } from "./connection.ts";
 import type { Parties } from "./subjects.ts";
 
 export interface Actor {
-  /** The four wire steps; the vendor's page is skipped. @throws Error at the first answer that is not as it must be */
+  /**
+   * The four wire steps; the vendor's page is skipped.
+   * @throws Error at the first wrong answer
+   */
   flow(connection: Connection): Promise<Tokens>;
-  /** With a refresh token that no request presented before, so that nothing is answered from an earlier answer. */
+  /** Presents a refresh token for the first time, so that no answer is a replay. */
   refresh(connection: Connection, granted: Tokens): Promise<Tokens>;
   /** The legs of a flow one by one. */
   push(connection: Connection): Promise<Pushed>;
@@ -21,7 +25,7 @@ export interface Actor {
 
 export interface Tokens {
   readonly accessToken: string;
-  /** The broker's name for what minted them; the floor has none. */
+  /** The broker's name for what minted the tokens; the floor has none. */
   readonly connection?: string;
 }
 
@@ -38,7 +42,7 @@ export interface AtVendor {
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
-/** @param url where the subject is */
+/** @param url the address of the subject */
 export function createActor(url: string, { clientId, clientSecret, redirectUri, vendor }: Parties): Actor {
   const basic = (secret: string) => ({
     authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`,
@@ -132,7 +136,7 @@ export function readTokens(reply: Reply): Tokens {
   return typeof connection === "string" ? { accessToken, connection } : { accessToken };
 }
 
-/** The stub's hour, less what passed since it answered. */
+/** The stub's hour, less the time since it answered. */
 function isHour(seconds: unknown): boolean {
   return typeof seconds === "number" && seconds <= 3600 && seconds > 3590;
 }

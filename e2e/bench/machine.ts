@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** Describes the machine of the measurements. */
 import { availableParallelism, cpus } from "node:os";
 
 export function describeMachine(): string {

@@ -1,6 +1,7 @@
 /**
- * The client of the bench of `/mcp`: gets its users sessions as a platform does, and calls tools as a client of 2026-07-28
- * does, every answer checked. The stock client is not used: it would cost more than the server it drives.
+ * The client of the `/mcp` bench: gets its users sessions as a platform does, and calls tools as a
+ * client of 2026-07-28 does, with every answer checked. The stock client would cost more than the
+ * server it drives.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { canaryCode } from "@oauth-broker/simulators";
@@ -16,7 +17,7 @@ export interface Session {
 
 /** The user has consented at the vendor; the platform posts the vendor's code. */
 export async function connect(connection: Connection, user: string): Promise<Session> {
-  // Which verifier belongs to the code the vendor would check, and this vendor does not.
+  // Only the vendor would check the verifier, and this vendor does not.
   const codeVerifier = randomBytes(32).toString("base64url");
   return tokens(user, connection, {
     grant_type: "authorization_code",
@@ -26,7 +27,7 @@ export async function connect(connection: Connection, user: string): Promise<Ses
   });
 }
 
-/** Pre-registered mode: the platform itself has the vendor's token, and that is the bearer token. */
+/** Pre-registered mode: the platform itself holds the vendor's token, which is the bearer token. */
 export async function connectAtVendor(vendorUrl: string, user: string): Promise<Session> {
   const body = new URLSearchParams({ grant_type: "authorization_code", code: canaryCode(user) });
   const answer = await fetch(`${vendorUrl}/token`, { method: "POST", body });
@@ -34,7 +35,7 @@ export async function connectAtVendor(vendorUrl: string, user: string): Promise<
   return { user, accessToken, refreshToken: "" };
 }
 
-/** @throws Error where the old access token comes back */
+/** @throws Error when the old access token comes back */
 export async function refresh(connection: Connection, session: Session): Promise<Session> {
   const { user, refreshToken } = session;
   const next = await tokens(user, connection, { grant_type: "refresh_token", refresh_token: refreshToken });
@@ -61,7 +62,10 @@ const ACCEPT = "application/json, text/event-stream";
 
 let calls = 0;
 
-/** @returns the text a tool answered @throws Error for anything but a result, and for the answer to another request */
+/**
+ * @returns the text of a tool's answer
+ * @throws Error for anything but a result, and for the answer to another request
+ */
 export async function callTool(connection: Connection, accessToken: string, tool: string): Promise<string> {
   const id = (calls += 1);
   const request = { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: {}, _meta: META } };
@@ -80,7 +84,7 @@ function unexpected(what: string, { status, body }: Reply): Error {
   return new Error(`${what} answered ${status}: ${body.slice(0, 500)}`);
 }
 
-/** Words that a user's identity can be made of, the same for the same number. */
+/** Words for a user's identity, the same for the same number. */
 export function userName(number: number): string {
   return `u${number}-${createHash("sha256").update(String(number)).digest("hex").slice(0, 8)}`;
 }

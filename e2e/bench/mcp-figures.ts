@@ -1,11 +1,14 @@
-/** From the measurements of `/mcp` to what the bench says: medians, ratios to the server without auth in the same round, the aim. */
+/**
+ * Turns the measurements of `/mcp` into figures: medians, ratios to the server without auth in the
+ * same round, the aim.
+ */
 import { type Spread, spreadOf } from "./figures.ts";
 import type { McpMeasurement } from "./mcp-measure.ts";
 import { MCP_SUBJECTS, type McpSubject } from "./mcp-stage.ts";
 
 export const TOOLS = ["nothing", "token"] as const;
 type ToolName = (typeof TOOLS)[number];
-/** Where this server has a token endpoint of its own. */
+/** For a server with a token endpoint of its own. */
 export const REFRESHERS = ["sqlite", "dynamodb"] as const;
 type Refresher = (typeof REFRESHERS)[number];
 
@@ -18,7 +21,7 @@ export interface McpRound {
 export interface CallFigures {
   /** Of the server's process, per call. */
   readonly cpuMicroseconds: Spread;
-  /** To the server without auth, same tool, same round. */
+  /** Relative to the server without auth, same tool, same round. */
   readonly ratio: Spread;
   readonly busy: number;
 }
@@ -34,7 +37,9 @@ export interface McpFigures {
   readonly refreshes: Readonly<Record<Refresher, RefreshFigures>>;
 }
 
-/** Median ratio of a call that takes the vendor token, hosted mode on SQLite, at most. */
+/**
+ * The largest allowed median ratio of a call that takes the vendor token, hosted mode on SQLite.
+ */
 export const MCP_LIMIT = 1.15;
 
 /** @param rounds at least one */

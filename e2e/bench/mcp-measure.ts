@@ -1,4 +1,7 @@
-/** One measurement of the bench of `/mcp`: so many operations over 32 connections, as as many users in turn, against one server. */
+/**
+ * One measurement of the `/mcp` bench: a number of operations over 32 connections, by as many users
+ * in turn, against one server.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
 import { cpuMicroseconds } from "./cpu-time.ts";
@@ -6,12 +9,15 @@ import { callTool, connect, connectAtVendor, refresh, type Session, userName } f
 import type { McpStage, McpSubject } from "./mcp-stage.ts";
 import { CONNECTIONS, type Measurement } from "./measure.ts";
 
-/** `nothing`, `token`: a call of that tool. `refresh`: our refresh token spent at `/token`, then a call with what came. */
+/**
+ * `nothing`, `token`: a call of that tool. `refresh`: our refresh token spent at `/token`, then a
+ * call with the new tokens.
+ */
 export type McpWork = "nothing" | "token" | "refresh";
 
 export interface McpMeasurement extends Measurement {
   readonly perSecond: number;
-  /** Of an operation, as the client saw it. */
+  /** Per operation, as the client measured it. */
   readonly p99Milliseconds: number;
 }
 
@@ -20,7 +26,9 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** Long enough for a buffered log to be written out, so that it is counted where it belongs. */
+/**
+ * Long enough for a buffered log to be written, so that its cost counts in the right measurement.
+ */
 const SETTLE_MS = 150;
 
 /** Connects one user for each connection. */

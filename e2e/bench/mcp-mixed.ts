@@ -1,7 +1,8 @@
 /**
- * Calls of many users at once, mixed, against hosted mode on either store, each of which asks the vendor's API with the
- * user's token. A canary per user: the vendor says whose token it was sent, the tool says for whom it ran, and both must be
- * who called. Along with them tokens of this server's are refreshed.
+ * Calls of many users at once, mixed, against hosted mode on either store, each of which calls the
+ * vendor's API with the user's token. A canary per user: the vendor reports whose token it
+ * received, the tool reports for whom it ran, and both must be the caller. Meanwhile tokens of this
+ * server are refreshed.
  */
 import { type Connection, openConnection } from "./connection.ts";
 import { callTool, connect, refresh, type Session, userName } from "./mcp-client.ts";
@@ -10,7 +11,10 @@ import type { McpStage } from "./mcp-stage.ts";
 const STORES = ["sqlite", "dynamodb"] as const;
 type Store = (typeof STORES)[number];
 
-/** All at once. The engine behind DynamoDB shares this machine, and the store gives an engine 2.5 s. */
+/**
+ * Concurrent calls. The engine behind DynamoDB shares this machine, and the store gives an engine
+ * 2.5 s.
+ */
 export const MIXED_USERS: Readonly<Record<Store, number>> = { sqlite: 200, dynamodb: 20 };
 
 export interface Mixed {
@@ -20,14 +24,14 @@ export interface Mixed {
   readonly crossed: number;
 }
 
-/** One in so many calls is made with a new token of ours. */
+/** One call in this many uses a new token of ours. */
 const CALLS_PER_REFRESH = 50;
 const TOLD_EVERY = 10_000;
 const DYNAMODB_PART = 0.1;
 
 /**
  * @param count of calls on SQLite; a tenth as many on DynamoDB
- * @throws Error where a call fails; one that answers wrongly is counted
+ * @throws Error when a call fails; a wrong answer is counted
  */
 export async function runMixed(
   { servers }: Pick<McpStage, "servers">,
@@ -64,8 +68,7 @@ async function connectAll(url: string, count: number): Promise<ConnectedUser[]> 
   const users: ConnectedUser[] = [];
   for (let number = 0; number < count; number += 1) {
     const connection = openConnection(url);
-    // One by one: what is measured, and strained, is the calls.
-    // oxlint-disable-next-line no-await-in-loop
+    // One by one: the calls are what is measured and loaded.
     users.push({ connection, session: await connect(connection, userName(number)) });
   }
   return users;

@@ -1,9 +1,12 @@
-/** In the place of the bearer check, by mcp-no-auth.ts: it knows one caller, looks at nothing and asks nobody. */
+/**
+ * Replaces the bearer check for mcp-no-auth.ts: it knows one caller, checks nothing and calls no
+ * vendor.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 
-const token = { accessToken: new Secret("canary.nobody.token"), version: 1 };
+const token = { accessToken: new Secret("canary.anonymous.token"), version: 1 };
 const caller = {
-  user: "nobody",
+  user: "anonymous",
   scope: undefined,
   expiresAt: 4_000_000_000,
   clientId: "platform",
@@ -11,7 +14,7 @@ const caller = {
   refused: async () => undefined,
 };
 
-// As the check itself: a promise.
+// Returns a promise, as the real check does.
 export async function requireCaller(): Promise<{ readonly caller: typeof caller }> {
   return { caller };
 }

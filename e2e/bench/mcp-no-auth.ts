@@ -1,6 +1,6 @@
 /**
- * The server without auth, for the bench only: loaded before the server's own file, it puts mcp-no-auth-bearer.ts in the place
- * of the bearer check of `/mcp`. Nothing in the product can be set to this.
+ * The server without auth, for the bench only: loaded before the server's own file, it replaces the
+ * bearer check of `/mcp` by mcp-no-auth-bearer.ts. No setting of the product does this.
  */
 import { registerHooks } from "node:module";
 

@@ -1,6 +1,7 @@
 /**
- * The server under the bench of `/mcp`: a server as an author writes one, run as its main file would, with tools that cost
- * nothing themselves. What it is set to comes from its environment. A program; mcp-stage.ts starts it.
+ * The server of the `/mcp` bench: a server as an author writes one, run as its main file would run
+ * it, with tools that cost nothing themselves. Configured by its environment. A program;
+ * mcp-harness.ts starts it.
  */
 import { defineTool, runServer } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
@@ -14,7 +15,7 @@ await runServer({
     defineTool({ name: "nothing", description: "Does nothing", input: nothing, run: async () => "ok" }),
     defineTool({
       name: "token",
-      description: "Takes the user's vendor token, and asks nobody",
+      description: "Takes the user's vendor token, and sends nothing",
       input: nothing,
       run: async (_, { vendor }) => {
         await vendor.accessToken();

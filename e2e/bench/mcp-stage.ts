@@ -1,6 +1,7 @@
 /**
- * What the bench of `/mcp` compares, each a process of its own on loopback: a server without auth, the same in hosted mode
- * on SQLite and on DynamoDB with KMS, and in pre-registered mode; the canary vendor and the AWS engines behind them.
+ * What the `/mcp` bench compares, each in its own process on loopback: a server without auth, the
+ * same in hosted mode on SQLite and on DynamoDB with KMS, and in pre-registered mode; the canary
+ * vendor and the AWS engines behind them.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +35,7 @@ export async function startMcpStage(profileFolder?: string): Promise<McpStage> {
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
     try {
-      // The last first: they have connections to those before.
+      // In reverse order: the last ones have connections to those before.
       for (const one of started.toReversed()) await one.stop();
     } finally {
       rmSync(root, { recursive: true, force: true });

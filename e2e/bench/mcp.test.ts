@@ -1,11 +1,14 @@
-/** The bench of `/mcp` runs: far too short to say anything about speed, long enough to fail when a server does not answer as it must. */
+/**
+ * Runs the `/mcp` bench: far too short to say anything about speed, long enough to fail when a
+ * server answers wrongly.
+ */
 import { describe, expect, it } from "vitest";
 import { mcpFiguresOf, type McpRound, mcpTable, mcpVerdict } from "./mcp-figures.ts";
 import { mixedVerdict } from "./mcp-mixed.ts";
 import { runMcpBench } from "./mcp.ts";
 
 describe("a run", () => {
-  it("bar#RS-8 measures every server, and finds nobody with what is another's", async () => {
+  it("bar#RS-8 measures every server, and finds no user with data of another", async () => {
     const lines: string[] = [];
     const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls: 400 };
     const { figures, mixed } = await runMcpBench(options, (line) => lines.push(line));

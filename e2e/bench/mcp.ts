@@ -1,6 +1,7 @@
 /**
- * The bench of `/mcp`: what a tool call costs with a bearer token and a stored vendor token beside the same server without
- * auth, how fast a refresh and a call are, and that no call of many users at once ever gets what is another's.
+ * The `/mcp` bench: what a tool call with a bearer token and a stored vendor token costs beside the
+ * same server without auth, how fast a refresh and a call are, and that of many concurrent calls
+ * none gets data of another user.
  */
 import { describeMachine } from "./machine.ts";
 import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
@@ -14,7 +15,10 @@ export interface McpBenchOptions {
   readonly calls: number;
   readonly rounds: number;
   readonly callsWarmUp: number;
-  /** Calls of 200 users at once, each checked for what it was answered: on SQLite, and a tenth on DynamoDB; 0 = none. */
+  /**
+   * Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on
+   * DynamoDB; 0 = none.
+   */
   readonly mixedCalls: number;
   readonly profileFolder?: string;
 }
@@ -32,7 +36,10 @@ export interface McpResults extends Pick<McpBenchOptions, "calls" | "rounds" | "
 
 const REFRESH_PART = 0.25;
 
-/** @param say takes a line of progress @throws Error when a process ends, or an answer is not as it must be */
+/**
+ * @param say prints a line of progress
+ * @throws Error when a process ends, or an answer is wrong
+ */
 export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
   const stage = await startMcpStage(options.profileFolder);
   try {
@@ -66,8 +73,8 @@ async function runRounds(stage: McpStage, options: McpBenchOptions, say: (line: 
   try {
     if (options.callsWarmUp > 0) await runRound(drivers, options.callsWarmUp, 0, (line) => say(`warm-up    ${line}`));
     for (let round = 1; round <= options.rounds; round += 1) {
-      const told = (line: string): void => say(`round ${round}/${options.rounds}  ${line}`);
-      measurements.push(await runRound(drivers, options.calls, round, told));
+      const report = (line: string): void => say(`round ${round}/${options.rounds}  ${line}`);
+      measurements.push(await runRound(drivers, options.calls, round, report));
     }
   } finally {
     await Promise.all(Object.values(drivers).map((driver) => driver.close()));
@@ -75,7 +82,7 @@ async function runRounds(stage: McpStage, options: McpBenchOptions, say: (line: 
   return measurements;
 }
 
-/** Every second round goes backwards: what drifts cancels out. */
+/** Every second round runs backwards, so that drift cancels out. */
 async function runRound(
   drivers: Drivers,
   count: number,
@@ -83,7 +90,7 @@ async function runRound(
   say: (line: string) => void,
 ): Promise<McpRound> {
   const ordered = <Name>(names: readonly Name[]): readonly Name[] => (number % 2 === 0 ? names : names.toReversed());
-  const told = (what: string, subject: McpSubject, { cpuMicroseconds }: McpMeasurement): void =>
+  const report = (what: string, subject: McpSubject, { cpuMicroseconds }: McpMeasurement): void =>
     say(`${what.padEnd(8)} ${MCP_LABELS[subject].padEnd(24)} ${cpuMicroseconds.toFixed(0).padStart(6)} µs`);
   const calls: Record<string, Record<string, McpMeasurement>> = {};
   for (const tool of TOOLS) {
@@ -91,7 +98,7 @@ async function runRound(
     for (const subject of ordered(MCP_SUBJECTS)) {
       const one = await drivers[subject].measure(tool, count);
       measured[subject] = one;
-      told(tool, subject, one);
+      report(tool, subject, one);
     }
     calls[tool] = measured;
   }
@@ -99,7 +106,7 @@ async function runRound(
   for (const subject of ordered(REFRESHERS)) {
     const one = await drivers[subject].measure("refresh", Math.ceil(count * REFRESH_PART));
     refreshes[subject] = one;
-    told("refresh", subject, one);
+    report("refresh", subject, one);
   }
   return { calls, refreshes } as unknown as McpRound;
 }

@@ -1,6 +1,6 @@
 /**
- * One measurement: so many flows, or refreshes, over 32 connections against one subject, and what processor time its
- * process used for them.
+ * One measurement: a number of flows, or refreshes, over 32 connections against one subject, and
+ * the processor time its process used for them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
@@ -15,14 +15,16 @@ export type Work = "flow" | "refresh";
 export interface Measurement {
   /** Of the server's process, per flow or refresh. */
   readonly cpuMicroseconds: number;
-  /** Of the time that passed, the part the server was on a processor. Near 1: the driver kept it busy. */
+  /** The share of the time that the server was on a processor. Near 1: the driver kept it busy. */
   readonly busy: number;
 }
 
-/** Long enough for a buffered log to be written out, so that it is counted where it belongs. */
+/**
+ * Long enough for a buffered log to be written, so that its cost counts in the right measurement.
+ */
 const SETTLE_MS = 150;
 
-/** @param count of flows or refreshes; not counted on top: one flow per connection, which also opens it */
+/** @param count of flows or refreshes; one more flow per connection opens it and is not counted */
 export async function measure(
   server: ServerProcess,
   parties: Parties,
@@ -48,7 +50,7 @@ export async function measure(
   }
 }
 
-/** @throws Error when an answer is wrong, or an access token was handed out twice */
+/** @throws Error when an answer is wrong, or an access token was issued twice */
 async function repeat(
   count: number,
   actor: Actor,

@@ -1,6 +1,6 @@
 /**
- * Before anything is measured: does the subject do its work at all? A floor that checks nothing would be cheap and
- * prove nothing, and so would a broker with a check gone missing.
+ * Checks before any measurement that the subject does its work: a floor that checks nothing would
+ * be cheap and prove nothing, and so would a broker with a missing check.
  */
 import { hash, randomBytes } from "node:crypto";
 import { type Connection, openConnection } from "./connection.ts";
@@ -22,7 +22,7 @@ export async function requireChecks(url: string, parties: Parties): Promise<void
 async function probe(actor: Actor, connection: Connection): Promise<void> {
   const pushed = await actor.push(connection);
   const at = await actor.leave(connection, pushed);
-  // Spent: another browser gets no second one.
+  // Spent: another browser gets no second redirect.
   await actor.leave(connection, pushed).then(
     () => {
       throw new Error("request_uri worked twice");
@@ -44,12 +44,12 @@ async function probe(actor: Actor, connection: Connection): Promise<void> {
   expectStatus(400, await actor.redeem(connection, secondCode, hash("sha256", second.codeVerifier, "base64url")));
 }
 
-/** Well formed, and not the one. */
+/** Well formed, but not the right one. */
 function other(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The same but for one character of the signature. */
+/** The same except for one character of the signature. */
 function altered(state: string): string {
   const at = state.length - 10;
   return `${state.slice(0, at)}${state[at] === "A" ? "B" : "A"}${state.slice(at + 1)}`;

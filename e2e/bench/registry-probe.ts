@@ -1,7 +1,7 @@
 /**
- * One process that loads the registry of vendors and says how long it took: `node registry-probe.ts FILE`. Started by
- * registry.ts, once per measurement, because a module loads once. Written in TypeScript, so that Node has its means of
- * reading that language before the clock starts.
+ * One process that loads the registry of vendors and reports how long it took: `node
+ * registry-probe.ts FILE`. registry.ts starts it once per measurement, because a module loads once.
+ * Written in TypeScript, so that Node has loaded its TypeScript support before the clock starts.
  */
 import { pathToFileURL } from "node:url";
 import type { RegistryMeasurement } from "./registry.ts";

@@ -1,4 +1,7 @@
-/** The registry's bench runs: too short to say anything about speed, long enough to fail when the registry does not answer. */
+/**
+ * Runs the registry's bench: too short to say anything about speed, long enough to fail when the
+ * registry does not answer.
+ */
 import { expect, it } from "vitest";
 import { REGISTRY_SUBJECTS, registryTable, registryVerdict, runRegistryBench } from "./registry.ts";
 

@@ -1,6 +1,7 @@
 /**
- * How long the registry of vendors takes to load, from its source and from a bundle made as the broker's is, and what one
- * look-up costs a flow. The aim is the bundle's: that is what is deployed.
+ * How long the registry of vendors takes to load, from its source and from a bundle made like the
+ * broker's, and what one look-up costs a flow. The aim is for the bundle, because that is what is
+ * deployed.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,10 +14,10 @@ export interface RegistryMeasurement {
   readonly entries: number;
   readonly loadMilliseconds: number;
   readonly loadCpuMilliseconds: number;
-  /** Of an entry that nobody asked for before. */
+  /** Of an entry that was not requested before. */
   readonly firstLookUpMicroseconds: number;
   readonly lookUpNanoseconds: number;
-  /** To make every entry that is not made yet. */
+  /** The time to build every remaining entry. */
   readonly allMilliseconds: number;
 }
 
@@ -36,7 +37,7 @@ export const LOAD_LIMIT_MILLISECONDS = 20;
 
 const SOURCE = join(ROOT, "packages/oauth-core/src/vendors/registry.ts");
 
-/** @param options.runs of each subject, in turns; each in a process of its own */
+/** @param options.runs of each subject, in turns; each in its own process */
 export function runRegistryBench({ runs }: { runs: number }, say: (line: string) => void): RegistryResults {
   const folder = mkdtempSync(join(tmpdir(), "registry-bench-"));
   try {
@@ -53,7 +54,10 @@ export function runRegistryBench({ runs }: { runs: number }, say: (line: string)
   }
 }
 
-/** With the broker's own bundler; what it treats specially (built-ins, the sandbox) the registry does not have. */
+/**
+ * With the broker's own bundler; the registry has none of the modules it treats specially
+ * (built-ins, the sandbox).
+ */
 function bundleRegistry(folder: string): string {
   const file = join(folder, "registry.mjs");
   const config = join(folder, "rolldown.config.mjs");

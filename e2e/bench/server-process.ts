@@ -1,6 +1,6 @@
 /**
- * A server that the bench starts and ends: says its `url` in the first JSON line on stdout that has one, then runs with
- * a reader behind its output, as a service does behind a log collector.
+ * A server that the bench starts and stops. It prints its `url` in a JSON line on stdout;
+ * afterwards its output is read all the time, as by a log collector behind a service.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,10 @@ import { createInterface } from "node:readline";
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** Sends SIGTERM and waits. @throws Error when it ended before, or ends in any other way than asked */
+  /**
+   * Sends SIGTERM and waits.
+   * @throws Error when it ended before, or ends in another way than requested
+   */
   stop(): Promise<void>;
 }
 
@@ -18,9 +21,9 @@ export interface ServerCommand {
   readonly name: string;
   /** Of Node.js: flags, the file, its arguments. */
   readonly args: readonly string[];
-  /** Where it runs. */
+  /** The folder it runs in. */
   readonly folder: string;
-  /** Beside PATH; nothing else is inherited. */
+  /** Besides PATH; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +31,7 @@ const START_MS = 20_000;
 const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 
-/** @throws Error with what it wrote to stderr when it ends, or is silent, before it listens */
+/** @throws Error with its stderr when it ends, or prints nothing, before it listens */
 export async function startServer({ name, args, folder, env }: ServerCommand): Promise<ServerProcess> {
   const child = spawn(process.execPath, args, {
     cwd: folder,
@@ -48,7 +51,7 @@ export async function startServer({ name, args, folder, env }: ServerCommand): P
   const early = ended.then(({ code, signal }) => {
     throw new Error(`${name} ended with ${code ?? signal}:\n${complaints}`);
   });
-  // Heard below or in stop(); between the two nobody waits for it.
+  // The exit is handled below or in stop(); between the two nothing waits for it.
   early.catch(() => undefined);
 
   const lines = createInterface({ input: child.stdout });

@@ -1,6 +1,6 @@
 /**
- * The requests a store sends, sent by the SDK alone: same table, same bytes, same settings of the client, and nobody in
- * between. What the store's figures are divided by.
+ * The requests a store sends, sent by the SDK alone: same table, same bytes, same settings of the
+ * client, without the store in between. The store's figures are divided by these.
  */
 import {
   type AttributeValue,
@@ -19,23 +19,38 @@ export type Item = Readonly<Record<string, AttributeValue>>;
 export type Key = Readonly<Record<"pk" | "sk", string>>;
 
 export interface Bare {
-  /** GetItem, consistent. @throws Error where there is none */
+  /**
+   * GetItem, consistent.
+   * @throws Error when there is no item
+   */
   get(key: Key): Promise<Item>;
   /** PutItem without a condition. */
   put(item: Item): Promise<void>;
-  /** PutItem where there is none. @throws Error where there is one */
+  /**
+   * PutItem on the condition that there is no item.
+   * @throws Error when there is one
+   */
   create(item: Item): Promise<void>;
-  /** UpdateItem from one stage to another; answers the item, as a record store must. @throws Error when it did not move */
+  /**
+   * UpdateItem from one stage to another; answers the item, as a record store must.
+   * @throws Error when it did not advance
+   */
   advance(key: Key, move: { readonly from: string; readonly to: string; readonly client: string }): Promise<void>;
-  /** BatchWriteItem, until nothing is left over. @param items of different keys */
+  /**
+   * BatchWriteItem, repeated until nothing is left over.
+   * @param items of different keys
+   */
   fill(items: readonly Item[]): Promise<void>;
   close(): void;
 }
 
-/** DynamoDB takes no more at once. */
+/** The limit of DynamoDB for one request. */
 const BATCH = 25;
 
-/** As token-store/src/storage/dynamodb/table.ts has it, but for its retry strategy: the SDK's own here. */
+/**
+ * As in token-store/src/storage/dynamodb/table.ts, except for the retry strategy: the SDK's own
+ * here.
+ */
 export function openBare({ endpoint, region, table }: Pick<Engines, "endpoint" | "region" | "table">): Bare {
   const agent = { keepAlive: true, maxSockets: 100 };
   const client = new DynamoDBClient({
@@ -115,7 +130,10 @@ export function openBare({ endpoint, region, table }: Pick<Engines, "endpoint" |
   };
 }
 
-/** A record as the record store lays it out (docs/storage-schema.md), but for the id of the attempt that wrote it. */
+/**
+ * A record as the record store lays it out (docs/storage-schema.md), except for the id of the
+ * attempt that wrote it.
+ */
 export function bareRecord(
   key: RecordKey,
   {

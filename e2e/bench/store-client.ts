@@ -1,4 +1,4 @@
-/** The worker that is measured: the process of a server that keeps tokens, with nothing else in it. */
+/** The measured worker: the process of a server that stores tokens, with nothing else in it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ import { answerCalls } from "./store-worker.ts";
 export interface StoreMeasurement {
   /** Of the client's process, per operation. */
   readonly cpuMicroseconds: number;
-  /** Of the time that passed, the part the client was on a processor. */
+  /** The share of the time that the client was on a processor. */
   readonly busy: number;
 }
 
@@ -21,16 +21,19 @@ export interface StoreMeasurement {
 export type ClientCalls = {
   readonly open: (engines: Engines) => Promise<{ readonly rowBytes: number }>;
   readonly measure: (subject: StoreSubject | SizedName, count: number) => Promise<StoreMeasurement>;
-  /** @param path of the CPU profile that it leaves behind */
+  /** @param path of the CPU profile that it writes */
   readonly profile: (subject: StoreSubject, count: number, path: string) => Promise<void>;
   /** By a store that has just been opened. */
   readonly readCold: (engines: Engines, count: number) => Promise<void>;
-  /** @param rows as many as will be filled @param sqlitePath where it is to be SQLite */
+  /**
+   * @param rows the number of rows to fill
+   * @param sqlitePath for SQLite
+   */
   readonly openSized: (name: SizedName, engines: Engines, rows: number, sqlitePath?: string) => Promise<void>;
   readonly fill: (name: SizedName, from: number, to: number) => Promise<number>;
 };
 
-/** A table of a certain size, as the caller calls it. */
+/** A table of a given size, under the caller's name for it. */
 export type SizedName = `${string} rows`;
 
 const operations = new Map<string, Operation>();
@@ -78,7 +81,7 @@ function operationOf(name: string): Operation {
 }
 
 async function measure(operation: Operation, count: number): Promise<StoreMeasurement> {
-  // Garbage of others is not ours to collect.
+  // Garbage of earlier work must not be collected here.
   globalThis.gc?.();
   const startedAt = performance.now();
   const cpuAtStart = process.cpuUsage();

@@ -1,8 +1,11 @@
-/** The worker that is DynamoDB and KMS for the store's bench: dynalite, or the DynamoDB Local that runs already. */
+/**
+ * The worker that provides DynamoDB and KMS for the store's bench: dynalite, or a DynamoDB Local
+ * that already runs.
+ */
 import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { answerCalls } from "./store-worker.ts";
 
-/** Where a client finds them. */
+/** The addresses for a client. */
 export interface Engines {
   readonly name: "dynalite" | "DynamoDB Local";
   readonly region: string;
@@ -17,7 +20,7 @@ export interface Engines {
 export type EngineCalls = {
   /** With a new, empty table. */
   readonly open: () => Promise<Engines>;
-  /** Calls that arrived at KMS so far, of all operations. */
+  /** Calls that KMS has received so far, of all operations. */
   readonly kmsCalls: () => number;
 };
 

@@ -1,4 +1,7 @@
-/** From the store's measurements to what the bench says: medians, ratios within a round, and whether the aims are met. */
+/**
+ * Turns the store's measurements into figures: medians, ratios within a round, and whether the aims
+ * are met.
+ */
 import { type Spread, spreadOf } from "./figures.ts";
 import type { StoreMeasurement } from "./store-client.ts";
 import { READERS, STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
@@ -12,7 +15,10 @@ export interface Comparison {
   readonly limit: number;
 }
 
-/** `put` reads the row it goes over, because its version is part of what is sealed: two requests, and both are said. */
+/**
+ * `put` reads the row it replaces, because its version is part of what is sealed: two requests,
+ * both counted.
+ */
 export const COMPARISONS: readonly Comparison[] = [
   { subject: "get", to: "getItem", limit: 1.25 },
   { subject: "put", to: "putItem", limit: 1.25 },
@@ -30,22 +36,25 @@ export interface JudgedComparison extends Comparison {
 /** Per operation, of the client's process. */
 export type StoreFigures = Readonly<Record<StoreSubject, { readonly cpuMicroseconds: Spread; readonly busy: number }>>;
 
-/** Reads of tables that differ in nothing but how many rows they have. */
+/** Reads of tables that differ only in the number of rows. */
 export interface SizeFigures {
-  /** SQLite is in the client's own process: its work is in `cpuMicroseconds`. */
+  /** SQLite runs in the client's own process: its work is in `cpuMicroseconds`. */
   readonly engine: "dynalite" | "DynamoDB Local" | "SQLite";
   readonly rows: number;
   /** Of the client's process, per read. */
   readonly cpuMicroseconds: Spread;
-  /** Of the engine's process, per read; only where it is one of this run. */
+  /** Of the engine's process, per read; only for an engine of this run. */
   readonly engineCpuMicroseconds?: Spread;
-  /** To the smallest table of the same engine, same round. */
+  /** Relative to the smallest table of the same engine, same round. */
   readonly ratio: Spread;
 }
 
 export interface KmsFigures {
   readonly reads: number;
-  /** Calls to KMS for so many reads of rows under one data key, by a store just opened; and by the same once more. */
+  /**
+   * Calls to KMS for a number of reads of rows under one data key, by a store just opened, and by
+   * the same store once more.
+   */
   readonly cold: number;
   readonly warm: number;
 }
@@ -77,13 +86,13 @@ export const STORE_LABELS: Readonly<Record<StoreSubject, string>> = {
   putItem: "PutItem",
   put: "TokenStore.put",
   getItemPutItem: "GetItem, then PutItem",
-  putNewItem: "PutItem where there is none",
+  putNewItem: "PutItem of a new item",
   create: "RecordStore.create",
   updateItem: "UpdateItem under a condition",
   advance: "RecordStore.advance",
 };
 
-/** A line while it runs. */
+/** One line of progress. */
 export function progress(name: string, cpuMicroseconds: number): string {
   return `${name.padEnd(32)} ${cpuMicroseconds.toFixed(0).padStart(6)} µs`;
 }

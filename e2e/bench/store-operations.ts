@@ -1,6 +1,7 @@
 /**
- * The operations the store's bench compares: calls of ours, and the requests they cannot do without. Every answer is looked
- * at, so that a store that does less than it should is not fast but broken.
+ * The operations the store's bench compares: calls of ours, and the requests they cannot do
+ * without. Every answer is checked, so that a store that does less than it should counts as broken,
+ * not as fast.
  */
 import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
@@ -9,12 +10,15 @@ import type { Engines } from "./store-engines.ts";
 import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./store-subjects.ts";
 import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, writeUsers } from "./store-tokens.ts";
 
-/** One operation. @param lane 0 to LANES - 1: lanes run at the same time and write records of their own */
+/**
+ * One operation.
+ * @param lane 0 to LANES - 1: lanes run at the same time and write records of their own
+ */
 export type Operation = (lane: number) => Promise<void>;
 
 export interface StoreOperations {
   readonly operations: Readonly<Record<StoreSubject, Operation>>;
-  /** Of a sealed row, as the engine was given it: its names and values. */
+  /** A sealed row as the engine received it: its names and values. */
   readonly rowBytes: number;
   close(): Promise<void>;
 }
@@ -23,7 +27,7 @@ const KIND = "bench";
 const STAGES = ["pushed", "started"] as const;
 const EXPIRES_AT = 2 ** 32;
 
-/** A flow that was pushed, as the broker has it. */
+/** A pushed flow, as the broker stores it. */
 const DATA = {
   v: "1",
   client: "platform",
@@ -35,7 +39,7 @@ const DATA = {
   attempt: "none",
 };
 
-/** @throws Error when a row holds a token in the clear */
+/** @throws Error when a row contains a token in plaintext */
 export async function openOperations(engines: Engines): Promise<StoreOperations> {
   const bare = openBare(engines);
   const store = openStore(engines);
@@ -117,7 +121,7 @@ function numbered(name: string, count: number): string[] {
 const writer = (lane: number): string => `writer-${lane}`;
 const bareWriter = (lane: number): string => `bare-${lane}`;
 
-/** There and back again, for each lane. */
+/** From one stage to the other and back, for each lane. */
 function createTurns(): (lane: number) => readonly [from: string, to: string] {
   const turned = new Set<number>();
   return (lane) => {
@@ -127,7 +131,7 @@ function createTurns(): (lane: number) => readonly [from: string, to: string] {
   };
 }
 
-/** As DynamoDB counts, near enough: the names and the values. */
+/** Approximately as DynamoDB counts: names and values. */
 function sizeOf(item: Item): number {
   return Object.entries(item).reduce((sum, [name, { S = "", N = "" }]) => sum + Buffer.byteLength(name + S + N), 0);
 }

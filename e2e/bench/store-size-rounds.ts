@@ -1,4 +1,7 @@
-/** What a read costs in a small table and in a large one, side by side in rounds, for DynamoDB and for SQLite. */
+/**
+ * The cost of a read in a small table and in a large one, side by side in rounds, for DynamoDB and
+ * for SQLite.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +26,7 @@ interface Table {
   readonly name: SizedName;
   readonly engine: SizeFigures["engine"];
   readonly rows: number;
-  /** Of the engine; absent where its work is in this process, or in one that others use too. */
+  /** Of the engine; absent when its work is in this process, or in one that others use too. */
   readonly pid?: number;
 }
 
@@ -32,7 +35,7 @@ interface Reads {
   readonly engine?: number;
 }
 
-/** Rows made between two lines of progress. */
+/** Rows created between two lines of progress. */
 const CHUNK = 20_000;
 
 export async function measureSizes(

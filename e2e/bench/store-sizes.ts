@@ -1,6 +1,7 @@
 /**
- * Tables of so many rows, of which some are read: does a read cost more where there are more? The other rows are
- * copies of a sealed one under keys in between, as many bytes but for the key's, which do not open and are never read.
+ * Tables of a given number of rows, some of which are read: does a read cost more in a larger
+ * table? The other rows are copies of a sealed one under keys in between, of the same size except
+ * for the key. They do not open and are never read.
  */
 import { DatabaseSync } from "node:sqlite";
 import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
@@ -12,12 +13,18 @@ import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, writeUsers
 export interface SizedTable {
   /** One read of the token store. */
   readonly read: () => Promise<void>;
-  /** Makes the rows of these numbers, the last not included, as far as nobody reads them. @returns how many those were */
+  /**
+   * Creates the rows of these numbers, the last excluded, except those that are read.
+   * @returns how many those were
+   */
   fill(from: number, to: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** @param rows as many as will be filled; at least READERS @param sqlitePath where it is to be SQLite instead of `engines` */
+/**
+ * @param rows the number of rows to fill; at least READERS
+ * @param sqlitePath for SQLite instead of `engines`
+ */
 export async function openSized(engines: Engines, rows: number, sqlitePath?: string): Promise<SizedTable> {
   const store =
     sqlitePath === undefined ? openStore(engines) : openStore(engines, sqliteTokenRows({ path: sqlitePath }));
@@ -42,7 +49,7 @@ export async function openSized(engines: Engines, rows: number, sqlitePath?: str
   };
 }
 
-/** So that the order of the keys is that of the numbers. */
+/** Makes the order of the keys that of the numbers. */
 function userAt(number: number): string {
   return `user-${String(number).padStart(8, "0")}`;
 }
@@ -68,7 +75,7 @@ async function fillingOf(engines: Engines, user: string): Promise<Filling> {
   };
 }
 
-/** Past the store, which has every row on the disk before it makes the next. */
+/** Bypasses the store, which would sync every row to the disk before the next. */
 function sqliteFilling(path: string, user: string): Filling {
   const db = new DatabaseSync(path);
   const { pk, sk } = rowKeyOf(user);

@@ -1,4 +1,4 @@
-/** The processes of the store's bench: one client, and engines behind it. */
+/** The processes of the store's bench: one client, and the engines behind it. */
 import type { ClientCalls } from "./store-client.ts";
 import type { EngineCalls, Engines } from "./store-engines.ts";
 import { startWorker, type Worker } from "./store-worker.ts";
@@ -9,7 +9,7 @@ export interface StoreStage {
   readonly main: EnginesProcess;
   /** Another process, with an empty table. */
   moreEngines(): Promise<EnginesProcess>;
-  /** Ends them all. */
+  /** Stops them all. */
   stop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface EnginesProcess {
   readonly engines: Engines;
 }
 
-/** For the SDK. It signs with them, and nobody looks at the signature. */
+/** For the SDK, which signs with them; the signature is not checked. */
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: "bench", AWS_SECRET_ACCESS_KEY: "bench", AWS_EC2_METADATA_DISABLED: "true" };
 
 export async function startStoreStage(): Promise<StoreStage> {

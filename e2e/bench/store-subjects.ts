@@ -1,6 +1,9 @@
-/** What the store's bench compares, by name, and how hard it is driven. store-operations.ts does it. */
+/**
+ * The subjects of the store's bench, by name, and the load on them. store-operations.ts implements
+ * them.
+ */
 
-/** In the order they are measured: compared ones next to each other. */
+/** In the order in which they are measured: compared ones next to each other. */
 export const STORE_SUBJECTS = [
   "getItem",
   "get",
@@ -14,7 +17,7 @@ export const STORE_SUBJECTS = [
 ] as const;
 export type StoreSubject = (typeof STORE_SUBJECTS)[number];
 
-/** Operations under way at once. */
+/** Concurrent operations. */
 export const LANES = 32;
 /** Users whose tokens are read, in turn. */
 export const READERS = 250;
@@ -22,5 +25,5 @@ export const READERS = 250;
 export const LEAST_ROWS = 1000;
 /** As long as a JWT and an opaque token commonly are. */
 export const TOKEN_LENGTHS = { access: 1000, refresh: 200 };
-/** Of a call of the stores: an engine that has just started is slow, and that is not measured. */
+/** Per call of the stores: an engine that has just started is slow, and that is not measured. */
 export const DEADLINE_MS = 30_000;

@@ -1,4 +1,7 @@
-/** The token store as the bench opens it, and whose tokens are in it: mode `encrypted`, keys from KMS. */
+/**
+ * The token store as the bench opens it, and the users whose tokens it holds: mode `encrypted`,
+ * keys from KMS.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createTokenStore, type TokenKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
 import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
@@ -46,20 +49,23 @@ export async function writeUsers(store: TokenStore, users: readonly string[]): P
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** @throws Error when the tokens were not opened, or are others */
+/** @throws Error when the tokens did not open, or are others */
 export async function readUser(store: TokenStore, key: TokenKey): Promise<void> {
   const stored = await store.get(key);
   if (stored?.tokens.accessToken.reveal() !== TOKENS.accessToken.reveal()) throw new Error("other tokens came back");
 }
 
-/** @throws Error when a row's values hold a token in the clear, or nothing sealed */
+/** @throws Error when a row contains a token in plaintext, or nothing sealed */
 export function requireSealed(values: Readonly<Record<string, unknown>>): void {
   const text = JSON.stringify(values);
   const isClear = [TOKENS.accessToken, TOKENS.refreshToken].some((token) => text.includes(token.reveal()));
   if (isClear || values["sealed_access_token"] === undefined) throw new Error("the row is not sealed");
 }
 
-/** The elements again and again, in turn. @param all at least one */
+/**
+ * Repeats the elements in turn.
+ * @param all at least one
+ */
 export function inTurn<Element>(all: readonly Element[]): () => Element {
   let at = -1;
   return () => {

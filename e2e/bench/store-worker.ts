@@ -1,17 +1,18 @@
 /**
- * A process of the store's bench that answers calls of the one that started it. The engines have one of their own so that
- * their processor time is not the client's; the client has one so that nothing else of the bench is in its figures.
+ * A process of the store's bench that answers calls of the process that started it. The engines
+ * have their own, so that their processor time does not count for the client; the client has its
+ * own, so that nothing else of the bench counts in its figures.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** What a worker can be asked: arguments and answers travel as JSON. */
+/** The calls of a worker: arguments and answers travel as JSON. */
 export type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 export interface Worker<Asked extends Calls> {
   readonly pid: number;
-  /** @throws Error with what the worker threw, or with its end when it is gone */
+  /** @throws Error with what the worker threw, or with its exit when it has ended */
   call<Name extends keyof Asked & string>(
     name: Name,
     ...args: Parameters<Asked[Name]>
@@ -38,7 +39,11 @@ interface Waiting {
 
 const STOP_MS = 10_000;
 
-/** @param file in this folder @param options.env beside PATH; nothing else is inherited, so that no setting of the machine's reaches the SDK */
+/**
+ * @param file in this folder
+ * @param options.env besides PATH; nothing else is inherited, so that no setting of the machine
+ *   reaches the SDK
+ */
 export function startWorker<Asked extends Calls>(
   file: string,
   {
@@ -85,7 +90,10 @@ async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
   await ended.finally(() => clearTimeout(timer));
 }
 
-/** The worker's side. @param close runs once nobody can ask any more; then the process ends */
+/**
+ * The worker's side.
+ * @param close runs once no more calls can come; then the process ends
+ */
 export function answerCalls(calls: Calls, close: () => Promise<void>): void {
   process.on("message", ({ id, name, args }: Question) => {
     const answer = async (): Promise<Answer> => {

@@ -1,4 +1,7 @@
-/** The store's bench runs: far too short to say anything about speed, long enough to fail when an answer is not as it must be. */
+/**
+ * Runs the store's bench: far too short to say anything about speed, long enough to fail when an
+ * answer is wrong.
+ */
 import { describe, expect, it } from "vitest";
 import { runStoreBench } from "./store.ts";
 import type { ClientCalls } from "./store-client.ts";
@@ -53,11 +56,11 @@ describe("figures of the store", () => {
     const all = Object.fromEntries(STORE_SUBJECTS.map((subject) => [subject, of(100)])) as Record<StoreSubject, never>;
     return { ...all, get: of(get), put: of(put), getItemPutItem: of(200) };
   };
-  // The second round was a bad one for us.
+  // In the second round our side was slower.
   const rounds = [round(110, 240), round(190, 400), round(120, 250)];
   const kms = { reads: 10_000, cold: 2, warm: 1 };
 
-  it("take the median of each round's own ratio, and judge it", () => {
+  it("take the median of each round's own ratio, and compare it with the aim", () => {
     expect(storeFiguresOf(rounds).get.cpuMicroseconds).toEqual({ min: 110, median: 120, max: 190 });
     expect(judgeStore(rounds).map(({ subject, to, ratio, met }) => [subject, to, ratio.median, met])).toEqual([
       ["get", "getItem", 1.2, true],

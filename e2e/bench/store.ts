@@ -1,6 +1,7 @@
 /**
- * The store's bench: what a call of the token store and of the record store costs on DynamoDB beside the requests it cannot
- * do without, how often KMS is asked, and what a read costs in a table of many rows (store-size-rounds.ts).
+ * The store's bench: what a call of the token store and of the record store costs on DynamoDB
+ * beside the requests it cannot do without, how often KMS is called, and what a read costs in a
+ * table of many rows (store-size-rounds.ts).
  */
 import { describeMachine } from "./machine.ts";
 import type { Engines } from "./store-engines.ts";
@@ -22,7 +23,7 @@ import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./store-subjects.ts";
 export interface StoreBenchOptions extends SizeOptions {
   /** Reads whose calls to KMS are counted, cold and warm; default 10,000. */
   readonly kmsReads?: number;
-  /** After the rounds each subject runs once more and leaves a CPU profile there. */
+  /** After the rounds each subject runs once more and writes a CPU profile there. */
   readonly profileFolder?: string;
 }
 
@@ -42,7 +43,10 @@ export interface StoreResults extends SizeOptions {
 }
 
 const KMS_READS = 10_000;
-/** @param say takes a line of progress @throws Error when a process ends, or an answer is not as it must be */
+/**
+ * @param say prints a line of progress
+ * @throws Error when a process ends, or an answer is wrong
+ */
 export async function runStoreBench(options: StoreBenchOptions, say: (line: string) => void): Promise<StoreResults> {
   const stage = await startStoreStage();
   try {
@@ -74,7 +78,7 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
   }
 }
 
-/** Each round measures everything once, every second one backwards: what drifts cancels out. */
+/** Each round measures everything once, every second one backwards, so that drift cancels out. */
 async function runRounds(
   { client }: StoreStage,
   { operations, rounds, storeWarmUp }: StoreBenchOptions,

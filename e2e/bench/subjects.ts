@@ -1,6 +1,7 @@
 /**
- * What the bench compares, each a process of its own on loopback: the floor, and the built broker as an operator runs it
- * (a broker.yaml in a folder of its own) on either store. One stub vendor serves them all.
+ * What the bench compares, each in its own process on loopback: the floor, and the built broker as
+ * an operator runs it (a broker.yaml in its own folder) on either store. One stub vendor serves
+ * them all.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ export const SUBJECTS = ["floor", "memory", "sqlite"] as const;
 /** `memory` and `sqlite`: the broker on that store. */
 export type Subject = (typeof SUBJECTS)[number];
 
-/** The client that drives and the vendor behind: the same for every subject. */
+/** The driving client and the vendor behind: the same for every subject. */
 export type Parties = Omit<FloorOptions, "port">;
 
 export interface Subjects {
@@ -27,7 +28,7 @@ export interface Subjects {
 const STUB_VENDOR = join(ROOT, "packages", "simulators", "src", "stub-vendor.ts");
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
-/** @param profileFolder each subject leaves a CPU profile there when it stops */
+/** @param profileFolder each subject writes a CPU profile there when it stops */
 export async function startSubjects(profileFolder?: string): Promise<Subjects> {
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-bench-"));
   const started: ServerProcess[] = [];
@@ -83,7 +84,10 @@ function createParties(vendorUrl: string): Parties {
   };
 }
 
-/** Defaults wherever there is one. Without the limit on pushed requests, which would end the run after 600 flows. */
+/**
+ * Defaults wherever they exist, except the limit on pushed requests, which would end the run after
+ * 600 flows.
+ */
 function brokerYaml(store: string, port: number, { clientId, clientSecret, redirectUri, vendor }: Parties): string {
   return `base_url: http://127.0.0.1:${port}
 listen: { host: 127.0.0.1, port: ${port} }

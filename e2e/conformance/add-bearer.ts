@@ -1,13 +1,14 @@
 /**
- * A proxy on loopback that gives requests without one an Authorization header: the conformance suite cannot send a token.
- * Everything else passes as it came, Host and Origin too, which the suite changes to see what the server makes of them.
+ * A proxy on loopback that adds an Authorization header to requests without one, because the
+ * conformance suite cannot send a token. Everything else passes unchanged, Host and Origin
+ * included: the suite varies them to test the server.
  */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { pipeline } from "node:stream";
 
 export interface BearerProxy {
-  /** From now on; before, requests to `/mcp` go without. */
+  /** From now on; before, requests to `/mcp` are forwarded without a token. */
   use(accessToken: string): void;
   close(): Promise<void>;
 }
@@ -35,7 +36,7 @@ export async function startBearerProxy(port: number, target: number): Promise<Be
       answer.flushHeaders();
       pipeline(response, answer, () => undefined);
     });
-    // A client that goes away takes its request along, and a server that does so is no answer.
+    // A client that disconnects ends its request too, and a server that does so has no answer.
     answer.on("close", () => outgoing.destroy());
     outgoing.on("error", () => answer.destroy());
     pipeline(incoming, outgoing, () => undefined);

@@ -1,6 +1,7 @@
 /**
- * The platform as the client of a scenario about authorization: its agent calls, its connect flow runs when the user has to
- * consent, and all of OAuth between the first 401 and the token is its own code. Caller: client-play.ts.
+ * The platform as the client of a scenario about authorization: its agent makes the calls, its
+ * connect flow runs when the user has to consent, and all of OAuth between the first 401 and the
+ * token is its own code. Caller: client-play.ts.
  */
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createAgent } from "@oauth-broker/platform/src/agent/agent.ts";
@@ -10,19 +11,19 @@ import { type ConnectDeps, finishConnect, startConnect } from "@oauth-broker/pla
 import { openTestConnect, signedIn } from "@oauth-broker/platform/src/testing/test-connect.ts";
 import type { Context } from "./client-use.ts";
 
-/** First for a token, again for more scope, and once more where the authorization server changed. */
+/** First for a token, again for more scope, and once more when the authorization server changed. */
 const MAX_CONSENTS = 3;
 const USER = "first-user";
-/** Never fetched: the suite looks at the client_id alone. */
+/** Never fetched: the suite checks only the client_id. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 
 /**
- * @param context has the client that an administrator enters, where the platform is not to register
- * @throws what made the client give up
+ * @param context has the client that an administrator enters when the platform must not register
+ * @throws what made the client stop
  */
 export async function playAsPlatform(scenario: string, url: string, context: Context): Promise<void> {
   const { client_id: known, client_secret: clientSecret } = context;
-  // The URL of its metadata is a client id like another to the platform: it is entered.
+  // To the platform the URL of its metadata is a client id like any other: it is entered.
   const clientId = scenario === "auth/basic-cimd" ? CLIENT_METADATA_URL : known;
   const platform = await openTestConnect();
   const deps: ConnectDeps = { ...platform, foreignAuthorizationServers: true, fetch: completed(platform.fetch) };
@@ -33,8 +34,7 @@ export async function playAsPlatform(scenario: string, url: string, context: Con
     const client = { ...(clientId && { clientId }), ...(clientSecret && { clientSecret: new Secret(clientSecret) }) };
     const connector = await platform.addConnector("conformance", { ...settings, ...client }, url);
     const use = async (): Promise<void> => {
-      // One after the other: scenarios look at which request came first.
-      // oxlint-disable-next-line no-await-in-loop
+      // One after the other: scenarios check the order of requests.
       for (const { name } of await agent.tools(connector, USER)) await agent.call(connector, USER, name, {});
     };
     for (let consents = 0; ; consents += 1) {
@@ -53,7 +53,7 @@ export async function playAsPlatform(scenario: string, url: string, context: Con
   }
 }
 
-/** Connect on the connector's page, the consent, and the way back. */
+/** Connect on the connector's page, the consent, and the callback. */
 async function connect(connector: Connector, deps: ConnectDeps): Promise<void> {
   const user = signedIn(USER);
   const back = await consent(await startConnect(connector, user, deps));
@@ -61,7 +61,7 @@ async function connect(connector: Connector, deps: ConnectDeps): Promise<void> {
   if (failure !== undefined) throw new Error(`${failure.error}: ${failure.description}`);
 }
 
-/** @returns where the authorization server sends the browser: the suite's asks nobody */
+/** @returns where the authorization server sends the browser: the suite's asks the user nothing */
 async function consent(authorizationUrl: string): Promise<URL> {
   const answer = await fetch(authorizationUrl, { redirect: "manual" });
   const location = answer.headers.get("location");
@@ -72,8 +72,9 @@ async function consent(authorizationUrl: string): Promise<URL> {
 const isForTheUser = (error: unknown): boolean => error instanceof OAuthError && error.code === "invalid_grant";
 
 /**
- * Where the suite's authorization server registers a client with a secret, it leaves out `client_secret_expires_at`, which has to
- * be there (RFC 7591 section 3.2.1); the platform refuses that. The answer is completed by "never".
+ * The suite's authorization server omits `client_secret_expires_at` when it registers a client with
+ * a secret, although it is required (RFC 7591 section 3.2.1), and the platform refuses that. This
+ * adds the value "never".
  */
 function completed(fetch: Fetch): Fetch {
   return async (url, init) => {

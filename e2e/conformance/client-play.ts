@@ -1,12 +1,13 @@
 /**
- * One scenario. Those about authorization are the platform's, which is a client of servers with OAuth; for the others the SDK's
- * client, which is the one in the platform's agent, uses everything there is. Caller: client.ts.
+ * One scenario. The platform plays those about authorization, because it is a client of servers
+ * with OAuth; for the others the SDK's client, which the platform's agent uses, calls everything
+ * there is. Caller: client.ts.
  */
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { playAsPlatform } from "./client-platform.ts";
 import { type Context, createClient, useEverything } from "./client-use.ts";
 
-/** @throws what made the client give up */
+/** @throws what made the client stop */
 export async function play(scenario: string, url: string, context: Context): Promise<void> {
   if (scenario.startsWith("auth/")) return playAsPlatform(scenario, url, context);
   const client = createClient();

@@ -1,6 +1,7 @@
 /**
- * The suite starts a client for each of its forty scenarios at once. On a small machine each would be late; so a client asks for
- * its turn before it loads anything, and has it until it ends. By hand, with no port given, everyone's turn is now.
+ * The suite starts a client for each of its forty scenarios at once. On a small machine each would
+ * be late, so a client waits for its turn before it loads anything, and keeps it until it ends.
+ * Started by hand without a port, it does not wait.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -10,7 +11,7 @@ export interface Turns {
   close(): Promise<void>;
 }
 
-/** @param atOnce how many have their turn at a time */
+/** @param atOnce how many clients have their turn at a time */
 export async function openTurns(atOnce: number): Promise<Turns> {
   const waiting: Socket[] = [];
   const all = new Set<Socket>();
@@ -29,7 +30,7 @@ export async function openTurns(atOnce: number): Promise<Turns> {
     all.add(socket);
     waiting.push(socket);
     socket.on("error", () => undefined);
-    // Nothing is read, but an end is noticed only where somebody reads.
+    // Nothing is sent, but a connection reports its end only while it is read.
     socket.resume();
     socket.once("close", () => {
       all.delete(socket);

@@ -1,6 +1,7 @@
 /**
- * What the conformance client does once it is in: everything a server offers, once. A scenario that wants particular arguments
- * says so in its context; for the rest they are made up from the tool's schema. Caller: client.ts.
+ * What the conformance client does once it is connected: everything a server offers, once. A
+ * scenario that needs particular arguments has them in its context; the others are made from the
+ * tool's schema. Caller: client.ts.
  */
 import { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
@@ -18,7 +19,7 @@ export function readContext(text: string | undefined): Context {
   return CONTEXT.parse(JSON.parse(text ?? "{}"));
 }
 
-/** A user answers whatever is asked: defaults where there are any. */
+/** A user who answers every question: with the default when there is one. */
 export function createClient(): Client {
   const client = new Client(
     { name: "platform", version: "0.1.0" },
@@ -31,8 +32,7 @@ export function createClient(): Client {
 export async function useEverything(client: Client, { toolCalls }: Context): Promise<void> {
   const { tools } = await client.listTools();
   const calls = toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool, tools) }));
-  // One after the other: scenarios look at which request came first.
-  // oxlint-disable-next-line no-await-in-loop
+  // One after the other: scenarios check the order of requests.
   for (const call of calls) await client.callTool(call);
   const { resources: hasResources, prompts: hasPrompts } = client.getServerCapabilities() ?? {};
   if (hasResources !== undefined) {
@@ -52,7 +52,7 @@ type Tool = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 const SAMPLES: Readonly<Record<string, unknown>> = { number: 5, integer: 5, boolean: true, object: {}, array: [] };
 
 function argumentsFor({ name, inputSchema }: Tool, all: readonly Tool[]): Arguments {
-  // Wants back the schema of the other tool, as the client understood it.
+  // Expects the schema of the other tool, as the client understood it.
   if (name === "json_schema_echo") return { schema: all.find((other) => other.name !== name)?.inputSchema };
   const { properties = {}, required = [] } = inputSchema;
   return Object.fromEntries(

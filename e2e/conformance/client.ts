@@ -1,6 +1,7 @@
 /**
- * The program that the client half of the conformance suite starts, once per scenario: it is given the URL of the suite's server
- * and uses it as a client. The suite judges what it saw; an exit code of 1 says that the client gave up.
+ * The program that the client half of the conformance suite starts, once per scenario: it gets the
+ * URL of the suite's server and uses it as a client. The suite evaluates the requests; an exit code
+ * of 1 says that the client stopped.
  */
 import { takeTurn } from "./client-turn.ts";
 

@@ -1,8 +1,8 @@
-/** What the fixture answers with: the smallest picture, sound and resources there are. */
+/** The answers of the fixture: the smallest possible image, sound and resources. */
 
 /** One red pixel. */
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/** A header and no sound. */
+/** A header without sound. */
 export const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQAAAAA=";
 
 export const image = { type: "image", data: PNG, mimeType: "image/png" } as const;

@@ -1,6 +1,7 @@
 /**
- * Tools and a prompt of the fixture that ask the client something and are called again with the answers (SEP-2322). The state
- * in between is the client's to keep, so it is signed: `requestState` of a server's definition.
+ * Tools and a prompt of the fixture that ask the client something and are called again with the
+ * answers (SEP-2322). The client keeps the state in between, so it is signed: `requestState` of a
+ * server's definition.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -53,12 +54,12 @@ export function registerRounds(server: McpServer): void {
     isAnswered("step1", context) || stepOf(context) === 2 ? ask(["step2"], context, 2) : ask(["step1"], context, 1),
   );
   asks(`${prefix}capabilities`, (context) => ask(answerable(["user_name", "greeting"], context), context));
-  // What 2025-11-25 calls them. There a question cannot reach the client, and the SDK says so.
+  // The names of 2025-11-25. There a question cannot reach the client, and the SDK reports that.
   asks("test_sampling", (context) => ask(["capital_question"], context));
   for (const name of ["test_elicitation", "test_elicitation_sep1034_defaults", "test_elicitation_sep1330_enums"]) {
     asks(name, (context) => ask(["user_name"], context));
   }
-  // Without looking first: a client that declared no sampling must be refused.
+  // Without a check of the capability first: a client that declared no sampling must be refused.
   asks("test_missing_capability", (context) => ask(["greeting"], context));
   server.registerPrompt(`${prefix}prompt`, { description: "Asks the client" }, async (context) => {
     const given = acceptedContent(context.mcpReq.inputResponses, "user_context", z.object({ context: z.string() }));

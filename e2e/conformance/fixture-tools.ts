@@ -1,9 +1,12 @@
-/** Tools of the fixture that `defineTool` has no words for: schemas written by hand, headers, log messages. */
+/**
+ * Tools of the fixture that `defineTool` cannot express: schemas written by hand, headers, log
+ * messages.
+ */
 import { fromJsonSchema, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer } from "./fixture-content.ts";
 
-/** Every keyword that the suite wants to see again in the list of tools. */
+/** Every keyword that the suite expects in the list of tools. */
 const DRAFT_2020_12 = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object" as const,
@@ -48,14 +51,13 @@ export function registerSchemaTools(server: McpServer): void {
   );
 }
 
-/** Deprecated since 2026-07-28, and there only for requests that ask for it. */
+/** Deprecated since 2026-07-28, and offered only to requests that ask for it. */
 export function registerLoggingTools(server: McpServer): void {
   server.server.registerCapabilities({ logging: {} });
   for (const name of ["test_tool_with_logging", "test_logging_tool"]) {
     server.registerTool(name, { description: "Logs", inputSchema: z.object({}) }, async (_, { mcpReq }) => {
       for (const line of ["started", "processing data", "completed"]) {
         // One after the other, as a tool logs.
-        // oxlint-disable-next-line no-await-in-loop, typescript/no-deprecated
         await mcpReq.log("info", `Tool execution ${line}`);
       }
       return answer("logged");

@@ -1,6 +1,6 @@
 /**
- * The server that the MCP conformance suite wants to meet: tools, resources and prompts by the names it asks for, defined as
- * an author would. Never part of what authors get.
+ * The server that the MCP conformance suite expects: tools, resources and prompts with the names it
+ * uses, defined as an author would. Never part of a scaffolded project.
  */
 import { defineTool, type ServerDefinition, ToolError } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
@@ -70,7 +70,7 @@ export const fixture: ServerDefinition = {
         return "done";
       },
     }),
-    // The suite wants to see no request of ours in the stream of a call.
+    // The suite expects no request of ours in the stream of a call.
     defineTool({
       name: "test_streaming_elicitation",
       description: "Streams",

@@ -1,6 +1,7 @@
 /**
- * One run of the conformance suite by hand, e.g. `npm run conformance -- server --scenario caching --spec-version 2026-07-28`:
- * starts the fixture, gives the suite its `--url`, or for `client` our client; shows what it says and ends with its exit code.
+ * Runs the conformance suite by hand, e.g. `npm run conformance -- server --scenario caching
+ * --spec-version 2026-07-28`: starts the fixture, gives the suite its `--url`, or for `client` our
+ * client; prints its output and ends with its exit code.
  */
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openStage } from "./stage.ts";

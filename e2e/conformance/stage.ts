@@ -1,6 +1,7 @@
 /**
- * What the conformance suite meets: the fixture as a hosted server with its own callback, a process on SQLite, with the
- * sandbox's OpenID provider as its vendor, behind the proxy that lends the suite the token of a user who really connected.
+ * What the conformance suite runs against: the fixture as a hosted server with its own callback, a
+ * process on SQLite, with the sandbox's OpenID provider as its vendor, behind the proxy that adds
+ * the token of a user who really connected.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,11 +15,11 @@ import { startBearerProxy } from "./add-bearer.ts";
 
 /** The suite's `--client-id`. */
 export const CLIENT_ID = "conformance";
-/** rfc8252#7.3: on loopback the port is the client's affair. */
+/** rfc8252#7.3: on loopback the client chooses the port. */
 const REDIRECT_URI = "http://127.0.0.1/callback";
 
 export interface Stage {
-  /** Issuer and base of everything. */
+  /** The issuer and the base of all URLs. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -48,7 +49,7 @@ export async function openStage(): Promise<Stage> {
       OAUTH_CLIENTS: JSON.stringify([
         { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
       ]),
-      // Nobody comes with one, but the suite warns where the metadata does not say that one may.
+      // No client uses one, but the suite warns when the metadata does not offer it.
       OAUTH_CLIENT_METADATA_HOSTS: "client.example",
     },
   });
@@ -65,7 +66,10 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** The user consents and the client redeems its code. @returns an access token */
+/**
+ * The user consents and the client redeems its code.
+ * @returns an access token
+ */
 async function connect(url: string): Promise<string> {
   const verifier = randomBytes(32).toString("base64url");
   const start = new URL("/authorize", url);

@@ -1,6 +1,7 @@
 /**
- * Runs the command of @modelcontextprotocol/conformance as a process and reads what it leaves: its exit code, its words, and a
- * folder with the checks of every scenario. Where it waits for a user at the authorization server, one comes.
+ * Runs the command of @modelcontextprotocol/conformance as a process and reads its results: its
+ * exit code, its output, and a folder with the checks of every scenario. When it waits for a user
+ * at the authorization server, this acts as the user.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +20,7 @@ type Status = "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
 
 export interface SuiteRun {
   readonly exitCode: number | null;
-  /** stdout and stderr, without the lines that tell of progress. */
+  /** stdout and stderr, without the lines about progress. */
   readonly output: string;
   /** Statuses of the checks of each scenario that ran. */
   readonly scenarios: ReadonlyMap<string, readonly Status[]>;
@@ -45,7 +46,7 @@ export async function runClientSuite(...args: readonly string[]): Promise<SuiteR
   const turns = await openTurns(CLIENTS_AT_ONCE);
   try {
     const command = `"${process.execPath}" "${join(import.meta.dirname, "client.ts")}"`;
-    // Of which the most is waiting for one's turn.
+    // Most of which is waiting for a turn.
     const timeout = ["--timeout", String(LONGEST_CLIENT_MS)];
     const environment = { CONFORMANCE_TURNS: String(turns.port) };
     return await run(["client", "--command", command, ...timeout, ...args], environment, LONGEST_CLIENT_MS);
@@ -79,7 +80,7 @@ async function run(
     if (args[0] !== "authorization" || !line.includes("/authorize?")) return;
     visit = visitAs(line).catch((error: unknown) => {
       problem = new Error("The user did not get through", { cause: error });
-      // Else it waits for minutes.
+      // Otherwise the suite waits for minutes.
       kill();
     });
   });
@@ -94,7 +95,7 @@ async function run(
   }
 }
 
-/** The user signs in and consents, and the browser takes the answer to the suite's callback. */
+/** The user signs in and consents, and the browser follows the redirect to the suite's callback. */
 async function visitAs(authorizationUrl: string): Promise<void> {
   const redirectUri = new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "";
   const back = await driveConsent(authorizationUrl, { stopAt: ({ href }) => href.startsWith(`${redirectUri}?`) });

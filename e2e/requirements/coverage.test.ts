@@ -1,7 +1,8 @@
 /**
- * Holds the rows of the security bar against the tests there are: no row forgotten, none claimed that no test title carries, none
- * cited that there is not. A title carries a row as `bar#ID`, a scripted attack by its name (`X-1`), the lab of misbehaving
- * vendors, which is ID-1, by its numbers (`V-1`).
+ * Compares the rows of the security bar with the existing tests: no row without a test, no row with
+ * a test whose title does not carry it, no citation of a missing row. A title carries a row as
+ * `bar#ID`, a scripted attack by its name (`X-1`), and the lab of misbehaving vendors, which is
+ * ID-1, by its numbers (`V-1`).
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ const TESTS = [
   "e2e/**/*.test.ts",
   "tooling/src/**/*.test.ts",
 ];
-/** Where a row may be cited besides. */
+/** Other places that may cite a row. */
 const CITING = [
   "{packages,apps}/*/src/**/*.ts",
   "e2e/**/*.ts",
@@ -33,7 +34,7 @@ function read(patterns: readonly string[]): [path: string, text: string][] {
   );
 }
 
-/** By path: the lines of every one of them, without comments, which prove nothing. */
+/** By path: the lines of each test without comments, which prove nothing. */
 const LINES: ReadonlyMap<string, readonly string[]> = new Map(
   read(TESTS).map(([path, text]) => [path, text.split("\n").filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))]),
 );
@@ -71,7 +72,7 @@ describe("the rows of the bar", () => {
     expect(REQUIREMENTS.filter(({ text }) => !/^[A-Z`].*\.$/.test(text)).map(({ id }) => id)).toEqual([]);
   });
 
-  it("that are not ours say why, and claim no test", () => {
+  it("that are not ours give the reason, and claim no test", () => {
     const others = REQUIREMENTS.filter(({ notOurs }) => notOurs !== undefined);
     expect(others.filter(({ notOurs = "", testedIn }) => notOurs.length < 20 || testedIn.length > 0)).toEqual([]);
     expect(others.length).toBeLessThanOrEqual(10);
@@ -105,7 +106,10 @@ describe("the rows of the bar", () => {
   });
 });
 
-/** Whatever follows `bar#`, so that a misspelt family is found too; without the sign in prose, `bar CB-6`. */
+/**
+ * Everything after `bar#`, so that a misspelt family is found too; in prose without the sign, `bar
+ * CB-6`.
+ */
 function citations(text: string): string[] {
   return [...text.matchAll(/(?<![\w/])bar(?:#(\w[\w.-]*\w)| ([A-Z]{1,2}-\d+))/g)]
     .map(([, cited = "", named = ""]) => cited + named)

@@ -1,4 +1,4 @@
-/** Start, callback and what may not cross between apps, clients and users. Part of list.ts. */
+/** Start, callback and what must not cross between apps, clients and users. Part of list.ts. */
 import {
   attack,
   FLOWS,
@@ -34,7 +34,7 @@ export const START: readonly Requirement[] = [
   ),
   twin(
     "ST-4",
-    "A caller adds authorization parameters that are ours to set, or writes one so that a vendor reads it as ours. The request is refused, and each parameter reaches the vendor once.",
+    "A caller adds authorization parameters that only the broker sets, or spells one so that a vendor reads it as the broker's. The request is refused, and each parameter reaches the vendor once.",
     attack("parameters"),
     `${PROTOCOL}/parameters.values.test.ts`,
   ),
@@ -66,7 +66,7 @@ export const START: readonly Requirement[] = [
   ),
   row(
     "ST-10",
-    "An attacker guesses ids of flows, codes or cookies. They are random, 128 bits or more, evenly spread, and tell nothing.",
+    "An attacker guesses ids of flows, codes or cookies. They are random, 128 bits or more, evenly distributed, and reveal nothing.",
     attack("session-fixation"),
   ),
 ];
@@ -104,7 +104,7 @@ export const CALLBACK: readonly Requirement[] = [
   ),
   row(
     "CB-6",
-    "A state is decoded by who sees the URL. It holds the flow's id, the hash of its context, audience and times, and nothing else.",
+    "An attacker who sees the URL decodes the state. It holds the flow's id, the hash of its context, audience and times, and nothing else.",
     `${PROTOCOL}/state.test.ts`,
   ),
   row(
@@ -115,12 +115,12 @@ export const CALLBACK: readonly Requirement[] = [
   ),
   row(
     "CB-8",
-    "A platform's own domain stands before the callback, so that no cookie arrives. Only a client configured to bind the browser itself goes on without one.",
+    "A platform's own domain proxies the callback, so that it carries no cookie. Only a client configured to bind the browser itself continues without one.",
     `${FLOWS}/finish-legs.test.ts`,
   ),
   row(
     "CB-9",
-    "An error is sent with a forged state, or by another issuer. It is neither shown nor passed on.",
+    "An error is sent with a forged state, or by another issuer. It is neither shown nor relayed.",
     attack("cross-context"),
     `${FLOWS}/finish-legs.test.ts`,
   ),
@@ -162,7 +162,7 @@ export const CALLBACK: readonly Requirement[] = [
   ),
   row(
     "CB-17",
-    "The process dies between callback and redemption. The state is spent before the vendor's code leaves us, so the flow is lost and nothing is used twice.",
+    "The process dies between callback and redemption. The state is spent before the vendor's code is sent, so the flow is lost and nothing is used twice.",
     `${FLOWS}/finish-legs.test.ts`,
   ),
 ];
@@ -170,7 +170,7 @@ export const CALLBACK: readonly Requirement[] = [
 export const ACROSS: readonly Requirement[] = [
   row(
     "XA-1",
-    "A hostile vendor bounces the browser to an honest one, whose code comes back in the hostile vendor's flow. The path or `iss` gives it away, and the code goes to no token endpoint.",
+    "A hostile vendor bounces the browser to an honest one, whose code comes back in the hostile vendor's flow. The path or `iss` reveals that, and the code is sent to no token endpoint.",
     attack("cross-app"),
     attack("lax-redirect-uri"),
     attack("platform-mix-up"),
@@ -212,7 +212,7 @@ export const ACROSS: readonly Requirement[] = [
     "An attacker starts a flow and has a victim finish it. Tokens need the verifier, which lies in the session of the user who started.",
     attack("session-fixation"),
     `${FLOWS}/finish-legs.test.ts`,
-    // The platform's part.
+    // This part belongs to the platform.
     "packages/broker-client/src/session.test.ts",
   ),
   twin(
@@ -223,7 +223,7 @@ export const ACROSS: readonly Requirement[] = [
   ),
   twin(
     "XA-9",
-    "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names who asks before the browser leaves, and only that browser can approve.",
+    "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names the client before the browser leaves, and only that browser can approve.",
     attack("owner-page"),
     "apps/broker/src/config/vendors/registrations.test.ts",
     `${FLOWS}/owner-page.test.ts`,
@@ -247,7 +247,7 @@ export const ACROSS: readonly Requirement[] = [
   ),
 ];
 
-/** The scripted attacks, each a test under the name it has here. */
+/** The scripted attacks; each test has the name given here. */
 export const SCRIPTS: readonly Requirement[] = [
   twin("X-1", "An honest vendor's code comes back in a flow of the hostile one.", attack("cross-app")),
   twin(
@@ -265,10 +265,10 @@ export const SCRIPTS: readonly Requirement[] = [
   ),
   twin("X-4", "Another's client id is named with a token endpoint of the attacker's.", attack("custom-vendor")),
   twin("X-5", "Values of one flow, client or vendor are used on another.", attack("cross-context")),
-  twin("X-6", "The attacker's answer arrives in the victim's browser.", attack("login-csrf")),
+  twin("X-6", "The attacker's answer is opened in the victim's browser.", attack("login-csrf")),
   twin("X-7", "The victim finishes what the attacker started.", attack("session-fixation")),
   twin("X-8", "The attacker has the verifier and not the code.", attack("session-fixation")),
-  twin("X-9", "The hostile vendor's error arrives in a flow of the honest one.", attack("cross-context")),
+  twin("X-9", "The hostile vendor's error comes back in a flow of the honest one.", attack("cross-context")),
   twin("X-10", "Two tabs at two vendors get crossed answers, in a thousand orders.", attack("crossed-tabs")),
   twin("X-11", "A sibling subdomain plants a cookie.", attack("login-csrf")),
   twin("X-12", "A vendor's metadata changes between start and callback.", attack("cross-context")),

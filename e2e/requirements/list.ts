@@ -1,4 +1,7 @@
-/** Every row of the security bar, by family, and the scripted attacks. A new row goes into the file of its family. */
+/**
+ * Every row of the security bar, by family, and the scripted attacks. A new row goes into the file
+ * of its family.
+ */
 import { ACROSS, CALLBACK, SCRIPTS, START } from "./flow.ts";
 import { AUTHORIZATION_SERVER, RESOURCE_SERVER } from "./mcp-server.ts";
 import { REFRESH_PROTOCOL } from "./refresh-protocol.ts";
@@ -11,7 +14,7 @@ export interface Family {
   /** Before the number: `CB` of `CB-6`. The steps and crashes of the refresh are those of `8`. */
   readonly name: string;
   readonly title: string;
-  /** How many rows there are. */
+  /** The number of rows. */
   readonly count: number;
 }
 

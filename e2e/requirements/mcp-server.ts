@@ -25,14 +25,14 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   twin(
     "AS-3",
-    "A code is brought without its verifier, with a wrong one, or one of another shape. It is worth nothing.",
+    "A code is redeemed without its verifier, with a wrong one, or a malformed one. It is refused.",
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
     `${SCENARIOS}/mcp-bad-token.test.ts`,
   ),
   twin(
     "AS-4",
-    "A code is used again, at once or later, or by another client. It gives one session; its second use ends that one, and who cannot prove to be the client ends nothing.",
+    "A code is used again, at once or later, or by another client. It gives one session; its second use ends that one, and a caller that cannot prove to be the client ends nothing.",
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/vendor-code.test.ts`,
     `${OWN_CALLBACK}/redeem-own-code.test.ts`,
@@ -70,7 +70,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   row(
     "AS-10",
-    "A client's name or links hold markup, direction overrides, scripts or images. They do nothing but stand on the page, escaped and cut.",
+    "A client's name or links hold markup, direction overrides, scripts or images. The page shows them escaped and shortened, without effect.",
     `${OWN_CALLBACK}/consent-page.test.ts`,
   ),
   row(
@@ -131,13 +131,13 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   row(
     "AS-20",
-    "A token request is a GET, JSON, or says who it is twice. It is one form, of one client, said once.",
+    "A token request is a GET, JSON, or names its client twice. Only one form with one client is accepted.",
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
     `${SCENARIOS}/mcp-bad-token.test.ts`,
   ),
   row(
     "AS-21",
-    "A client revokes another's token, or one that is none. The answer is 200 where the standard says so, and nothing else ends.",
+    "A client revokes another client's token, or an invalid one. The answer is 200 where the standard says so, and nothing else ends.",
     `${HOSTED}/revoke.test.ts`,
     `${HOSTED}/sessions/session-revocation.test.ts`,
     `${SCENARIOS}/mcp-bad-token.test.ts`,
@@ -160,7 +160,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   ),
   twin(
     "RS-2",
-    "A call has a token that is malformed, expired, revoked, another server's, a refresh token or the vendor's. It is 401; in pre-registered mode a token passes when the vendor vouches for it. Ours are never passed on.",
+    "A call has a token that is malformed, expired, revoked, another server's, a refresh token or the vendor's. It is 401; in pre-registered mode a token passes when the vendor vouches for it. Ours are never forwarded.",
     `${HOSTED}/sessions/sessions.twin.test.ts`,
     `${HOSTED}/sessions/session-attacks.test.ts`,
     GATE,
@@ -180,7 +180,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   ),
   row(
     "RS-5",
-    "A caller guesses the session id of another. A session id is no authentication: there are none.",
+    "A caller guesses the session id of another. A session id is no authentication: the server issues none.",
     `${SCENARIOS}/mcp-bad-calls.test.ts`,
   ),
   row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),

@@ -1,4 +1,7 @@
-/** How a token is refreshed once, whatever dies meanwhile: the steps, and the matrix of crashes. Part of list.ts. */
+/**
+ * How a token is refreshed once, whatever process ends meanwhile: the steps, and the matrix of
+ * crashes. Part of list.ts.
+ */
 import { type Requirement, row, STORE, twin } from "./requirement.ts";
 
 const LEASE = `${STORE}/refresh/refresh.test.ts`;

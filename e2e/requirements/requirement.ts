@@ -1,18 +1,19 @@
 /**
- * One row of the security bar: an attack or a fault, and what must happen then. The lists beside this file fill them in; list.ts
- * joins them, coverage.test.ts holds them against the tests, and docs/security-requirements.md is made of them.
+ * One row of the security bar: an attack or a fault, and the required outcome. The lists beside
+ * this file contain the rows; list.ts joins them, coverage.test.ts compares them with the tests,
+ * and docs/security-requirements.md is generated from them.
  */
 
 export interface Requirement {
   /** Family and number: tests cite it as `bar#CB-6`, code as `//= bar#CB-6`. */
   readonly id: string;
-  /** One or two sentences: who does what, and what must happen. */
+  /** One or two sentences: the attack or fault, and the required outcome. */
   readonly text: string;
-  /** Paths from the root; empty where the row is not ours. */
+  /** Paths from the root; empty when the row is not ours. */
   readonly testedIn: readonly string[];
   /** The same attack succeeds here with one defence replaced. */
   readonly twinIn?: string;
-  /** Why there is nothing to test. */
+  /** Why there is no test. */
   readonly notOurs?: string;
 }
 

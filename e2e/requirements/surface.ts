@@ -1,4 +1,7 @@
-/** What HTTP brings to our own endpoints, and what operating the services rests on. Part of list.ts. */
+/**
+ * What HTTP brings to our own endpoints, and what the operation of the services depends on. Part of
+ * list.ts.
+ */
 import { attack, FLOWS, notOurs, PROTOCOL, type Requirement, row, SCENARIOS, twin } from "./requirement.ts";
 
 export const SURFACE: readonly Requirement[] = [
@@ -20,13 +23,13 @@ export const SURFACE: readonly Requirement[] = [
   ),
   row(
     "HT-4",
-    "Bytes are no text: line breaks, NUL, broken percent-encoding, in path, query, header or body. The request is refused and is never a fault of ours.",
+    "Bytes are no text: line breaks, NUL, broken percent-encoding, in path, query, header or body. The request is refused and never causes a server error.",
     `${SCENARIOS}/http.test.ts`,
     `${PROTOCOL}/parameters.test.ts`,
   ),
   row(
     "HT-5",
-    "Clients send headers or bodies slowly, or nothing. They lose their connection, and others do not notice.",
+    "Clients send headers or bodies slowly, or nothing. They lose their connection, and other clients are not affected.",
     `${SCENARIOS}/http-slow.test.ts`,
   ),
   row(
@@ -94,7 +97,7 @@ export const OPERATIONS: readonly Requirement[] = [
   ),
   row(
     "OB-6",
-    "A service is started without its keys. It makes up none and does not serve.",
+    "A service is started without its keys. It creates none and does not serve.",
     "apps/broker/src/keys/keyset.test.ts",
   ),
 ];

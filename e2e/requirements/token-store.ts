@@ -27,7 +27,7 @@ export const AT_REST: readonly Requirement[] = [
     `${STORE}/crypto/envelope.twin.test.ts`,
     `${STORE}/crypto/key-commitment.test.ts`,
   ),
-  row("TS-6", "An IV comes twice under one key. None does.", `${STORE}/crypto/aes-gcm.test.ts`),
+  row("TS-6", "An IV is used twice under one key. None is.", `${STORE}/crypto/aes-gcm.test.ts`),
   row(
     "TS-7",
     "In mode `encrypted` a row has plaintext and no ciphertext, or one that does not open. Plaintext is never used.",
@@ -95,7 +95,7 @@ export const AT_REST: readonly Requirement[] = [
   ),
   row(
     "TS-19",
-    "Who can write the table puts an old row back. A process that has seen a newer one notices; others cannot.",
+    "An attacker with write access to the table puts an old row back. A process that has seen a newer one notices; others cannot.",
     `${STORE}/tokens/token-records.test.ts`,
   ),
   row(
@@ -139,7 +139,7 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RF-7",
-    "A client refreshes a connection that is another's, altered or made up. It is refused, and the vendor hears nothing.",
+    "A client refreshes a connection that is another's, altered or made up. It is refused, and nothing reaches the vendor.",
     `${FLOWS}/grants.test.ts`,
     `${SCENARIOS}/errors-refresh.test.ts`,
   ),
@@ -163,7 +163,7 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RV-3",
-    "A client revokes a connection that is another's. It is refused, and the vendor hears nothing.",
+    "A client revokes a connection that is another's. It is refused, and nothing reaches the vendor.",
     `${FLOWS}/grants.test.ts`,
   ),
   twin(

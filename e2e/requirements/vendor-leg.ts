@@ -1,4 +1,7 @@
-/** What we send to vendors, what we believe of their answers, and what our requests may reach. Part of list.ts. */
+/**
+ * What the broker sends to vendors, how far it trusts their answers, and what its requests may
+ * reach. Part of list.ts.
+ */
 import { attack, EGRESS, FLOWS, notOurs, type Requirement, row, SERVER, twin, VENDOR } from "./requirement.ts";
 
 export const REQUESTS: readonly Requirement[] = [
@@ -41,7 +44,7 @@ export const REQUESTS: readonly Requirement[] = [
   ),
   row(
     "VR-8",
-    "A vendor's token answer says nothing of caches. It is taken; our own always forbid them.",
+    "A vendor's token answer has no cache headers. It is accepted; our own answers always forbid caching.",
     attack("http-surface"),
   ),
   row(
@@ -105,7 +108,7 @@ export const ANSWERS: readonly Requirement[] = [
   ),
   twin(
     "DI-2",
-    "Metadata names endpoints that are scripts, files, plain http, with user information, or inside our network. They are neither asked nor given to a browser.",
+    "Metadata names endpoints that are scripts, files, plain http, with user information, or inside our network. They are neither requested nor given to a browser.",
     attack("egress"),
     `${VENDOR}/discovery/discover.test.ts`,
   ),
@@ -123,7 +126,7 @@ const ACCOUNT_TWIN = `${VENDOR}/userinfo/userinfo.twin.test.ts`;
 export const USERINFO: readonly Requirement[] = [
   twin(
     "UI-1",
-    "Userinfo has no `sub`, or another than the ID token that came with the access token. Nothing of it is believed.",
+    "Userinfo has no `sub`, or another than the ID token that came with the access token. It is ignored.",
     ACCOUNT_TWIN,
     ACCOUNT,
     `${VENDOR}/userinfo/identify.test.ts`,
@@ -131,7 +134,7 @@ export const USERINFO: readonly Requirement[] = [
   ),
   twin(
     "UI-2",
-    "Userinfo is a JWT: unsigned, or of another issuer or audience. None is asked for, and none is believed.",
+    "Userinfo is a JWT: unsigned, or of another issuer or audience. None is requested, and none is accepted.",
     ACCOUNT_TWIN,
     ACCOUNT,
   ),
@@ -216,7 +219,7 @@ export const EGRESS_ROWS: readonly Requirement[] = [
   ),
 ];
 
-/** Clients registered at vendors on a caller's behalf, and credentials a caller brings. */
+/** Clients registered at vendors on a caller's behalf, and credentials of a caller. */
 const NOT_READ = "The vendor's answer is the caller's, byte for byte: the broker reads and keeps none of it";
 const NOT_KEPT = "A caller's secret comes with each call and is kept nowhere that could be named";
 const HOSTED_CLIENT = "apps/platform/src/oauth/hosted-server/client.test.ts";
@@ -240,7 +243,7 @@ export const CREDENTIALS: readonly Requirement[] = [
   ),
   row(
     "DC-4",
-    "Who reads the store looks for the secret of a registered client. The platform keeps it sealed, and the broker keeps none.",
+    "An attacker who reads the store looks for the secret of a registered client. The platform keeps it sealed, and the broker keeps none.",
     HOSTED_CLIENT,
   ),
   row(

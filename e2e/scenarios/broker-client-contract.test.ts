@@ -1,4 +1,6 @@
-/** The contract of a connect client, over both who keep it: through the broker, and directly. */
+/**
+ * The contract of a connect client, over both implementations: through the broker, and directly.
+ */
 import { createBrokerClient } from "@oauth-broker/broker-client";
 import { defineVendor, direct, type DirectClient } from "@oauth-broker/broker-client/direct";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -83,7 +85,7 @@ describeConnectClient("directly", async () => {
     now,
     close: async () => {
       await gate.shut();
-      // The clients live on for a while: what a backend gets that asks a vendor that is gone.
+      // The clients stay open to show what a backend gets from a vendor that has stopped.
       await vendor.close();
     },
   };

@@ -1,4 +1,7 @@
-/** A deployment without a broker at vendors of the registry: their dialects come with oauth-core, whoever runs the flow. */
+/**
+ * A deployment without a broker at vendors of the registry: their dialects come with oauth-core,
+ * whichever side runs the flow.
+ */
 import { direct, type DirectClient, type Vendor } from "@oauth-broker/broker-client/direct";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import {
@@ -67,7 +70,7 @@ describe.each(Object.keys(CASES))("directly at %s", (id) => {
     expect(dead).toMatchObject({ outcome: "reauthorize" });
   });
 
-  it("a user who cancels is told so in the broker's word, whatever the vendor's is", async () => {
+  it("a cancel is reported by the broker's error code, whatever the vendor's is", async () => {
     const { url, session } = await client.start({ scope });
     const callback = await consent(url, { decision: "cancel" });
     await expect(client.finish(callback, session)).rejects.toMatchObject({ code: "access_denied" });

@@ -1,7 +1,8 @@
 /**
- * The package as it is published, on the oldest Node that it promises to run on, as a process of its own against the broker.
- * Where the machine has no Node 20 the oldest newer one stands in, and the test's title and stderr say so: a test that fails for what
- * a machine lacks tells nobody anything, and CI installs Node 20 (.github/workflows).
+ * The package as it is published, on the oldest Node that it supports, as its own process against
+ * the broker. On a machine without Node 20 the oldest newer version is used, and the test's title
+ * and stderr say so: a test that fails for a missing installation shows nothing, and CI installs
+ * Node 20 (.github/workflows).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -37,7 +38,7 @@ afterAll(async () => {
   await scene.close();
 });
 
-/** What `npm run build` makes of it; nothing where it is current. */
+/** Runs `npm run build` for it, unless it is current. */
 function build(): void {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
   const options = { cwd: PACKAGE, encoding: "utf8" } as const;

@@ -76,13 +76,14 @@ describe.each(Object.keys(CASES))("at %s", (vendor) => {
     expect(stage.vendor.isLive(fresh.accessToken)).toBe(false);
 
     stage.vendor.disconnect("user", stage.client.clientId);
-    // Within a minute an equal refresh gets the answer of the first: the vendor is asked again only about another token.
+    // Within a minute an equal refresh gets the answer of the first, so the vendor is called again
+    // only for another token.
     if (!rotates) return;
     const again = await client.refresh({ refreshToken: fresh.refreshToken ?? "", connection: fresh.connection });
     expect(again).toMatchObject({ outcome: "reauthorize" });
   });
 
-  it("a user who cancels is told so, and the flow can be found by its id", async () => {
+  it("a cancel is reported, and the flow can be found by its id", async () => {
     const { url, session } = await client.start({ vendor, scope });
     const callback = await consent(url, { decision: "cancel" });
     await expect(client.finish(callback, session)).rejects.toMatchObject({

@@ -80,12 +80,12 @@ describe("a client of the user's own at the vendor", () => {
 
     const { url, session } = await client.start({ ...request, scope: "openid api:read", byoc });
     const { refreshToken = "", connection } = plantTokens(await client.finish(await consent(url), session));
-    // The secret is the caller's to bring: nothing kept it.
+    // The caller has to bring the secret, because the broker did not keep it.
     await expect(client.refresh({ refreshToken, connection })).rejects.toMatchObject({ code: "invalid_request" });
     const refreshed = await client.refresh({ refreshToken, connection, byoc });
     if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
     const { accessToken: token, connection: newer, refreshToken: next = "" } = plantTokens(refreshed.tokens);
-    // As after the owner has changed the secret at the vendor and forgotten to say so here.
+    // As after the owner changed the secret at the vendor without a change here.
     const stale = { clientId: byoc.clientId, clientSecret: "a-secret-from-last-year" };
     expect(await client.refresh({ refreshToken: next, connection: newer, byoc: stale })).toEqual({
       outcome: "credentials_rejected",
@@ -94,7 +94,7 @@ describe("a client of the user's own at the vendor", () => {
     expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
   });
 
-  it("hands on a vendor's refusal to register, and tells the broker's own apart by nothing but its words", async () => {
+  it("hands on a vendor's refusal to register, which differs from the broker's own only in its text", async () => {
     const { status, body } = await client.register("no-such-vendor");
     expect(status).toBe(400);
     expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ error: "invalid_request" });

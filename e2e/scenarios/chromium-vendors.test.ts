@@ -1,4 +1,7 @@
-/** The sandbox's vendors in a real browser: what a person ticks, chooses and types reaches the tokens, on any screen. */
+/**
+ * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
+ * on any screen.
+ */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -55,7 +58,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     page.getByRole("button", { name: `Continue as Sample ${account}` }).click();
   const sees = (text: string): Promise<void> => page.getByText(text).first().waitFor();
 
-  /** Also: nothing is wider than the screen. */
+  /** Checks also that no page is wider than the screen. */
   async function shot(name: string): Promise<void> {
     await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBeLessThanOrEqual(0);
@@ -79,28 +82,25 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     await shot(`google-workspace-revoked-${width}`);
   });
 
-  it.each([1280, 360])(
-    "names an environment at Microsoft, and is told how to disconnect, at %i pixels",
-    async (width) => {
-      await open(width);
-      await page.getByLabel("Environment id").fill("not one");
-      await click("Connect Microsoft Agent 365");
-      await sees("invalid_request");
-      await shot(`microsoft-agent365-misfit-${width}`);
-      await page.getByLabel("Tenant").selectOption("Ready organization");
-      await click("Connect Microsoft Agent 365");
-      await signIn("operator");
-      await sees("Real tokens of Microsoft Agent 365");
-      await click("Revoke refresh token");
-      await sees("myapps.microsoft.com");
-      await shot(`microsoft-agent365-help-${width}`);
-      // Whoever is signed in already is still asked who it is, and may cancel.
-      await click("Connect Microsoft Agent 365 again");
-      await click("Cancel");
-      await sees("access_denied");
-      expect(page.url()).toBe(`${home}/`);
-    },
-  );
+  it.each([1280, 360])("names an environment at Microsoft, and sees how to disconnect, at %i pixels", async (width) => {
+    await open(width);
+    await page.getByLabel("Environment id").fill("not one");
+    await click("Connect Microsoft Agent 365");
+    await sees("invalid_request");
+    await shot(`microsoft-agent365-misfit-${width}`);
+    await page.getByLabel("Tenant").selectOption("Ready organization");
+    await click("Connect Microsoft Agent 365");
+    await signIn("operator");
+    await sees("Real tokens of Microsoft Agent 365");
+    await click("Revoke refresh token");
+    await sees("myapps.microsoft.com");
+    await shot(`microsoft-agent365-help-${width}`);
+    // A user who is signed in already is still asked to choose an account, and may cancel.
+    await click("Connect Microsoft Agent 365 again");
+    await click("Cancel");
+    await sees("access_denied");
+    expect(page.url()).toBe(`${home}/`);
+  });
 
   it("keeps the tokens of two vendors apart", async () => {
     await open(1280);

@@ -1,6 +1,6 @@
 /**
- * The sandbox as `npm start` runs it, in a real browser: what a newcomer sees, and that no dead end is without a way back.
- * Screenshots go to a temporary folder that is printed.
+ * The sandbox as `npm start` runs it, in a real browser: what a new user sees, and that every error
+ * page has a link back. Screenshots go to a temporary folder that is printed.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** Addresses the page went through, redirects included. */
+  /** Addresses that the page visited, redirects included. */
   let visited: URL[];
   let complaints: string[];
 
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    // For people, hence on stderr, and after the line for machines.
+    // A message for the operator, so it goes to stderr, after the JSON line.
     home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1]);
     browser = await launchChromium(CHROMIUM ?? "");
     console.log(`Screenshots: ${shots}`);
@@ -44,7 +44,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
       if (request.isNavigationRequest()) visited.push(new URL(request.url()));
     });
     context.on("weberror", (error) => complaints.push(error.error().message));
-    // Refusals are answered with 400 on purpose; everything else a browser complains about is a defect of a page.
+    // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
+    // page.
     context.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
     });
@@ -88,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     return found;
   };
 
-  /** A page of the broker that says what happened and leads to the platform. */
+  /** Expects a page of the broker that says what happened and links to the platform. */
   async function expectWayBack(name: string, text: string): Promise<void> {
     expect(new URL(page.url()).origin).toBe(broker.url);
     await sees(text);
@@ -237,7 +238,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     expect(page.url()).toBe(`${home}/`);
   });
 
-  it("has a page for people that leads into the sandbox", async () => {
+  it("has a home page that links to the sandbox", async () => {
     await page.goto(broker.url);
     await shot("15-broker-home");
     await page.getByRole("link", { name: "Try a whole flow in the sandbox" }).click();

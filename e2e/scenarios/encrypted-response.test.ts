@@ -1,4 +1,7 @@
-/** Token answers as JWEs: opened as a client opens them, by each way a client may have given its key. */
+/**
+ * Token answers as JWEs, opened as a client opens them, for each way in which a client can publish
+ * its key.
+ */
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, jwtDecrypt, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +32,7 @@ async function register(alg: string, enc = "A256GCM", crv?: string): Promise<Reg
 const setOf = (...keys: (JWK | Registered)[]): string =>
   JSON.stringify({ keys: keys.map((key) => ("jwk" in key ? key.jwk : key)) });
 
-/** As a client does that trusts nothing but its registration. */
+/** Opens it as a client that trusts only its registration. */
 async function open({ text }: Pick<Answer, "text">, { alg, enc, privateKey }: Registered): Promise<Answer["body"]> {
   const { payload } = await jwtDecrypt(text, privateKey, {
     keyManagementAlgorithms: [alg],
@@ -167,7 +170,7 @@ describe("a client that publishes its keys", () => {
   const toPlatform = async () => platformOf("elsewhere").toPlatform();
   const redeem = async (flow: Awaited<ReturnType<typeof toPlatform>>) => platformOf("elsewhere").redeem(flow);
 
-  it("is told that they cannot be read, and the code is as good as before", async () => {
+  it("gets an error that they cannot be read, and the code still works", async () => {
     published.publish();
     const flow = await toPlatform();
     const before = scene.vendorCalls("/token");
@@ -181,7 +184,7 @@ describe("a client that publishes its keys", () => {
     expect(await open(await redeem(flow), registered.elsewhere)).toMatchObject({ vendor: "op" });
   });
 
-  it("may replace its key: the new one in front, the old one until nobody uses it", async () => {
+  it("may replace its key: the new one in front, the old one until no answer uses it", async () => {
     published.publish(setOf(registered.next, registered.elsewhere));
     expect(await open(await redeem(await toPlatform()), registered.elsewhere)).toMatchObject({ vendor: "op" });
     scene.now.advance(601);
@@ -191,7 +194,7 @@ describe("a client that publishes its keys", () => {
     expect(await open(await redeem(await toPlatform()), registered.next)).toMatchObject({ vendor: "op" });
   });
 
-  it("is told that none of them fits, and the code waits for one", async () => {
+  it("gets an error that none of them fits, and the code waits for one", async () => {
     published.publish(setOf(registered.rsa, ...keysOf(signing)));
     scene.now.advance(601);
     const flow = await toPlatform();

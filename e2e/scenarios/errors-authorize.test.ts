@@ -1,4 +1,7 @@
-/** GET /v1/authorize: a page until client and request_uri are known, and nothing spent by those who only look. */
+/**
+ * GET /v1/authorize: a page until client and request_uri are known; a request that only looks
+ * spends nothing.
+ */
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
@@ -18,11 +21,11 @@ const HANDLE = `${"a".repeat(22)}.${"b".repeat(43)}`;
 
 describe("GET /v1/authorize", () => {
   it.each([
-    ["refuses nothing at all", "", undefined],
+    ["refuses a request without parameters", "", undefined],
     ["refuses no request_uri", "client_id=platform", undefined],
     ["refuses no client_id", `request_uri=urn:ietf:params:oauth:request_uri:${HANDLE}`, undefined],
     [
-      "refuses a request_uri that is none of ours",
+      "refuses a request_uri that the broker did not issue",
       "client_id=platform&request_uri=https://r3flect.example/r",
       "request_uri_unknown",
     ],
@@ -32,7 +35,7 @@ describe("GET /v1/authorize", () => {
       "request_uri_unknown",
     ],
     [
-      "refuses a client nobody knows",
+      "refuses an unknown client",
       `client_id=r3flect&request_uri=urn:ietf:params:oauth:request_uri:${HANDLE}`,
       "request_uri_unknown",
     ],
@@ -99,13 +102,13 @@ describe("GET /v1/authorize", () => {
   });
 });
 
-describe("paths that are none", () => {
+describe("paths that do not exist", () => {
   it("answers JSON to a backend and a page to a browser", async () => {
     for (const path of ["/v2/par", "/v1", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
       expectError(await send(`${scene.baseUrl}${path}`), 404, "not_found");
       expectPage(await browse(`${scene.baseUrl}${path}`), 404);
     }
-    // Whoever goes there is a browser, whatever it says it accepts.
+    // A visitor there is a browser, whatever its Accept header says.
     for (const path of ["/v1/authorize/", "/v1/callback/a", "/v1/callback/a/b", "/v1/custom/a"]) {
       expectPage(await send(`${scene.baseUrl}${path}`), 404);
     }

@@ -1,4 +1,7 @@
-/** GET and POST /v1/callback: what is not a trustworthy answer of the vendor ends on a page, what is goes to the platform. */
+/**
+ * GET and POST /v1/callback: an answer that cannot be trusted ends on a page, a trusted one goes to
+ * the platform.
+ */
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI, OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
@@ -19,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** The vendor's answer, with members replaced; `undefined` takes one out. */
+/** The vendor's answer, with members replaced; `undefined` removes one. */
 function answerWith({ callback }: AtCallback, members: Form): URL {
   const url = new URL(callback);
   url.search = encode({ ...Object.fromEntries(callback.searchParams), ...members }).toString();
@@ -204,7 +207,7 @@ describe("form_post", () => {
   it("bar#CB-12 becomes a GET of the same path, which then works", async () => {
     const at = await scene.platform.toCallback();
     const { origin, pathname, searchParams } = at.callback;
-    // A cross-site POST of a browser: no Lax cookie comes along.
+    // A cross-site POST of a browser carries no Lax cookie.
     const posted = await send(`${origin}${pathname}`, { method: "POST", body: new URLSearchParams(searchParams) });
     expect(posted.status).toBe(303);
     const location = new URL(posted.headers.get("location") ?? "", origin);

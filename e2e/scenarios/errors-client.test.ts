@@ -1,4 +1,7 @@
-/** Who is calling: the three ways a client proves itself, and every way to fail at it. The endpoint does not matter. */
+/**
+ * Client authentication: the three methods, and every way to fail at them. The endpoint does not
+ * matter.
+ */
 import { randomUUID } from "node:crypto";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +13,7 @@ import { plantSecret } from "../support/secrets.ts";
 import { type Scene, startScene } from "../support/scene.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/** Everything that form-encoding and Basic are known to trip over. */
+/** The characters that form-encoding and Basic commonly get wrong. */
 const ODD_SECRET = 'a:b c%2Fd+e/f?g&h=i"j-and-the-rest-of-it';
 
 let scene: Scene;
@@ -84,7 +87,7 @@ describe("client_secret_basic and client_secret_post", () => {
     ["refuses no credentials", "platform", {}, {}],
     ["refuses a wrong secret", "platform", {}, { authorization: basic("platform", REFLECTED) }],
     ["refuses a wrong posted secret", "platform", { client_secret: REFLECTED }, {}],
-    ["refuses a client nobody knows", "r3flect", {}, { authorization: basic("r3flect", "x".repeat(43)) }],
+    ["refuses an unknown client", "r3flect", {}, { authorization: basic("r3flect", "x".repeat(43)) }],
     [
       "refuses a client that has keys and no secret",
       "keyed",
@@ -106,7 +109,7 @@ describe("client_secret_basic and client_secret_post", () => {
   });
 
   it("bar#ST-1 answers the same whether the client or the secret is wrong", async () => {
-    const unknown = await par("nobody", {}, { authorization: basic("nobody", "x".repeat(43)) });
+    const unknown = await par("unknown", {}, { authorization: basic("unknown", "x".repeat(43)) });
     const wrong = await par("platform", {}, { authorization: basic("platform", "x".repeat(43)) });
     expect(unknown.text).toBe(wrong.text);
     expect(unknown.headers.get("www-authenticate")).toBe(wrong.headers.get("www-authenticate"));

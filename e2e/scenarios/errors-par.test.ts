@@ -1,4 +1,7 @@
-/** POST /v1/par and /v1/explain: what the error table of docs/api.md promises for each way a request can be wrong. */
+/**
+ * POST /v1/par and /v1/explain: the error table of docs/api.md, for each way in which a request can
+ * be wrong.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
 import { expectError, REFLECTED } from "../support/expectations.ts";
@@ -9,13 +12,13 @@ let scene: Scene;
 
 beforeAll(async () => {
   scene = await startScene((issuer) => ({
-    client: "    vendors: [op, closed, waiting, nobody, down, liar]",
+    client: "    vendors: [op, closed, waiting, bare, down, liar]",
     vendors: `
   closed: { name: Closed, issuer: ${issuer}, accepts_new_authorizations: false, credentials: { client_id: b, client_secret: s3cret-of-closed } }
   waiting: { name: Waiting, issuer: ${issuer}, setup: vendor_approval, credentials: { client_id: b, client_secret: s3cret-of-waiting } }
   hidden: { name: Hidden, issuer: ${issuer}, enabled: false, credentials: { client_id: b, client_secret: s3cret-of-hidden } }
   foreign: { name: Foreign, issuer: ${issuer}, credentials: { client_id: b, client_secret: s3cret-of-foreign } }
-  nobody: { name: Nobody, issuer: ${issuer} }
+  bare: { name: Bare, issuer: ${issuer} }
   down: { name: Down, issuer: "http://127.0.0.1:9", credentials: { client_id: b, client_secret: s3cret-of-down } }
   liar: { name: Liar, issuer: "${issuer}/elsewhere", credentials: { client_id: b, client_secret: s3cret-of-liar } }
 `,
@@ -25,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-/** As `par`, but the form may hold anything, spelled as it is. */
+/** Like `par`, but the form may contain anything, spelled as given. */
 async function raw(
   path: string,
   body: NonNullable<RequestInit["body"]>,
@@ -71,7 +74,7 @@ describe.each(BOTH)("%s", (path) => {
     ["refuses a vendor this client may not use", { vendor: "foreign" }, "unauthorized_client"],
     ["refuses a vendor that takes no new authorizations", { vendor: "closed" }, "unauthorized_client"],
     ["refuses a vendor that waits for approval", { vendor: "waiting" }, "unauthorized_client"],
-    ["refuses a vendor without credentials of ours", { vendor: "nobody" }, "unauthorized_client"],
+    ["refuses a vendor without credentials of ours", { vendor: "bare" }, "unauthorized_client"],
     ["refuses a client id of 2,049 characters", { vendor_client_id: "r3flect".repeat(300) }, "invalid_request"],
     ["refuses a secret without its id", { vendor_client_secret: REFLECTED }, "invalid_request"],
     [
@@ -139,7 +142,7 @@ describe.each(BOTH)("%s", (path) => {
 
   it.each([
     ["a repeated parameter", "vendor=op&vendor=op", 400],
-    ["a repeated parameter nobody knows", "x=1&x=2", 400],
+    ["a repeated unknown parameter", "x=1&x=2", 400],
     ["a repeated parameter with empty values", "x=&x=", 400],
     ["broken percent-encoding", "state=%E0%A4%A", 400],
     ["percent-encoding that is no UTF-8", "state=%ff", 400],
@@ -201,7 +204,7 @@ describe("/v1/par alone", () => {
     expectError(await scene.platform.post("/v1/par", { ...GOOD, ...form }), 400, error);
   });
 
-  it("stores nothing and asks nobody for a request it refuses", async () => {
+  it("stores and sends nothing for a request it refuses", async () => {
     const before = scene.vendor.requests().length;
     expectError(await scene.platform.par({ redirect_uri: OTHER_REDIRECT_URI }), 400, "invalid_redirect_uri");
     expect(scene.vendor.requests()).toHaveLength(before);

@@ -1,4 +1,4 @@
-/** POST /v1/token with a refresh token: one vendor call for equal requests, and nothing lost in silence. */
+/** POST /v1/token with a refresh token: one vendor call for equal requests, and no silent loss. */
 import type { Fault } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError, REFLECTED } from "../support/expectations.ts";
@@ -53,7 +53,7 @@ const answer = (status: number, body: string, headers: Record<string, string> = 
 describe.each([
   ["/v1/token", (tokens: Tokens, form: Form) => refresh(tokens, form)],
   ["/v1/revoke", (tokens: Tokens, form: Form) => revoke(tokens, form)],
-])("what %s is told the token came from", (path, ask) => {
+])("what %s gets as the origin of the token", (path, ask) => {
   let tokens: Tokens;
   beforeAll(async () => {
     tokens = await scene.platform.connect();
@@ -61,10 +61,10 @@ describe.each([
 
   it.each<[string, Form, string]>([
     ["refuses neither connection nor vendor", { connection: undefined }, "invalid_request"],
-    ["refuses a connection that is none", { connection: REFLECTED }, "invalid_request"],
+    ["refuses an invalid connection", { connection: REFLECTED }, "invalid_request"],
     ["refuses an empty kid", { connection: ".r3flect" }, "invalid_request"],
     ["refuses a vendor that contradicts the connection", { vendor: "keeps" }, "invalid_request"],
-    ["refuses a vendor nobody knows", { connection: undefined, vendor: REFLECTED }, "invalid_request"],
+    ["refuses an unknown vendor", { connection: undefined, vendor: REFLECTED }, "invalid_request"],
     ["refuses a vendor this client may not use", { connection: undefined, vendor: "foreign" }, "unauthorized_client"],
     ["refuses credentials of the caller's own", { vendor_client_id: "r3flect" }, "invalid_request"],
     ["refuses an endpoint", { token_endpoint: "https://r3flect.example" }, "unauthorized_client"],
@@ -119,7 +119,7 @@ describe("refresh", () => {
     readTokens(fresh);
   });
 
-  it("bar#RF-2 keeps the old refresh token where the vendor sends none", async () => {
+  it("bar#RF-2 keeps the old refresh token when the vendor sends none", async () => {
     const tokens = await scene.platform.connect();
     scene.vendor.faults.next("/token", {
       kind: "rewrite",
@@ -137,11 +137,12 @@ describe("refresh", () => {
     readTokens(first);
     scene.now.advance(59);
     const replayed = await refresh(tokens);
-    // The same tokens, and what is left of their life.
+    // The same tokens, with their remaining lifetime.
     expect(replayed.body).toEqual({ ...first.body, expires_in: 3600 - 59 });
     expect(scene.vendorCalls("/token")).toBe(before + 1);
     scene.now.advance(1);
-    // The vendor rotates: by now the old refresh token is dead there, and that is what the platform hears.
+    // The vendor rotates: the old refresh token is dead there by now, and the platform gets that
+    // error.
     expectError(await refresh(tokens), 400, "invalid_grant");
     expect(scene.vendorCalls("/token")).toBe(before + 2);
   });
@@ -159,7 +160,7 @@ describe("refresh", () => {
     expect(scene.vendorCalls("/token")).toBe(before + 2);
   });
 
-  it("tells a dead refresh token from everything else", async () => {
+  it("distinguishes a dead refresh token from every other error", async () => {
     const tokens = await scene.platform.connect();
     const body = expectError(await refresh(tokens, { refresh_token: "r3flect-refresh-token" }), 400, "invalid_grant");
     expect(body["vendor_error"]).toBe("invalid_grant");
@@ -175,7 +176,7 @@ describe("refresh", () => {
       "restart",
     ],
     [
-      "a lost answer of a vendor of whom that is not known does not",
+      "a lost answer of a vendor that may not rotate does not",
       "keeps",
       { kind: "drop" },
       503,

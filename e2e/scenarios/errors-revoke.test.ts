@@ -1,4 +1,4 @@
-/** POST /v1/revoke: what ended at the vendor, or why nothing could. */
+/** POST /v1/revoke: what was revoked at the vendor, or why nothing could be. */
 import { type Fault, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";
@@ -51,7 +51,7 @@ describe("revoke", () => {
     expect(userinfo.status).toBe(401);
   });
 
-  it("rfc7009#2.1 takes a hint nobody knows for none, and hands on a known one", async () => {
+  it("rfc7009#2.1 ignores an unknown hint, and hands on a known one", async () => {
     const tokens = await scene.platform.connect();
     expect((await revoke(tokens, { token: tokens.refreshToken, token_type_hint: "r3flect" })).status).toBe(200);
     expect(scene.vendor.requests().at(-1)?.body).not.toHaveProperty("token_type_hint");

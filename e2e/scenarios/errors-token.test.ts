@@ -1,4 +1,7 @@
-/** POST /v1/token with a code: which failures keep the code, which end it, and what the platform is told to do next. */
+/**
+ * POST /v1/token with a code: which failures keep the code, which end it, and what the platform
+ * should do next.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI } from "../support/configuration.ts";
 import { expectError } from "../support/expectations.ts";
@@ -56,7 +59,7 @@ describe("what keeps the code", () => {
     await expectAlive(flow);
   });
 
-  it("bar#XA-8 refuses another client, who learns nothing", async () => {
+  it("bar#XA-8 refuses another client, which learns nothing", async () => {
     const flow = await scene.platform.toPlatform();
     const stolen = await scene.other.redeem(flow);
     expectError(stolen, 400, "invalid_grant");

@@ -1,4 +1,7 @@
-/** What a vendor may answer when its code is redeemed, and what the platform hears of it: a code, never the vendor's words. */
+/**
+ * What a vendor may answer when its code is redeemed, and what the platform gets: an error code,
+ * never the vendor's text.
+ */
 import type { Fault } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectErrorRedirect } from "../support/expectations.ts";
@@ -87,7 +90,7 @@ describe("what the vendor answers", () => {
       {},
     ],
     ["bar#VR-7 a list is a wrong answer", answer(200, '["r3flect"]'), 502, "vendor_response_invalid", {}],
-    ["bar#VR-7 nothing is a wrong answer", answer(200, ""), 502, "vendor_response_invalid", {}],
+    ["bar#VR-7 an empty body is a wrong answer", answer(200, ""), 502, "vendor_response_invalid", {}],
     [
       "bar#VR-7 a name twice is a wrong answer",
       answer(200, '{"access_token":"r3flect","access_token":"x","token_type":"bearer"}'),
@@ -117,7 +120,7 @@ describe("what the vendor answers", () => {
       { reason: "id_token_missing" },
     ],
     [
-      "bar#ID-1 an ID token that is none is a wrong answer",
+      "bar#ID-1 an invalid ID token is a wrong answer",
       rewrite({ id_token: "r3.fle.ct" }),
       502,
       "vendor_response_invalid",
@@ -174,7 +177,7 @@ describe("what the vendor answers", () => {
       {},
     ],
     [
-      "bar#VR-9 a word nobody knows is a broken contract",
+      "bar#VR-9 an unknown error code is an invalid answer",
       answer(400, '{"error":"r3flec"}'),
       502,
       "vendor_response_invalid",
@@ -204,7 +207,7 @@ describe("what the vendor answers", () => {
     }
   });
 
-  it("tells that the shared credentials were really refused", async () => {
+  it("reports that the shared credentials were really refused", async () => {
     const flow = await scene.platform.toPlatform({ form: { vendor: "stale" } });
     const body = expectError(await scene.platform.redeem(flow), 400, "vendor_credentials_rejected");
     expect(body).toMatchObject({ credentials_source: "shared", vendor_error: "invalid_client" });

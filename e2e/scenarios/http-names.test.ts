@@ -1,4 +1,7 @@
-/** Rows HT-6, HT-7 and HT-10 of the bar: no header, path or agent changes who we are or who may come in. */
+/**
+ * Rows HT-6, HT-7 and HT-10 of the bar: no header, path or user agent changes the broker's own name
+ * or what a caller may do.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokerYaml, REDIRECT_URI } from "../support/configuration.ts";
 import { freePort } from "../support/free-port.ts";

@@ -1,4 +1,7 @@
-/** Row HT-5 of the bar: those who are slow lose their connection, and nobody else notices. Takes the 15 s that it is about. */
+/**
+ * Row HT-5 of the bar: slow clients lose their connection, and other clients are not affected.
+ * Takes the 15 s of that limit.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FORM, type HttpBroker, startHttpBroker } from "../support/http-broker.ts";
 import { exchange, type RawAnswer } from "../support/raw-http.ts";
@@ -12,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker.close());
 
-describe("bar#HT-5 those who are slow", () => {
+describe("bar#HT-5 slow clients", () => {
   it("ends slow headers and slow bodies while others are served", async () => {
     const slowHead = exchange({ port, bytes: "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", timeoutMs: 20_000 });
     const slowBody = exchange({

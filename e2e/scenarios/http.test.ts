@@ -1,4 +1,6 @@
-/** Rows HT-1 and HT-4 of the bar, on the built broker, with bytes that no HTTP client would send. */
+/**
+ * Rows HT-1 and HT-4 of the bar, on the built broker, with bytes that no HTTP client would send.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FORM, type HttpBroker, startHttpBroker } from "../support/http-broker.ts";
@@ -13,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker.close());
 
-/** Of another process, where the system tells; 0 elsewhere. */
+/** Of another process, on systems that report it; 0 elsewhere. */
 function residentBytes(pid: number): number {
   const file = `/proc/${pid}/status`;
   return existsSync(file) ? 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, "utf8"))?.[1] ?? 0) : 0;
@@ -32,7 +34,7 @@ describe("bar#HT-1 bodies", () => {
     const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
     const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
     expect(answer).toMatchObject({ status: 413, isClosed: true });
-    // What fits into the buffers of two sockets, not what the caller would like to send.
+    // Bounded by the buffers of two sockets, not by what the caller sends.
     expect(answer.bytesSent).toBeLessThan(16 * 1024 * 1024);
     expect(await broker.health()).toBe(200);
   });
@@ -41,7 +43,7 @@ describe("bar#HT-1 bodies", () => {
     ["POST /healthz", [405]],
     ["POST /v1/par?without=type", [415]],
     ["POST /none", [404]],
-    // The connection ends at once; whether the answer is still read is the caller's luck.
+    // The connection ends at once; the caller may or may not read the answer.
     ["GET /healthz", [400, 0]],
     ["GET /v1/callback", [400, 0]],
   ])("does not swallow the body of %s, which no handler reads", async (what, statuses) => {
@@ -52,12 +54,12 @@ describe("bar#HT-1 bodies", () => {
     expect(answer.isClosed).toBe(true);
     expect(statuses).toContain(answer.status);
     expect(answer.milliseconds).toBeLessThan(5_000);
-    // Whatever arrived in that time was thrown away, not kept.
+    // What was received in that time was discarded, not kept.
     expect(residentBytes(broker.process.pid) - before).toBeLessThan(160 * 1024 * 1024);
     expect(await broker.health()).toBe(200);
   });
 
-  it("tells a GET with a body that it has none to send", async () => {
+  it("refuses a GET with a body", async () => {
     const bytes = `${broker.head("GET /healthz HTTP/1.1", "Content-Length: 5")}hello`;
     expect(await exchange({ port, bytes })).toMatchObject({ status: 400, isClosed: true });
     const empty = broker.head("GET /healthz HTTP/1.1", "Content-Length: 0", "Connection: close");
@@ -128,7 +130,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
     "a space before a colon": "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 0\r\n\r\n",
     "a folded header": "GET /healthz HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
     "no Host": "GET /healthz HTTP/1.1\r\n\r\n",
-    "a Host that is none": "GET /healthz HTTP/1.1\r\nHost: a b/c?d#e\r\n\r\n",
+    "an invalid Host": "GET /healthz HTTP/1.1\r\nHost: a b/c?d#e\r\n\r\n",
     "a Host with user information": "GET /v1/callback HTTP/1.1\r\nHost: a@b\r\n\r\n",
     "an unknown version": "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
     "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -146,7 +148,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
     expect(await broker.health()).toBe(200);
   });
 
-  it("takes neither a broken Authorization nor a broken cookie for a reason to fail", async () => {
+  it("does not fail for a broken Authorization header or a broken cookie", async () => {
     for (const authorization of [
       "Bearer %E0%A4",
       "Basic \x80\xff",

@@ -1,4 +1,7 @@
-/** What anyone may ask: metadata, vendors, health, metrics, the API's description, the page for people. */
+/**
+ * The public endpoints: metadata, vendors, health, metrics, the description of the API, the
+ * human-readable page.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, basic, browse, send } from "../support/platform.ts";
@@ -91,7 +94,7 @@ describe("/v1/vendors", () => {
     expectError(await scene.other.par({ vendor: "github" }), 400, "unauthorized_client");
   });
 
-  it("answers one of them, 404 for one that is none, and approved to an authenticated client", async () => {
+  it("answers one vendor, 404 for an unknown one, and approved to an authenticated client", async () => {
     expect((await get("/v1/vendors/op")).body["id"]).toBe("op");
     expectError(await get("/v1/vendors/r3flect"), 404, "not_found");
     expectError(await get("/v1/vendors/%E0%A4%A"), 404, "not_found");
@@ -175,7 +178,7 @@ describe("/openapi.json", () => {
     }
   });
 
-  it("refers to nothing that is not there", async () => {
+  it("refers only to what exists", async () => {
     const { body, text } = await get("/openapi.json");
     for (const [, pointer = ""] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const found = pointer
@@ -187,7 +190,7 @@ describe("/openapi.json", () => {
 });
 
 describe("/", () => {
-  it("is a page for people that names the enabled vendors, escaped", async () => {
+  it("is a human-readable page that names the enabled vendors, escaped", async () => {
     const html = expectPage(await browse(`${scene.baseUrl}/`), 200);
     expect(html).toContain("OpenID Provider");
     expect(html).toContain("Waiting &amp; &lt;b&gt;Sons&lt;/b&gt;");

@@ -1,4 +1,7 @@
-/** As key-rotation.test.ts, on a DynamoDB table with the keyset sealed under KMS; the KMS key rotates too. */
+/**
+ * Like key-rotation.test.ts, on a DynamoDB table with the keyset sealed under KMS; the KMS key
+ * rotates too.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AwsStage, startAws } from "../support/aws.ts";
 import {
@@ -26,17 +29,17 @@ const calls = (): number => Object.values(aws.kms.calls()).reduce((sum, count) =
 describe("a rotation", () => {
   it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(stage));
 
-  it("fails none of 110 flows when there are five in a row, and asks KMS twice for each", async () => {
+  it("completes 110 flows over five rotations in a row, with two KMS calls for each", async () => {
     const before = calls();
     await expectUnnoticedRotations(stage, { rotations: 5, flows: 10 });
-    // One data key made, and one opened by the other process.
+    // One data key created, and one opened by the other process.
     expect(calls() - before).toBeLessThanOrEqual(2 * 5);
   });
 
-  it("bar#TS-14 of the KMS key's own material changes nothing for anybody", async () => {
+  it("bar#TS-14 of the KMS key's own material affects no flow", async () => {
     aws.kms.rotateKey(aws.keyArn);
     await expectUnnoticedRotation(stage);
   });
 
-  it("refuses a state of a key nobody ever had", () => expectUnknownKeyRefused(stage));
+  it("refuses a state of an unknown key", () => expectUnknownKeyRefused(stage));
 });

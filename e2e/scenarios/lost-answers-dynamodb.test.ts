@@ -1,6 +1,7 @@
 /**
- * DynamoDB did every conditional write of a flow, and its first answer was lost: the retry finds the condition broken by
- * our own write. It must be known as ours, or every flow would look replayed.
+ * DynamoDB performs every conditional write of a flow, and its first answer is lost: the retry
+ * finds the condition broken by our own write. The store must recognize its own write, or every
+ * flow would look replayed.
  */
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -15,7 +16,7 @@ let aws: AwsStage;
 let stage: RaceStage;
 beforeAll(async () => {
   aws = await startAws();
-  // From the first write on, which makes the keyset.
+  // From the first write on, which creates the keyset.
   aws.proxy.set({ loseAnswers: "conditional-writes-once" });
   stage = await startRaceStage({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
 });
@@ -35,7 +36,7 @@ it("whole flows succeed, every write of them answered into the void once", async
     const code = new URL(returned.headers.get("location") ?? "about:blank").searchParams.get("code") ?? "";
     const answer = await platform.post("/v1/token", platform.redeemForm({ code, codeVerifier }), url(index + 1));
     expect(answer.status, answer.text).toBe(200);
-    // A second use of each is still one.
+    // A second use of each is still detected.
     expect((await browse(at(index, callback), jar)).text).toContain("state_replayed");
     const again = await platform.post("/v1/token", platform.redeemForm({ code, codeVerifier }), url(index));
     expect(again).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
@@ -90,7 +91,7 @@ it("bar#CB-4 no broker took one of its own writes for another's", async () => {
       return text.split("\n").filter((line) => /^broker_refusals_total\{.*(replayed|used|unavailable)/.test(line));
     }),
   );
-  // Those that the tests above have provoked: one replayed state for each flow.
+  // Only those that the tests above caused: one replayed state for each flow.
   const replayed = refusals.flat().map((line) => [/reason="(\w+)"/.exec(line)?.[1], Number(line.split(" ").at(-1))]);
   expect(new Set(replayed.map(([reason]) => reason))).toEqual(new Set(["state_replayed"]));
   expect(replayed.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(FLOWS);

@@ -1,6 +1,7 @@
 /**
- * Credentials and endpoints of the caller's own, over the wire and against a certified OpenID provider that the broker's
- * configuration does not name: what /v1/explain shows is registered there, then a person connects and the tokens live on.
+ * Credentials and endpoints of the caller's own, over the wire and against a certified OpenID
+ * provider that is not in the broker's configuration: what /v1/explain shows is registered there,
+ * then a user connects and the tokens are refreshed and revoked.
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   scene = await startScene();
   const issuer = `http://127.0.0.1:${await freePort()}`;
   endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
-  // What an administrator does first: ask what to register, register it.
+  // An administrator's first steps: ask what to register, and register it.
   const { body } = await explain({ ...endpoints, ...OWN });
   redirectUri = textMember(body, "redirect_uri");
   vendor = await startOpenIdProvider({
@@ -45,7 +46,7 @@ afterAll(async () => {
 const explain = (form: Form) => scene.platform.post("/v1/explain", form);
 const tokenCalls = () => vendor.requests().filter(({ path }) => path === "/token");
 
-describe("both endpoints of a vendor nobody here knows", () => {
+describe("both endpoints of an unknown vendor", () => {
   const form = () => ({ vendor: undefined, scope: SCOPE, ...endpoints, ...OWN });
 
   it("bar#XA-4 connect by a callback path of their own, refresh by connection and secret alone", async () => {
@@ -62,7 +63,7 @@ describe("both endpoints of a vendor nobody here knows", () => {
     expect(tokenCalls().map(({ headers }) => headers["authorization"])).toEqual(
       Array(2).fill(basic(OWN.vendor_client_id, OWN.vendor_client_secret)),
     );
-    // It named no way to revoke, so there is none.
+    // The client named no revocation endpoint, so there is none.
     const ended = await scene.platform.post("/v1/revoke", { token: readTokens(fresh).accessToken, connection, ...OWN });
     expectError(ended, 400, "unsupported_token_type");
   });
@@ -79,7 +80,7 @@ describe("both endpoints of a vendor nobody here knows", () => {
     expect(tokenCalls()).toHaveLength(before);
   });
 
-  it("say whose credentials the vendor refused", async () => {
+  it("report whose credentials the vendor refused", async () => {
     const wrong = { ...form(), vendor_client_secret: random("wrong secret") };
     const flow = await scene.platform.toPlatform({ form: wrong });
     const refused = await scene.platform.redeem(flow);
@@ -97,11 +98,11 @@ describe("both endpoints of a vendor nobody here knows", () => {
   });
 });
 
-describe("an issuer alone that says who it is in every answer", () => {
+describe("an issuer alone that sends iss in every answer", () => {
   it("bar#XA-3 bar#XA-4 connects by a path of its own, its ID token checked, and its tokens end by its own metadata", async () => {
     const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
-    // Its endpoints and client are those registered above, and so is the path: an issuer is
-    // believed no further than they are.
+    // Its endpoints and client are those registered above, and so is the path: an issuer is trusted
+    // no further than they are.
     expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: redirectUri });
     const { answer, accessToken, connection } = await scene.platform.connect({ form });
     expect(answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });

@@ -1,4 +1,7 @@
-/** What no well-behaved client asks for at a hosted server's /authorize, and where it ends: a page, or the platform's callback. */
+/**
+ * Requests to a hosted server's /authorize that no well-behaved client makes, and where each ends:
+ * a page, or the platform's callback.
+ */
 import { describe, expect, it } from "vitest";
 import { expectPage, REFLECTED } from "../support/expectations.ts";
 import { useHostedStage, VERIFIER } from "../support/mcp-hosted-stage.ts";
@@ -43,7 +46,7 @@ describe("GET /authorize", () => {
     ["bar#AS-19 response_mode fragment: invalid_request", { response_mode: "fragment" }],
     ["bar#AS-19 response_mode form_post: invalid_request", { response_mode: "form_post" }],
     ["a scope that was not configured: invalid_scope", { scope: "read:user delete_repo" }],
-    ["a scope that is none: invalid_scope", { scope: 'read:user "quoted"' }],
+    ["a malformed scope: invalid_scope", { scope: 'read:user "quoted"' }],
   ])("%s", async (title, members) => {
     const resource = members["resource"]?.replace("RESOURCE", stage().server.mcp);
     const answer = await stage().authorize({ ...members, ...(resource === undefined ? {} : { resource }) });
@@ -65,7 +68,7 @@ describe("GET /authorize", () => {
     expectPage(await stage().authorize({}, more), 400);
   });
 
-  it("gives nobody's parameters to the vendor but its own", async () => {
+  it("sends the vendor only its own parameters", async () => {
     const answer = await stage().authorize({
       prompt: "none",
       login_hint: "victim",

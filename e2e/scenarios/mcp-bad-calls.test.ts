@@ -1,4 +1,7 @@
-/** Sizes, and calls of /mcp that no client library makes, at a hosted server: nothing is a fault, and nothing goes around the check. */
+/**
+ * Body sizes and calls of /mcp that no client library makes, at a hosted server: no call is a
+ * server error, and none bypasses the token check.
+ */
 import { describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami } from "../support/mcp-client.ts";
 import { useHostedStage } from "../support/mcp-hosted-stage.ts";
@@ -79,7 +82,7 @@ describe("POST /mcp with a good token", () => {
     ["a number", "1"],
     ["JSON a million levels deep", "[".repeat(500_000)],
     ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"tools/list"}'],
-    ["a method that is none", '{"jsonrpc":"2.0","id":1,"method":"__proto__"}'],
+    ["a method that does not exist", '{"jsonrpc":"2.0","id":1,"method":"__proto__"}'],
     [
       "a tool that is a member of every object",
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"constructor","arguments":{}}}',
@@ -110,7 +113,7 @@ describe("POST /mcp with a good token", () => {
     expect(status).toBe(401);
   });
 
-  it("bar#RS-5 a session id says nothing of who calls, and opens nothing by itself", async () => {
+  it("bar#RS-5 a session id does not authenticate the caller, and opens nothing by itself", async () => {
     const other = await stage().platform.connect("operator");
     const first = await postWhoami(stage().server.mcp, other.accessToken);
     expect(first.headers.has("mcp-session-id")).toBe(false);
@@ -125,8 +128,8 @@ describe("POST /mcp with a good token", () => {
   it("two Authorization headers are one wrong one, in either order", async () => {
     const { host, port } = new URL(stage().server.url);
     for (const [first, second] of [
-      ["nobody-s", stage().tokens.accessToken],
-      [stage().tokens.accessToken, "nobody-s"],
+      ["unknown-token", stage().tokens.accessToken],
+      [stage().tokens.accessToken, "unknown-token"],
     ]) {
       const lines = [
         "POST /mcp HTTP/1.1",

@@ -1,6 +1,7 @@
 /**
- * What no well-behaved client posts to a hosted server's /token, /revoke and /register: every answer is one of the protocol's,
- * echoes nothing, spends nothing, and the next request is served.
+ * Requests to a hosted server's /token, /revoke and /register that no well-behaved client makes:
+ * every answer is one of the protocol's, echoes nothing, spends nothing, and the next request is
+ * served.
  */
 import { describe, expect, it } from "vitest";
 import { expectError, REFLECTED } from "../support/expectations.ts";
@@ -33,7 +34,7 @@ describe("POST /token", () => {
     expect((await redeem({ code, code_verifier: codeVerifier })).status).toBe(200);
   });
 
-  it("bar#AS-3 another's verifier gets nothing, at the vendor neither", async () => {
+  it("bar#AS-3 another client's verifier gets no tokens, and none from the vendor", async () => {
     const { url } = await stage().platform.toVendor();
     const live = stage().vendor.github.liveTokens();
     expectError(
@@ -104,7 +105,7 @@ describe("POST /token", () => {
     ],
     [
       "bar#AS-20 another client",
-      () => ({ client_id: "somebody", grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
+      () => ({ client_id: "another", grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
       401,
       "invalid_client",
     ],
@@ -115,7 +116,7 @@ describe("POST /token", () => {
       "invalid_request",
     ],
     [
-      "bar#AS-20 a secret where there is none",
+      "bar#AS-20 a secret for a client without one",
       () => ({ client_secret: "x", grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
       401,
       "invalid_client",
@@ -160,7 +161,7 @@ describe("POST /token", () => {
 describe("POST /revoke and /register", () => {
   it("bar#AS-21 an unknown token is 200 and ends nothing", async () => {
     for (const token of [
-      "nobody-s",
+      "unknown-token",
       `${stage().tokens.accessToken}x`,
       stage().tokens.accessToken.slice(0, -1),
       REFLECTED,
@@ -168,7 +169,7 @@ describe("POST /revoke and /register", () => {
       expect((await stage().post("/revoke", { token })).status).toBe(200);
     }
     expectError(
-      await stage().post("/revoke", { client_id: "somebody", token: stage().tokens.accessToken }),
+      await stage().post("/revoke", { client_id: "another", token: stage().tokens.accessToken }),
       401,
       "invalid_client",
     );
@@ -191,7 +192,7 @@ describe("POST /revoke and /register", () => {
     expectError(await stage().postJson("/register", metadata), 400, error);
   });
 
-  it("bar#AS-11 registration keeps and repeats nothing of what the caller says", async () => {
+  it("bar#AS-11 registration stores and repeats nothing that the caller sends", async () => {
     const metadata = {
       redirect_uris: [PLATFORM_CALLBACK],
       client_name: REFLECTED,

@@ -1,7 +1,7 @@
 /**
- * MCP clients that are web pages of another origin: the stock SDK in Chromium registers, sends its user to sign in, lists tools and
- * calls one, at a server that allows its origin, reached directly and through the platform's ingress. A server that does not stays
- * shut to it.
+ * MCP clients that are web pages of another origin: the stock SDK in Chromium registers, sends its
+ * user to sign in, lists tools and calls one, at a server that allows its origin, reached directly
+ * and through the platform's ingress. A server that does not allow the origin stays closed to it.
  */
 import { createIngress } from "@oauth-broker/platform/src/routes/ingress.ts";
 import { Secret } from "@oauth-broker/oauth-core";
@@ -20,7 +20,7 @@ if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 const EXPOSED = ["/.well-known/*", "/authorize", "/callback", "/token", "/register", "/revoke"];
 
 interface Door {
-  /** Where the world finds the server. */
+  /** The public address of the server. */
   readonly url: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** A server with its own callback that is another process at every leg: what it needs is in its file, not in its memory. */
+/**
+ * A server with its own callback that is restarted before every leg: its state is in its file, not
+ * in its memory.
+ */
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { postWhoami } from "../support/mcp-client.ts";

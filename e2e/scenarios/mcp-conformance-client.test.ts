@@ -1,6 +1,7 @@
 /**
- * The other half of the MCP conformance suite: its servers and authorization servers, which break the rules one at a time, against
- * our client. The figures are exact. docs/conformance.md says which of the client is the platform's code.
+ * The client half of the MCP conformance suite: its servers and authorization servers, which break
+ * the rules one at a time, against our client. The figures are exact. docs/conformance.md says
+ * which part of the client is the platform's code.
  */
 import { describe, expect, it } from "vitest";
 import { baselineOf, type Revision, runClientSuite, scoredScenarios } from "../conformance/suite.ts";

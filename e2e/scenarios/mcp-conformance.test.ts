@@ -1,6 +1,7 @@
 /**
- * The MCP conformance suite, which we did not write, against our server: a hosted one with its own callback, on SQLite, with a
- * vendor. The figures are exact, so that a suite that ran less than last time is seen. docs/conformance.md explains them.
+ * The MCP conformance suite, an independent test suite, against our server: a hosted one with its
+ * own callback, on SQLite, with a vendor. The figures are exact, so that a suite that runs fewer
+ * checks than before is noticed. docs/conformance.md explains them.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -99,7 +100,7 @@ describe("the authorization server", () => {
     await server.stop();
     await vendor.close();
     expect(run.exitCode, run.output).toBe(0);
-    // The warning: there is one client, and no metadata document of another is taken.
+    // The warning: there is one client, and the metadata document of another is refused.
     expect(scoreOf(run), run.output).toEqual({ scenarios: 1, passed: 1, failed: 0, warnings: 1 });
   });
 

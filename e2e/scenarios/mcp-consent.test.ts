@@ -1,4 +1,7 @@
-/** The consent page of a server with its own callback, in a real browser: on a desk, on a telephone, by keyboard, there and back. */
+/**
+ * The consent page of a server with its own callback, in a real browser: on a desktop, on a phone,
+ * by keyboard, to the vendor and back.
+ */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -13,7 +16,10 @@ if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   const shots = join(tmpdir(), `oauth-broker-consent-${process.pid}`);
   let stage: ServerCallbackStage;
-  /** Stands in for the client's page: the server's own, so that the browser stays on this machine. */
+  /**
+   * Stands in for the client's page: a page of the server itself, so that the browser stays on this
+   * machine.
+   */
   let back: string;
   let browser: Browser;
 
@@ -33,7 +39,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await stage.close();
   });
 
-  /** @returns a page of a fresh browser, the addresses it goes to, and what it complains about */
+  /** @returns a page of a fresh browser, the addresses it visits, and its errors */
   async function open(options: BrowserContextOptions = {}) {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(15_000);
@@ -52,7 +58,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   const ask = (wishes: Record<string, string> = {}): string =>
     stage.authorizeUrl({ client_id: "desk", redirect_uri: back, ...wishes });
 
-  /** Sign-in and consent there, without a pointer. */
+  /** Signs in and consents there, without a pointer. */
   async function atVendor(page: Page): Promise<void> {
     await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
     await page.getByRole("button", { name: "Allow" }).press("Enter");
@@ -69,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     ["desk", { viewport: { width: 1280, height: 900 } }],
     ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
   ])(
-    "bar#AS-7 names who asks, fits a %s, and leads to the vendor and back, by keyboard alone",
+    "bar#AS-7 names the client, fits a %s, and leads to the vendor and back, by keyboard alone",
     async (name, options) => {
       const { context, page, visited, complaints } = await open(options);
       await page.goto(ask());
@@ -114,7 +120,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await other.goto(ask({ state: "two" }));
     for (const tab of [page, other]) await tab.getByRole("button", { name: "Continue to sandbox-op" }).click();
     await atVendor(other);
-    // The vendor has been told by now, and asks no second time.
+    // The vendor has the consent by now, and does not ask again.
     await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
     await page.waitForURL((url) => url.href.startsWith(back));
     plantSecret("code", new URL(page.url()).searchParams.get("code"));
@@ -160,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await context.close();
   });
 
-  it("bar#AS-7 a page elsewhere can neither frame it nor post its form", async () => {
+  it("bar#AS-7 a page of another origin can neither frame it nor post its form", async () => {
     const { context, page } = await open();
     await page.goto(ask());
     const [form = ""] = /<form[\s\S]*<\/form>/.exec(await page.content()) ?? [];

@@ -1,6 +1,7 @@
 /**
- * A user's grant at the vendor ends while their sessions with the server live: clients are told by 401 and invalid_grant so that
- * they stop and ask the user, other users notice nothing, and a new authorization brings every session back.
+ * A user's grant at the vendor ends while their sessions with the server live: clients get 401 and
+ * invalid_grant, so that they stop and ask the user; other users are not affected, and a new
+ * authorization restores every session.
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -51,8 +52,8 @@ describe.each([
     const other = await platform.connect("operator");
     vendor.github.disconnect("user", OUR_CLIENT);
 
-    const told = await postWhoami(server.mcp, first.accessToken);
-    expect([told.status, told.text.includes("connect GitHub again")]).toEqual([200, true]);
+    const answer = await postWhoami(server.mcp, first.accessToken);
+    expect([answer.status, answer.text.includes("connect GitHub again")]).toEqual([200, true]);
     const refused = await postWhoami(server.mcp, first.accessToken);
     expect(refused.status).toBe(401);
     expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
@@ -62,19 +63,20 @@ describe.each([
 
     const again = await platform.connect();
     expect([await statusOf(first), await statusOf(second), await statusOf(again)]).toEqual([200, 200, 200]);
-    // The refusals of before have spent nothing.
+    // The earlier refusals have spent nothing.
     const refreshed = await platform.refresh(first.refreshToken);
     expect(await statusOf(refreshed)).toBe(200);
   });
 });
 
 /**
- * Of the vendor's access tokens. The store counts whole seconds and renews such a token a second before its end, so that one
- * got at the beginning of a second is good for nearly two.
+ * The lifetime of the vendor's access tokens. The store counts whole seconds and refreshes such a
+ * token a second before its end, so that one received at the beginning of a second is valid for
+ * nearly two.
  */
 const LIFETIME_SECONDS = 3;
 
-describe("a vendor whose token has ended since the last call", () => {
+describe("a vendor whose token has expired since the last call", () => {
   let vendor: OpenIdVendor;
   let stage: Stage;
   let tokens: PlatformTokens;
@@ -135,7 +137,7 @@ describe("a vendor whose token has ended since the last call", () => {
       503,
       expect.stringMatching(/^[1-9]\d*$/),
     ]);
-    // Tokens of ours are renewed meanwhile: the link is not dead.
+    // The server's own tokens are refreshed meanwhile: the link is not dead.
     vendor.provider.faults.clear();
     const refreshed = await stage.platform.refresh(tokens.refreshToken);
     await expect.poll(async () => stage.statusOf(refreshed), { timeout: 15_000, interval: 250 }).toBe(200);

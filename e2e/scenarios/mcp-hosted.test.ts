@@ -1,6 +1,7 @@
 /**
- * The template in hosted mode with the platform's callback, as a process, at two vendors: discovery, registration, consent,
- * tokens of the server's own, calls, refresh and revocation, by oauth4webapi and by stock MCP clients.
+ * The template in hosted mode with the platform's callback, as a process, at two vendors:
+ * discovery, registration, consent, the server's own tokens, calls, refresh and revocation, with
+ * oauth4webapi and with stock MCP clients.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as oauth from "oauth4webapi";
@@ -19,7 +20,7 @@ import { send } from "../support/platform.ts";
 
 interface Case {
   readonly start: () => Promise<McpVendor & { live(): readonly string[] }>;
-  /** What `whoami` says of a person. */
+  /** The answer of `whoami` for a user. */
   readonly identity: Readonly<Record<"user" | "operator", Readonly<Record<string, unknown>>>>;
   readonly scopes: readonly string[];
 }
@@ -63,7 +64,7 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     return answer.value;
   };
 
-  it("bar#AS-17 describes itself by DEPLOYMENT_URL, to whoever asks by whatever name", async () => {
+  it("bar#AS-17 describes itself by DEPLOYMENT_URL, whatever name the caller uses", async () => {
     const { as } = platform;
     const url = (path: string): string => `${server.url}${path}`;
     expect(as).toMatchObject({
@@ -88,7 +89,7 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     }
   });
 
-  it("the registered client is one and the same for everybody, and has no secret", async () => {
+  it("the registered client is the same for every caller, and has no secret", async () => {
     const second = await createMcpPlatform(server.url);
     expect([platform.client.client_id, second.client.client_id]).toEqual(["platform", "platform"]);
     expect(platform.client).not.toHaveProperty("client_secret");
@@ -122,7 +123,7 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     for (const [index, account] of (await Promise.all(calls)).entries()) {
       expect(account).toMatchObject(index % 3 === 2 ? identity.operator : identity.user);
     }
-    // One link for both sessions: it outlives the first, and ends with the second.
+    // One link for both sessions: it survives the first, and ends with the second.
     await platform.revoke(first.refreshToken);
     expect(await whoami(again.accessToken)).toMatchObject(identity.user);
     await platform.revoke(again.refreshToken);
@@ -141,7 +142,7 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     await platform.revoke(tokens.refreshToken);
   });
 
-  it("bar#AS-22 a user who says no is sent back with access_denied and the platform's state", async () => {
+  it("bar#AS-22 a user who declines is sent back with access_denied and the platform's state", async () => {
     const { url, state } = await platform.toVendor({ decision: "cancel" });
     expect(url.origin + url.pathname).toBe(PLATFORM_CALLBACK);
     expect(url.searchParams.get("error")).toBe("access_denied");
@@ -155,10 +156,11 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
     await platform.revoke(tokens.refreshToken);
   });
 
-  it("bar#OB-2 the log has every call and no word on who made it", () => {
+  it("bar#OB-2 the log has every call and does not identify the user", () => {
     const lines = server.stdout();
     expect(lines).toContain('"event":"tool_call"');
-    // In any case of letters, and in nothing that was made of it: the second person's name is no other word of the log.
+    // In upper or lower case, and in nothing derived from it: the second user's name is no other
+    // word of the log.
     expect(lines).not.toMatch(/operator|sandbox\.example|sample/i);
     expect(lines).not.toMatch(/"(user|sub|login|email|account)":/i);
   });
@@ -184,7 +186,7 @@ describe("a vendor that names itself in its answers", () => {
     await expect(authorizeClient(server.mcp, { era: "modern", account: "user" })).rejects.toThrow("Issuer mismatch");
   });
 
-  it("is told to the operator at start, with the remedy", async () => {
+  it("is reported to the operator at start, with the remedy", async () => {
     await expect.poll(() => server.stdout()).toContain("OAUTH_CALLBACK=server");
   });
 });

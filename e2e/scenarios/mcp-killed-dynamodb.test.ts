@@ -1,6 +1,7 @@
 /**
- * Two processes of one deployment on one table, one of which dies without a word: between the legs of an authorization, among
- * calls, and while it asks the vendor for new tokens. The other goes on.
+ * Two processes of one deployment on one table, one of which is killed: between the legs of an
+ * authorization, during calls, and while it requests new tokens from the vendor. The other
+ * continues.
  */
 import { randomUUID } from "node:crypto";
 import { canaryCode, canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
@@ -13,9 +14,9 @@ import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } 
 import { challengeOf } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 
-/** Of the vendor's tokens: they are renewed in the second half of it. */
+/** The lifetime of the vendor's tokens: they are refreshed in the second half of it. */
 const LIFETIME_SECONDS = 8;
-/** How long the vendor takes to renew them. */
+/** How long the vendor takes to refresh them. */
 const REFRESH_MS = 400;
 /** rfc7636 appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -60,7 +61,10 @@ const deployment = (index: 0 | 1) => ({ port: ports[index], url: env["DEPLOYMENT
 const whoami = async (index: 0 | 1, token: string): Promise<McpAnswer> =>
   postWhoamiAt(ports[index], deployment(index), token);
 
-/** The platform posts the vendor's code. @returns our access token */
+/**
+ * The platform posts the vendor's code.
+ * @returns our access token
+ */
 async function redeem(index: 0 | 1): Promise<string> {
   const form = {
     client_id: "platform",
@@ -80,7 +84,7 @@ async function redeem(index: 0 | 1): Promise<string> {
   return token;
 }
 
-/** Past the moment from which a caller waits for new tokens. */
+/** After the moment from which a caller waits for new tokens. */
 const untilDue = async (): Promise<void> => {
   await new Promise((resolve) => setTimeout(resolve, (LIFETIME_SECONDS / 2 + 1) * 1000));
 };
@@ -104,7 +108,7 @@ it("between /authorize and /token: the other redeems the code", async () => {
   expect(isOwn(await whoami(0, token))).toBe(true);
 });
 
-it("among a hundred calls: those at the other are all answered, and none twice", async () => {
+it("during a hundred calls: those at the other are all answered, and none twice", async () => {
   const token = await redeem(0);
   const before = vendor.counts().accounts;
   const calls = Array.from({ length: 100 }, async (_, index) => {
@@ -124,7 +128,7 @@ it("among a hundred calls: those at the other are all answered, and none twice",
   servers[0] = await start(0);
 });
 
-it("bar#RF-1 while it asks the vendor: the other serves everybody else, and this user with the next authorization", async () => {
+it("bar#RF-1 while it calls the vendor: the other serves all other users, and this user after the next authorization", async () => {
   const token = await redeem(0);
   await untilDue();
   const { refreshes } = vendor.counts();
@@ -135,7 +139,8 @@ it("bar#RF-1 while it asks the vendor: the other serves everybody else, and this
   await vi.waitUntil(() => vendor.counts().refreshes > refreshes, { timeout: 10_000, interval: 2 });
   await kill(0);
   expect(await doomed).toBe("cut off");
-  // The vendor had rotated, and its answer died with the process: the spent token must not be presented for this.
+  // The vendor had rotated, and its answer was lost with the process: the spent token must not be
+  // presented again.
   const anew = await redeem(1);
   expect(isOwn(await whoami(1, anew))).toBe(true);
   expect(isOwn(await whoami(1, token))).toBe(true);

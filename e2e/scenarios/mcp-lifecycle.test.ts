@@ -1,6 +1,7 @@
 /**
- * The life of a server process on one folder: restarts and crashes keep sessions, the operator's commands work beside it, SIGTERM
- * finishes what is in flight, and a configuration with mistakes is told whole before anything runs.
+ * The life of a server process on one folder: sessions survive restarts and crashes, the operator's
+ * commands work beside it, SIGTERM finishes what is in flight, and a configuration with mistakes is
+ * reported completely before anything runs.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +58,7 @@ describe("a process that ends", () => {
     },
   );
 
-  it("for good leaves nothing readable: files are for their owner, and no secret is in them", async () => {
+  it("for good leaves nothing readable: only the owner can read the files, and they contain no secret", async () => {
     const data = join(folder, "data");
     const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.map(({ name }) => name)).toContain("tokens.sqlite");
@@ -85,7 +86,7 @@ describe("a process that ends", () => {
 describe("the operator's commands, beside the running server", () => {
   const command = async (...args: string[]) => runMcpCommand(env, folder, ...args);
 
-  it("list who is connected, and end one user's connection", async () => {
+  it("list connected users, and end one user's connection", async () => {
     const [user, operator] = [await platform.connect("user"), await platform.connect("operator")];
     const [newest = ""] = vendor.github.liveTokens("operator").slice(-1);
     const listed = await command("links", "list");
@@ -114,7 +115,7 @@ describe("the operator's commands, beside the running server", () => {
     expect([ended.code, ended.stderr.includes("    at ")], ended.stderr).toEqual([code, false]);
   });
 
-  it("say that there is nothing to list where no server has kept anything, and make no file", async () => {
+  it("report that there is nothing to list before a server has run, and create no file", async () => {
     const empty = temporaryFolder();
     const ended = await runMcpCommand(env, empty, "links", "list");
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
@@ -167,7 +168,7 @@ it("SIGTERM behind a load balancer: not ready at once, served during the grace, 
   expect([stopping.url, await statusAt("/readyz")]).toEqual(["https://server.example.com", 200]);
   stopping.signal("SIGTERM");
   await expect.poll(async () => statusAt("/readyz"), { interval: 20 }).toBe(503);
-  const late = await postWhoamiAt(port, stopping, "of-nobody");
+  const late = await postWhoamiAt(port, stopping, "unknown-token");
   expect([late.status, await statusAt("/healthz")]).toEqual([401, 200]);
   await expect.poll(async () => statusAt("/healthz"), { timeout: 5_000 }).toBe(0);
   await stopping.stop();
@@ -214,9 +215,9 @@ describe("a configuration with mistakes", () => {
 
   it.each<[string, Environment, RegExp]>([
     ["nothing is set", {}, /OAUTH_MODE is missing/],
-    ["hosted mode does not know who it is", { OAUTH_MODE: "hosted", VENDOR: "github" }, /DEPLOYMENT_URL is missing/],
+    ["hosted mode without its own URL", { OAUTH_MODE: "hosted", VENDOR: "github" }, /DEPLOYMENT_URL is missing/],
     [
-      "nobody can judge a token",
+      "no vendor to validate tokens",
       {
         OAUTH_MODE: "pre-registered",
         VENDOR: "mine",

@@ -1,6 +1,7 @@
 /**
- * A vendor whose API answers what no documentation says, to the template's own tools: the user's token stays with the vendor, the
- * model is told in a sentence, nothing is taken for a bug of the server that is none, and the next call works.
+ * A vendor whose API gives undocumented answers to the template's own tools: the user's token stays
+ * with the vendor, the model gets an explanation in one sentence, the vendor's fault does not look
+ * like a bug of the server, and the next call works.
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +27,7 @@ interface Faulty {
   readonly body?: string;
 }
 
-/** The tool's answer where the vendor's next one is this. */
+/** The tool's answer when the vendor's next one is this. */
 async function during(
   path: "/user" | "/user/repos",
   { status = 200, headers = {}, body = "[]" }: Faulty,
@@ -54,7 +55,7 @@ describe("a list whose next page", () => {
     ["is a script", () => '<javascript:alert(1)>; rel="next"'],
     ["is a file", () => '<file:///etc/passwd>; rel="next"'],
     [
-      "is at the vendor's name with somebody's password",
+      "is at the vendor's host with user information",
       () => `<http://user:pass@${new URL(trap.url).host}/>; rel="next"`,
     ],
   ])("%s is not read, and gets no token", async (_, link) => {
@@ -77,7 +78,7 @@ describe("a list whose next page", () => {
   });
 });
 
-it.each(["{}", "[", "", "null", "[".repeat(100_000), "<html>"])("a list that is none (%#) is said so", async (body) => {
+it.each(["{}", "[", "", "null", "[".repeat(100_000), "<html>"])("an invalid list (%#) is reported", async (body) => {
   const answer = await during("/user/repos", { body });
   expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("no JSON list")]);
 });
@@ -107,7 +108,7 @@ it.each<[Faulty, string]>([
   expect(answer.text).not.toMatch(/Sign in|Resource not/);
 });
 
-it("a client that leaves while the vendor is silent disturbs nobody", async () => {
+it("a client that disconnects while the vendor is silent affects no other client", async () => {
   const { server, vendor, tokens } = stage();
   vendor.github.faultNext("/user", { kind: "hang" });
   const signal = AbortSignal.timeout(200);

@@ -1,6 +1,7 @@
 /**
- * A hosted server on a table and a KMS key that go away and come back: every answer is a 503 that says when to try again, nothing
- * is lost, and the same requests succeed afterwards. What cannot be read is told apart, and nothing in the table can be.
+ * A hosted server on a table and a KMS key that go away and come back: every answer is a 503 with
+ * Retry-After, nothing is lost, and the same requests succeed afterwards. Unreadable rows have
+ * their own error, and the table holds nothing readable.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Faults } from "@oauth-broker/simulators/aws";
@@ -19,7 +20,7 @@ import {
 import { type GitHubVendor, plantAll, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { type Answer, send } from "../support/platform.ts";
 
-/** The stores' own deadlines are seconds; a machine with other things to do may be a little late. */
+/** The stores' own deadlines are seconds; a busy machine may be a little late. */
 const ANSWER_MS = 6_000;
 
 let aws: AwsStage;
@@ -144,13 +145,13 @@ describe("a key service that is down", () => {
     },
   );
 
-  it("does not matter to who has the data key", async () => {
+  it("does not affect a process that has the data key", async () => {
     aws.kms.fault({ kind: "unavailable" });
     expect((await whoami()).status).toBe(200);
     expect((await send(`${server.url}/readyz`)).status).toBe(200);
   });
 
-  it("and does not know our key stops the start: exit 1 and a sentence, and nothing is served", async () => {
+  it("and does not know our key stops the start: exit 1 with a message, and nothing is served", async () => {
     const wrong = `${aws.keyArn.slice(0, -4)}0000`;
     const ended = await runMcpCommand({ ...env, PORT: "0", TOKEN_ENCRYPTION_KMS_KEY_ID: wrong }, server.folder);
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
@@ -165,7 +166,7 @@ describe("bar#TS-3 bar#TS-7 a record that cannot be read", () => {
     ["cut short", "sealed_access_token", (value) => value.slice(0, 20)],
     ["empty", "sealed_access_token", () => ""],
     ["of another version", "sealed_access_token", (value) => `B${value.slice(1)}`],
-    ["under a key nobody has", "data_key", (value) => `${value.slice(0, -8)}AAAAAAA=`],
+    ["under an unknown key", "data_key", (value) => `${value.slice(0, -8)}AAAAAAA=`],
   ])("(%s) is 503 token_unreadable, and readable again it serves", async (_, attribute, change) => {
     const whole = await table.tokensOf("1");
     await table.change(whole, attribute, change);
@@ -174,7 +175,7 @@ describe("bar#TS-3 bar#TS-7 a record that cannot be read", () => {
     expect((await whoami()).status).toBe(200);
   });
 
-  it("(another user's) is 503 token_unreadable, and nobody's account", async () => {
+  it("(another user's) is 503 token_unreadable, and gives no account", async () => {
     const other = await platform.connect("operator");
     const [whole, theirs] = [await table.tokensOf("1"), await table.tokensOf("2")];
     for (const attribute of ["sealed_access_token", "sealed_details", "data_key"]) {

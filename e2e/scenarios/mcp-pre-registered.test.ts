@@ -1,6 +1,7 @@
 /**
- * The template in pre-registered mode, as a process: the platform has the user's vendor token and sends it with every call; the
- * server asks the vendor what it is worth, keeps nothing, and is no authorization server.
+ * The template in pre-registered mode, as a process: the platform has the user's vendor token and
+ * sends it with every call; the server validates it at the vendor, stores nothing, and is not an
+ * authorization server.
  */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -25,7 +26,7 @@ beforeAll(async () => {
   });
   token = await vendor.obtainToken();
 });
-// `stop` fails where a token, code or secret stands in the output.
+// `stop` fails when the output contains a token, code or secret.
 afterAll(async () => {
   await server.stop();
   await vendor.close();
@@ -34,7 +35,7 @@ afterAll(async () => {
 const checks = (): number => vendor.github.requests().filter(({ path }) => path.startsWith("/applications/")).length;
 
 describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {
-  it("is told whose account it is, as JSON text", async () => {
+  it("gets the account as JSON text", async () => {
     const client = await connectClient(server.mcp, token, era);
     expect((await client.listTools()).tools.map(({ name }) => name).toSorted()).toEqual(["list_pages", "whoami"]);
     const { value } = await callTool(client, "whoami");
@@ -56,7 +57,7 @@ describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {
   });
 });
 
-it("two users at the same time are each told of their own account", async () => {
+it("two users at the same time each get their own account", async () => {
   const other = await vendor.obtainToken({ account: "operator" });
   const clients = await Promise.all([token, other].map(async (one) => connectClient(server.mcp, one)));
   const calls = Array.from({ length: 40 }, (_, index) => callTool(clients[index % 2]!, "whoami"));
@@ -85,7 +86,7 @@ describe("what is not there", () => {
     expect([(await send(`${server.url}${path}`, { method })).status, withToken.status]).toEqual([404, 404]);
   });
 
-  it("is a file: nothing is kept", () => {
+  it("is a file: nothing is stored", () => {
     expect(readdirSync(server.folder)).toEqual([]);
   });
 });
@@ -98,17 +99,17 @@ describe("bar#RS-1 bar#RS-2 a call", () => {
   });
 
   it.each([
-    ["nobody issued", () => "gho_0123456789abcdefghijklmnopqrstuvwxyz"],
+    ["that was never issued", () => "gho_0123456789abcdefghijklmnopqrstuvwxyz"],
     ["that is cut short", () => token.slice(0, -1)],
     ["in other letters", () => token.toUpperCase()],
-    ["that is a JWT of nobody's", () => "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."],
+    ["that is a forged JWT", () => "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."],
   ])("with a token %s is 401 invalid_token", async (_, value) => {
     plantSecret("refused token", value());
     const { status, headers } = await postWhoami(server.mcp, value());
     expect([status, headers.get("www-authenticate")?.includes('error="invalid_token"')]).toEqual([401, true]);
   });
 
-  it("with a good token of another app at the vendor is 401: whoever runs that app could have it", async () => {
+  it("with a good token of another app at the vendor is 401: the operator of that app could hold it", async () => {
     const foreign = await vendor.obtainToken({ clientId: OTHER_CLIENT });
     expect(vendor.github.isLive(foreign)).toBe(true);
     expect((await postWhoami(server.mcp, foreign)).status).toBe(401);
@@ -138,7 +139,7 @@ it("a vendor that refuses the token inside a tool is a tool error, and the next 
   expect((await postWhoami(server.mcp, ending)).status).toBe(401);
 });
 
-it("a vendor that is down is 503 with Retry-After, is not remembered, and costs nobody the session", async () => {
+it("a vendor that is down is 503 with Retry-After, is not cached, and ends no session", async () => {
   const fresh = await vendor.obtainToken();
   vendor.github.faultNext(`/applications/${OUR_CLIENT}/token`, { kind: "drop" });
   const down = await postWhoami(server.mcp, fresh);

@@ -1,6 +1,7 @@
 /**
- * Every path of a running server, in both modes: `/mcp` alone wants a bearer token, the open paths are open, nothing else is
- * there, and requests under a foreign name or from a foreign page are turned away everywhere but at the probes.
+ * Every path of a running server, in both modes: only `/mcp` requires a bearer token, the open
+ * paths are open, no other path exists, and requests under a foreign name or from a foreign page
+ * are refused everywhere except at the probes.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +13,7 @@ import { MCP_SOURCE } from "../support/paths.ts";
 import { send } from "../support/platform.ts";
 import { exchange } from "../support/raw-http.ts";
 
-/** What a path answers to a request without anything in it. */
+/** The answer of a path to an empty request. */
 type Statuses = Readonly<Record<string, number>>;
 
 const PROBES: Statuses = { "GET /healthz": 200, "GET /readyz": 200 };
@@ -65,15 +66,16 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
 
   it.each(Object.entries(routes))("%s is %i, with any bearer token the same", async (route, status) => {
     expect((await ask(route)).status).toBe(status);
-    const withToken = await ask(route, { authorization: "Bearer of-nobody" });
+    const withToken = await ask(route, { authorization: "Bearer unknown-token" });
     const isToken = route === "POST /token" || route === "POST /revoke";
-    // A client of these proves itself by no header: that is refused, and not as a bearer token.
+    // A client authenticates here without that header, so the header is refused, but not as a
+    // bearer token.
     expect(withToken.status).toBe(isToken ? 401 : status);
     const challenge = withToken.headers.get("www-authenticate") ?? "";
     expect(challenge.startsWith("Bearer")).toBe(route === "POST /mcp");
   });
 
-  it("nothing else answers, by no method", async () => {
+  it("no other path answers, by any method", async () => {
     const paths = new Set(Object.keys(MODES["hosted"]!.routes).map((route) => route.split(" ")[1] ?? ""));
     const others = [
       "/",
@@ -89,7 +91,7 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     for (const path of [...paths, ...others]) {
       const known = Object.keys(routes).filter((route) => route.endsWith(` ${path}`));
       for (const method of METHODS.filter((one) => !known.includes(`${one} ${path}`))) {
-        // Served by GET, which HEAD then is.
+        // Served by GET, and so by HEAD.
         if (method === "HEAD" && known.includes(`GET ${path}`)) continue;
         const { status, headers } = await ask(`${method} ${path}`);
         const expected = known.length === 0 ? 404 : path === "/mcp" ? 401 : 405;
@@ -103,7 +105,7 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     }
   });
 
-  it("bar#RS-1 every method on /mcp without a good token is told what POST is told", async () => {
+  it("bar#RS-1 every method on /mcp without a valid token gets the answer of POST", async () => {
     const { headers } = await ask("POST /mcp");
     for (const method of METHODS) {
       const asked = await ask(`${method} /mcp`);
@@ -122,7 +124,7 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     for (const name of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", `evil.${host}`]) {
       expect([name, await raw(route, `Host: ${name}`)]).toEqual([name, 403]);
     }
-    // What no URL can be made of never gets that far.
+    // A request line that is not a URL never gets that far.
     for (const name of [`evil@${host}`, `${host}.evil.example`, "", "a b"]) {
       expect([400, 403]).toContain(await raw(route, `Host: ${name}`));
     }
@@ -136,7 +138,7 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     expect((await ask(route, { origin: server.url })).status).toBe(routes[route]);
   });
 
-  it.each(Object.keys(PROBES))("%s answers whatever the Host: those who ask know no name of ours", async (route) => {
+  it.each(Object.keys(PROBES))("%s answers for any Host: probes do not know the server's name", async (route) => {
     for (const name of ["10.0.0.7:8788", "evil.example"]) expect(await raw(route, `Host: ${name}`)).toBe(200);
     expect((await ask(route, { origin: "https://evil.example" })).status).toBe(200);
   });

@@ -1,4 +1,7 @@
-/** What the variables of a server change, seen from outside: registration, limits, vendors without PKCE, whose tokens are taken. */
+/**
+ * What the variables of a server change, seen from outside: registration, limits, vendors without
+ * PKCE, which tokens are accepted.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { callTool, connectClient, postWhoami } from "../support/mcp-client.ts";
@@ -28,7 +31,7 @@ async function serving(env: Environment, test: (server: McpServer) => Promise<vo
   await server.stop();
 }
 
-it("OAUTH_REGISTER=off: no /register, none in the metadata", async () => {
+it("OAUTH_REGISTER=off: no /register, and not in the metadata", async () => {
   await serving({ ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" }, async ({ url }) => {
     expect((await send(`${url}/register`, { method: "POST", body: "{}" })).status).toBe(404);
     const { body } = await send(`${url}/.well-known/oauth-authorization-server`);
@@ -58,12 +61,12 @@ describe("LIMITS_REQUESTS_PER_MINUTE=5", () => {
       expect(await askAll(url, Array.from({ length: 6 }))).toEqual([400, 400, 400, 400, 400, 429]);
       const late = await send(`${url}/revoke`, { method: "POST", body: new URLSearchParams({ a: "b" }) });
       expect([late.status, late.headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^[1-9]\d?$/)]);
-      expect((await postWhoami(mcp, "of-nobody")).status).toBe(401);
+      expect((await postWhoami(mcp, "unknown-token")).status).toBe(401);
       expect((await send(`${url}/.well-known/oauth-authorization-server`)).status).toBe(200);
     });
   });
 
-  it("believes nobody who says to speak for another", async () => {
+  it("ignores a forwarded address from an untrusted caller", async () => {
     await serving(await limited(), async ({ url }) => {
       const froms = Array.from({ length: 6 }, (_, index) => `198.51.100.${index}`);
       expect((await askAll(url, froms)).at(-1)).toBe(429);
@@ -81,7 +84,7 @@ describe("LIMITS_REQUESTS_PER_MINUTE=5", () => {
 });
 
 describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
-  const junk = (count: number): string[] => Array.from({ length: count }, (_, index) => `of-nobody-${index}`);
+  const junk = (count: number): string[] => Array.from({ length: count }, (_, index) => `unknown-token-${index}`);
   const presentAll = async (mcp: string, tokens: readonly string[], init: RequestInit = {}): Promise<number[]> => {
     const statuses: number[] = [];
     for (const token of tokens) statuses.push((await postWhoami(mcp, token, init)).status);
@@ -97,7 +100,7 @@ describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
         vendor.github.requests().filter(({ path }) => path.startsWith("/applications/")).length;
       expect((await postWhoami(mcp, used)).status).toBe(200);
       const before = checks();
-      const dead = Array.from({ length: 3 }, () => "of-nobody-0");
+      const dead = Array.from({ length: 3 }, () => "unknown-token-0");
       expect(await presentAll(mcp, [...dead, ...junk(7)])).toEqual([401, 401, 401, 401, 401, 401, 401, 401, 429, 429]);
       expect(checks() - before).toBe(5);
       const late = await postWhoami(mcp, fresh);
@@ -157,7 +160,7 @@ describe("a vendor without PKCE", () => {
     });
   });
 
-  it("bar#AS-3 is held by the nonce of its ID tokens: a code is worth nothing to who lacks the verifier", async () => {
+  it("bar#AS-3 is protected by the nonce of its ID tokens: a code is worthless without the verifier", async () => {
     const openId = await startOpenIdVendor({ pkceRequired: false });
     await serving({ ...(await hostedEnvironment()), ...openId.env, VENDOR_PKCE: "none" }, async (server) => {
       const platform = await createMcpPlatform(server.url);

@@ -1,6 +1,7 @@
 /**
- * Ordinary MCP clients connect by themselves to a server with its own callback: all they are given is the address of `/mcp`.
- * Everything they do is the SDK's; a person agrees on the server's page and at the vendor.
+ * Ordinary MCP clients connect by themselves to a server with its own callback: they get only the
+ * address of `/mcp`. Everything they do is the SDK's; a user agrees on the server's page and at the
+ * vendor.
  */
 import { createServer, type Server } from "node:https";
 import { once } from "node:events";
@@ -15,14 +16,14 @@ import { type ServerCallbackStage, startServerCallback } from "../support/mcp-se
 import { temporaryFolder } from "../support/service-process.ts";
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
-/** A native client finds out its port when it starts. */
+/** A native client learns its port when it starts. */
 const WITH_PORT = "http://127.0.0.1:51000/oauth/callback";
 /** As shipping clients do: localhost without a port in the document, with one in the request. */
 const ON_LOCALHOST = "http://localhost/callback";
 const DESK = { client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK] };
 
 let stage: ServerCallbackStage;
-/** Where the client with a document has it. */
+/** Where the client with a document publishes it. */
 let host: Server;
 let documentUrl: string;
 let localhostUrl: string;
@@ -63,7 +64,7 @@ afterAll(async () => {
   host.close();
 });
 
-/** Credentials belong to the issuer they are for. */
+/** Credentials belong to one issuer. */
 const listed = () => ({ registered: { client_id: "desk", issuer: stage.server.url } });
 
 const WAYS: Readonly<Record<string, () => Pick<StockClient, "known" | "callback"> & { readonly clientId: unknown }>> = {
@@ -78,7 +79,7 @@ const WAYS: Readonly<Record<string, () => Pick<StockClient, "known" | "callback"
 };
 
 describe.each(ERAS)("a stock %s client", (era) => {
-  it.each(Object.entries(WAYS))("that %s connects, calls, and is told whose account it is", async (_, way) => {
+  it.each(Object.entries(WAYS))("that %s connects, calls, and gets the account of its user", async (_, way) => {
     const { clientId, ...given } = way();
     const before = documents;
     const connected = await authorizeClient(stage.server.mcp, { era, account: "user", callback: WITH_PORT, ...given });
@@ -86,7 +87,7 @@ describe.each(ERAS)("a stock %s client", (era) => {
     const { value } = await callTool(connected.client, "whoami");
     expect(value).toMatchObject({ sub: "user" });
     await connected.client.close();
-    // Kept for minutes: the second era finds it there.
+    // Cached for minutes: the second era finds it there.
     expect(documents - before).toBeLessThanOrEqual(1);
   });
 });
@@ -94,7 +95,10 @@ describe.each(ERAS)("a stock %s client", (era) => {
 describe("a client finds where to sign in", () => {
   const RESOURCE = "/.well-known/oauth-protected-resource";
 
-  /** A network that loses what it is told to. @returns the paths that were asked for */
+  /**
+   * A network that drops the given requests.
+   * @returns the requested paths
+   */
   function lossy({ header = true, path = true }: { readonly header?: boolean; readonly path?: boolean }) {
     const asked: string[] = [];
     const lossyFetch: typeof fetch = async (input, init) => {
@@ -136,7 +140,7 @@ it("a client that reads the challenge by HEAD is led to the resource it asked fo
   expect([answer.status, described.resource]).toEqual([401, stage.server.mcp]);
 });
 
-it("two clients of two users are told of their own accounts, and one signing out leaves the other", async () => {
+it("two clients of two users get their own accounts, and signing out one keeps the other", async () => {
   const connect = (account: StockClient["account"]) =>
     authorizeClient(stage.server.mcp, { era: "modern", account, callback: WITH_PORT });
   const [one, two] = [await connect("user"), await connect("operator")];

@@ -1,6 +1,7 @@
 /**
- * Two processes of one deployment on one table: what one does the other knows, a vendor that rotates is asked once whoever
- * calls, and no user is ever answered with another's account.
+ * Two processes of one deployment on one table: each knows what the other does, a vendor that
+ * rotates is called once whichever process the caller uses, and no user ever gets another user's
+ * account.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type AwsStage, startAws } from "../support/aws.ts";
@@ -11,7 +12,7 @@ import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "../sup
 import { hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
 import { type GitHubVendor, plantAll, startGitHubVendor } from "../support/mcp-vendor.ts";
 
-/** Longer than GitHub's tokens live. */
+/** Longer than the lifetime of GitHub's tokens. */
 const NINE_HOURS = 9 * 3600;
 
 let aws: AwsStage;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   vendor = await startGitHubVendor({ expiringTokens: true });
   const env = { ...(await hostedEnvironment()), ...vendor.env, ...tableEnvironment(aws) };
   secondPort = String(await freePort());
-  // At the same moment, on a table with nothing in it: one of them makes the server key.
+  // At the same moment, on an empty table: one of them creates the server key.
   [first, second] = await Promise.all([startMcpServer(env), startMcpServer({ ...env, PORT: secondPort })]);
   platform = await createMcpPlatform(first.url);
 });

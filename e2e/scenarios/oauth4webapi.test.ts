@@ -1,6 +1,7 @@
 /**
- * The platform on raw oauth4webapi, which validates every answer of ours by the letter: metadata, pushed request, redirect,
- * tokens, errors. The built broker in between; oidc-provider is the vendor and tells what it received.
+ * The platform on raw oauth4webapi, which validates every answer strictly: metadata, pushed
+ * request, redirect, tokens, errors. The built broker is in between; oidc-provider is the vendor
+ * and reports what it received.
  */
 import { driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
 import { decodeJwt } from "jose";

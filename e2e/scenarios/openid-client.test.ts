@@ -1,6 +1,7 @@
 /**
- * openid-client, unmodified, is the platform; oidc-provider is the vendor; between them the built broker with a broker.yaml
- * written by hand. If these three agree, a platform can use any conforming library.
+ * openid-client, unmodified, is the platform; oidc-provider is the vendor; between them is the
+ * built broker with a broker.yaml written by hand. If these three agree, a platform can use any
+ * conforming library.
  */
 import { createCookieJar, driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
 import * as client from "openid-client";
@@ -92,7 +93,7 @@ limits:
   async function discover(clientId: string, authentication: client.ClientAuth): Promise<client.Configuration> {
     return client.discovery(new URL(baseUrl), clientId, {}, authentication, {
       algorithm: "oauth2",
-      // The one thing a test on loopback has to ask for; deployments are https.
+      // The only option that a test on loopback needs; deployments use https.
       execute: [client.allowInsecureRequests],
     });
   }
@@ -109,7 +110,7 @@ limits:
       code_challenge_method: "S256",
       state: expectedState,
       vendor: "practice",
-      // What OpenID asks of those who want offline_access.
+      // OpenID requires this of clients that want offline_access.
       prompt: "consent",
     });
     const returned = await driveConsent(start, {
@@ -135,7 +136,7 @@ limits:
     return answer.status;
   }
 
-  /** @returns what a refresh after the revocation is answered */
+  /** @returns the answer to a refresh after the revocation */
   async function wholeLife(config: client.Configuration): Promise<unknown> {
     const tokens = await connect(config);
     expect(tokens).toMatchObject({ token_type: "bearer", expires_in: 3600, scope: SCOPE, vendor: "practice" });
@@ -193,7 +194,7 @@ limits:
     });
   });
 
-  it("tells a platform with a wrong secret so, at the first request", async () => {
+  it("reports a wrong secret to the platform at its first request", async () => {
     const config = await discover("platform", client.ClientSecretBasic("not-the-secret-of-this-platform"));
     await expect(client.buildAuthorizationUrlWithPAR(config, { vendor: "practice" })).rejects.toMatchObject({
       status: 401,

@@ -1,6 +1,7 @@
 /**
- * Two built brokers on a table that goes away and comes back, and on a KMS that does: nothing is spent, every
- * answer comes within the deadline and says when to try again, and the same requests succeed afterwards.
+ * Two built brokers on a table that goes away and comes back, and on a KMS that does: nothing is
+ * spent, every answer comes within the deadline with Retry-After, and the same requests succeed
+ * afterwards.
  */
 import { createCookieJar } from "@oauth-broker/simulators";
 import type { Faults } from "@oauth-broker/simulators/aws";
@@ -10,7 +11,7 @@ import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, browse, send } from "../support/platform.ts";
 import { type RaceStage, startRaceStage } from "../support/race-stage.ts";
 
-/** The store's own deadline is 2.5 s; a machine with other things to do may be a little late. */
+/** The store's own deadline is 2.5 s; a busy machine may be a little late. */
 const ANSWER_MS = 4_000;
 
 let aws: AwsStage;
@@ -85,7 +86,8 @@ describe("a bad day", () => {
   it("of a table that throttles three requests in ten and fails one in twenty goes on, 99 of 100 requests", async () => {
     aws.proxy.set({ throttleRate: 0.3, errorRate: 0.05 });
     let finished = 0;
-    // Four at a time: broker, engine and proxy share the machine, and the store's deadline is wall time.
+    // Four at a time: broker, engine and proxy share the machine, and the store's deadline is wall
+    // time.
     for (let round = 0; round < 5; round += 1) {
       const flows = await Promise.allSettled(
         Array.from({ length: 4 }, async () => stage.platform.redeem(await stage.platform.toPlatform())),
@@ -136,7 +138,7 @@ describe("brokers that start while", () => {
     await expectRecovery(await starting(), "kms_unavailable", () => aws.kms.setKeyState(aws.keyArn, "Enabled"));
   });
 
-  it("others run without KMS disturb nothing there: who has the keys goes on", async () => {
+  it("others run without KMS affect no flow there: a process that has the keys continues", async () => {
     aws.kms.fault({ kind: "unavailable" });
     expect((await stage.platform.redeem(await stage.platform.toPlatform())).status).toBe(200);
     expect((await send(`${stage.url(0)}/readyz`)).status).toBe(200);

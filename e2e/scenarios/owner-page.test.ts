@@ -1,4 +1,7 @@
-/** The page that names client and owner, in a real browser: on a desk, on a telephone, by keyboard, and there and back. */
+/**
+ * The page that names the client and its owner, in a real browser: on a desktop, on a phone, by
+ * keyboard, to the vendor and back.
+ */
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +17,10 @@ if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners in Chromium", () => {
   const shots = join(tmpdir(), `oauth-broker-owner-page-${process.pid}`);
-  /** Stands in for the platform's page: the broker's own, so that the browser stays on this machine. */
+  /**
+   * Stands in for the platform's page: a page of the broker itself, so that the browser stays on
+   * this machine.
+   */
   let home: string;
   let stub: StubVendor;
   let running: InProcessBroker;
@@ -59,7 +65,7 @@ vendors:
     await stub.close();
   });
 
-  /** @returns a page on which the browser is asked, and every address it goes to */
+  /** @returns a page on which the user is asked, and every address the browser visits */
   async function asked(options: BrowserContextOptions) {
     const context = await browser.newContext(options);
     const page = await context.newPage();
@@ -83,7 +89,7 @@ vendors:
   it.each([
     ["desk", { viewport: { width: 1280, height: 900 } }],
     ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
-  ])("bar#XA-9 names who asks, fits a %s, and leads on to the vendor after a reload", async (name, options) => {
+  ])("bar#XA-9 names the client, fits a %s, and leads to the vendor after a reload", async (name, options) => {
     const { context, page, visited, complaints } = await asked(options);
     await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
     await page.getByRole("heading", { name: "Connect Stub Vendor to The Platform?" }).waitFor();

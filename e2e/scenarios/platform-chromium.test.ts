@@ -1,6 +1,7 @@
 /**
- * The platform's pages in a real browser, wide and narrow: a user is chosen, cancels, connects a hosted server and calls a tool; an
- * administrator makes a mistake under Settings. Screenshots go to a temporary folder that is printed.
+ * The platform's pages in a real browser, wide and narrow: a user is chosen, cancels, connects a
+ * hosted server and calls a tool; an administrator makes a mistake under Settings. Screenshots go
+ * to a temporary folder that is printed.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +60,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
 
     const shot = async (name: string): Promise<void> => {
       await page.screenshot({ path: screenshotPath(shots, `${width}-${name}`), fullPage: true });
-      // Nothing is cut off or has to be scrolled to sideways.
+      // Nothing is cut off, and no page scrolls sideways.
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       const fields = "[...document.querySelectorAll('input:not([type=hidden]),select')]";
       expect(await page.evaluate(`${fields}.every((field) => field.labels.length > 0)`)).toBe(true);
@@ -95,7 +96,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await person.sees("Not connected");
     });
 
-    it("an administrator is told at the field what is wrong, by keyboard alone", async () => {
+    it("an administrator sees the problem at the field, by keyboard alone", async () => {
       await person.signIn("Administrator");
       await person.follow("A draft without a server");
       await person.follow("Settings");
@@ -118,7 +119,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await person.sees("Saved.");
       expect(await page.content()).not.toContain("a-secret-that-must-not-come-back");
       await shot("7-saved");
-      // As it was, for the other width.
+      // Restores it for the other width.
       await platform.connectors.changeSettings("a-draft", {
         authentication: "none",
         registration: "none",

@@ -1,4 +1,7 @@
-/** The reference platform and the MCP server template in each mode: users connect in the browser, the agent calls as each of them. */
+/**
+ * The reference platform and the MCP server template in each mode: users connect in the browser,
+ * and the agent makes calls for each of them.
+ */
 import { Secret } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -105,7 +108,7 @@ describe("a hosted server", () => {
   });
 });
 
-describe("a hosted server that registers nobody", () => {
+describe("a hosted server that registers no clients", () => {
   it("is connected once an administrator entered its client", async () => {
     const server = await startServer(
       { ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" },
@@ -123,7 +126,7 @@ describe("a hosted server that registers nobody", () => {
   });
 });
 
-describe("a hosted server whose vendor names itself in its answers", () => {
+describe("a hosted server whose vendor sends iss", () => {
   let openId: OpenIdVendor;
   beforeAll(async () => {
     openId = await startOpenIdVendor({
@@ -151,7 +154,7 @@ describe("a hosted server whose vendor names itself in its answers", () => {
     expect(JSON.parse(await first.callTool("openid"))).toMatchObject({ sub: expect.any(String) });
   });
 
-  it("rfc9207#2.4 is refused here too when somebody else is named", async () => {
+  it("rfc9207#2.4 is refused here too when it names another issuer", async () => {
     const back = await second.toCallback("openid");
     back.searchParams.set("iss", "https://other.example");
     await second.read(back.href);
@@ -187,7 +190,7 @@ describe("a server with a pre-registered client", () => {
 
   it("is to be connected again when the vendor ended the token", async () => {
     vendor.github.disconnect("user", OUR_CLIENT);
-    // The server trusts its own verdict for seconds: it is the tool that finds out.
+    // The server caches its validation for seconds, so the tool notices first.
     expect(await first.callTool("pre-registered")).not.toContain("login");
     expect(await first.callTool("pre-registered")).toContain("You are not connected");
     expect(await first.read("/connectors/pre-registered")).toContain("Connect again:");

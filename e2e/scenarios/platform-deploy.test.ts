@@ -1,6 +1,7 @@
 /**
- * The reference platform's deploy command on the template, from source and as processes: the states of a connector, what a user's
- * calls meet behind the ingress, and every row of the specification's table of errors that a deploy can meet.
+ * The reference platform's deploy command on the template, from source and as processes: the states
+ * of a connector, what a user's calls meet behind the ingress, and every error that a deploy can
+ * meet.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +23,7 @@ service:
     /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
 const FIXTURE = join(ROOT, "apps", "platform", "src", "testing", "fixture-server.ts");
 
-/** What the platform of platform-process.ts says of itself. */
+/** The platform's own address, as platform-process.ts sets it. */
 const SHARED_CALLBACK = "https://platform.example/oauth/callback";
 const OWN_CALLBACK = "https://platform.example/oauth/connectors/notes/callback";
 
@@ -75,10 +76,10 @@ describe("a pre-registered server", () => {
     const logs = await project.deploy("logs");
     expect(logs.stdout).toContain('"event":"listening"');
     await running.stop();
-    expect((await project.deploy("status")).stdout).toContain("does not run");
+    expect((await project.deploy("status")).stdout).toContain("not running");
   });
 
-  it("must not expose anything, and tells all that is wrong before anything is started", async () => {
+  it("must not expose anything, and reports every problem before anything is started", async () => {
     project = serverProject({ yaml: `${PRE_REGISTERED}\nservice: {expose: [/token]}\nenable_db: maybe` });
     const { code, stderr } = await project.deploy("run");
     expect(code).toBe(1);
@@ -88,7 +89,7 @@ describe("a pre-registered server", () => {
 });
 
 describe("a hosted server with a table", () => {
-  it("is activated by its first deploy, and answers nobody without a token but where it is exposed", async () => {
+  it("is activated by its first deploy, and answers requests without a token only on exposed paths", async () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env });
     await project.deploy("init");
     const running = await project.start();
@@ -100,7 +101,8 @@ describe("a hosted server with a table", () => {
       401,
       `Bearer resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp"`,
     ]);
-    // What is not exposed wants a token; what is listens to its own name only.
+    // Paths that are not exposed require a token; exposed ones answer only to the server's own
+    // name.
     expect((await fetch(`${running.url}/healthz`)).status).toBe(401);
     await running.stop();
   });
@@ -184,12 +186,12 @@ describe("a hosted server with the shared redirect URI", () => {
 });
 
 describe("two deploys", () => {
-  it("one that is killed midway changes nothing, and the next goes through", async () => {
+  it("one that is killed midway changes nothing, and the next succeeds", async () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env });
     await project.deploy("init");
     const before = await project.connector();
     await project.killWhen("• Starting");
-    // But for the address it claimed.
+    // Except for the address it claimed.
     const { serverUrl, updatedAt: _, ...after } = (await project.connector())!;
     expect({ ...after, updatedAt: before?.updatedAt }).toEqual(before);
     const again = await project.start();
@@ -209,7 +211,7 @@ describe("two deploys", () => {
     await again.stop();
   });
 
-  it("at once: one wins, the other says so and changes nothing", async () => {
+  it("at once: one wins, the other reports that and changes nothing", async () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env });
     await project.deploy("init");
     const winner = await project.start();
@@ -227,5 +229,5 @@ async function expectNobodyAt(url: string): Promise<void> {
     if (answer === undefined) return;
     await sleep(50);
   }
-  expect.fail("somebody still listens there");
+  expect.fail("a process still listens there");
 }

@@ -1,6 +1,7 @@
 /**
- * Issue 6's journeys, from a service.yaml to an agent's call: the deploy command, the pages, the server and the broker are processes,
- * and what users and administrators do, they do in Chromium. Screenshots go to a temporary folder that is printed.
+ * The platform's journeys, from a service.yaml to an agent's call: the deploy command, the pages,
+ * the server and the broker are processes, and users and administrators act in Chromium.
+ * Screenshots go to a temporary folder that is printed.
  */
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -40,7 +41,7 @@ let pages: ServiceProcess;
 beforeAll(async () => {
   platformUrl = `http://127.0.0.1:${await freePort()}`;
   const redirectUris = ["callback", "connectors/notes/callback"].map((path) => `${platformUrl}/oauth/${path}`);
-  // A server's own callback is on a port that its first deploy finds.
+  // The callback of a hosted server is on a port that its first deploy finds.
   vendor = await startGitHubVendor({ redirectUris: [...redirectUris, "http://127.0.0.1/callback"] });
 });
 afterAll(() => vendor.close());
@@ -82,7 +83,8 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
 
   it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
     const broker = await startBroker();
-    // The broker has the vendor's client: the server has none, and judges tokens by asking for the account.
+    // The broker has the vendor's client: the server has none, and validates tokens by requesting
+    // the account.
     const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: byocSecret = "", ...rest } = vendor.env;
     const { VENDOR_INTROSPECTION_URL: __, ...env } = rest;
     await begin(PRE_REGISTERED, { env, platformEnv: broker.access });
@@ -98,7 +100,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const first = await person("First user");
     await first.open("notes");
     await first.click("Connect");
-    // The shared client serves several organizations: the broker says who asks.
+    // The shared client serves several organizations: the broker names the client that asks.
     await first.sees("The Platform of Acme asks to use your account at GitHub.");
     await first.click("Continue to GitHub");
     await first.answerVendor();
@@ -111,7 +113,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await first.click("Connect again");
     await first.answerVendor();
     await first.sees("Connected since");
-    // What was given to the shared client is worth nothing now.
+    // Tokens of the shared client are no longer used.
     vendor.github.disconnect("user", SHARED_CLIENT);
     expect(await first.callTool()).toContain('"sample-user"');
 
@@ -122,7 +124,8 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const notice = await first.page.getByRole("alert").innerText();
     const flowId = /Error access_denied, flow (\S+),/.exec(notice)?.[1] ?? expect.fail("no flow is named");
     await shot(first, "1-cancelled");
-    // The connection there was is as it was; and stays so when the customer's client is revoked, which nobody can connect with.
+    // The existing connection is unchanged; it also stays when the customer's client is revoked and
+    // no user can connect with it.
     expect(await first.callTool()).toContain('"sample-user"');
     broker.revokeByocSecret();
     await first.follow("Connection");
@@ -133,7 +136,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     expect(await first.callTool()).toContain('"sample-user"');
     await running.stop();
     await broker.stop();
-    // What the user sees is what the operator looks for.
+    // The user sees the id that the operator searches for.
     expect(broker.stdout()).toContain(flowId);
   });
 
@@ -203,7 +206,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await first.answerVendor();
     await first.sees("Connected since");
     expect(await first.callTool()).toContain('"sample-user"');
-    // The browser has them of one host, whatever the port.
+    // The browser stores cookies per host, whatever the port.
     const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["platform-session", expect.stringMatching(/^notes\./)]));
     await running.stop();
@@ -224,7 +227,10 @@ describe("a server without OAuth", () => {
 const SHARED_CLIENT = "broker-at-the-vendor";
 const BYOC_CLIENT = "byoc-at-the-vendor";
 
-/** Two organizations use it, and its client at the vendor; the customer's own client there knows its redirect URI and no other. */
+/**
+ * Two organizations use it, and its client at the vendor; the customer's own client there has only
+ * its own redirect URI.
+ */
 async function startBroker() {
   const url = `http://127.0.0.1:${await freePort()}`;
   const secret = `platform-at-the-broker-${randomBytes(16).toString("hex")}`;

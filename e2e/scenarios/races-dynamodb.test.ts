@@ -1,6 +1,6 @@
 /**
- * Four broker processes on one DynamoDB table, their keys sealed under one KMS key: the same races as on SQLite
- * (races.test.ts), and afterwards nothing readable of any of those flows in the table.
+ * Four broker processes on one DynamoDB table, their keys sealed under one KMS key: the same races
+ * as on SQLite (races.test.ts), and afterwards nothing readable of any of those flows in the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AwsStage, startAws } from "../support/aws.ts";
@@ -49,11 +49,12 @@ describe("a flow over four processes", () => {
 });
 
 describe("KMS", () => {
-  it("was asked a handful of times for all of it: by each start, by the rotation, and by who heard of that", () => {
+  it("was called a few times in all: by each start, by the rotation, and by each process that read it", () => {
     const { GenerateDataKey: made = 0, Decrypt: opened = 0, ...others } = aws.kms.calls();
     expect(others).toEqual({});
-    // At most 5 made (one by each process at the start, one by `keys rotate`) and 10 opened (by each process at the start and
-    // after the rotation, by `keys rotate` and `keys list`), and the SDK may have asked again on a busy machine.
+    // At most 5 created (one by each process at the start, one by `keys rotate`) and 10 opened (by
+    // each process at the start and after the rotation, by `keys rotate` and `keys list`); the SDK
+    // may retry on a busy machine.
     expect(made + opened).toBeLessThanOrEqual(2 * (5 + 10));
   });
 });

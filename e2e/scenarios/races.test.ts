@@ -1,6 +1,7 @@
 /**
- * Two broker processes on one SQLite file, and the same thing sent to both of them many times at once: exactly one use of
- * everything that may be used once, one vendor call for equal refreshes. On a table: races-dynamodb.test.ts.
+ * Two broker processes on one SQLite file, and the same request sent to both of them many times at
+ * once: exactly one use of everything that may be used once, one vendor call for equal refreshes.
+ * On a table: races-dynamodb.test.ts.
  */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { expectFlowsOverRotation, expectFlowOverProcesses } from "../support/moving-flows.ts";

@@ -1,6 +1,6 @@
 /**
- * Registration at the first-class vendors that offer it, against their simulators: a broker without any credentials for them, a
- * platform that registers, and a user who connects with the client that was made.
+ * Registration at the first-class vendors that offer it, against their simulators: a broker without
+ * any credentials for them, a platform that registers, and a user who connects with the new client.
  */
 import {
   type AtlassianSimulator,
@@ -58,7 +58,7 @@ async function register(vendor: string): Promise<Answer> {
   return answer;
 }
 
-/** A client is bound to its method, so it has to be the one the flows use there. */
+/** A client is bound to its authentication method, so it must be the one that flows use there. */
 const REGISTERING: readonly [id: string, method: string, scope: string][] = [
   ["linear", "client_secret_basic", "read write"],
   ["notion", "client_secret_basic", "default"],
@@ -104,12 +104,15 @@ it.each(["linear", "notion"])("rfc7591#3.2.2 passes on each refusal that %s is k
   }
 });
 
-it.each(["slack", "google-workspace", "microsoft-agent365"])("%s registers nobody, as its entry says", async (id) => {
-  const { reason } = expectError(await register(id), 400, "invalid_request");
-  expect(reason).toBe("registration_not_supported");
-});
+it.each(["slack", "google-workspace", "microsoft-agent365"])(
+  "%s registers no clients, as its entry says",
+  async (id) => {
+    const { reason } = expectError(await register(id), 400, "invalid_request");
+    expect(reason).toBe("registration_not_supported");
+  },
+);
 
-it("github registers nobody, and nobody is asked", async () => {
+it("github registers no clients, and no request is sent", async () => {
   const { reason } = expectError(await register("github"), 400, "invalid_request");
   expect(reason).toBe("registration_not_supported");
   expect(

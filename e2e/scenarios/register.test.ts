@@ -1,6 +1,7 @@
 /**
- * Dynamic client registration through the built broker, at OpenID providers that are open to all, ask for an initial access token,
- * or are closed, and at servers that answer anything else. What it made is then used: at the vendor, and through the broker as BYOC.
+ * Dynamic client registration through the built broker, at OpenID providers that are open to all,
+ * require an initial access token, or are closed, and at servers that answer anything else. The new
+ * client is then used: at the vendor, and through the broker as BYOC.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -38,7 +39,10 @@ let broker: BrokerProcess;
 
 const BYTES = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x00, 0xc3, 0x28, 0x0d, 0x0a, 0x3c, 0x62, 0x3e]);
 
-/** Answers what no registration should: bytes that are no text under the name of a page, with headers that are not ours. */
+/**
+ * Answers what no registration should: bytes that are not text with the type of a page, and foreign
+ * headers.
+ */
 async function startOddVendor(): Promise<typeof odd> {
   const server = createServer((request, response) => {
     request.resume();
@@ -203,7 +207,7 @@ describe("at a vendor that is open to all", () => {
     expectError(await register({ vendor: "op" }, bearer), 401, "invalid_client");
   });
 
-  it("asks once, also when the answer is lost: 503, and the vendor has a client that nobody knows", async () => {
+  it("sends one request, also when the answer is lost: 503, and the vendor has an unused client", async () => {
     const before = registrationsAt(open).length;
     open.faults.next("/reg", { kind: "lose" });
     expectError(await register({ vendor: "op" }), 503, "temporarily_unavailable");
@@ -234,7 +238,7 @@ describe("at a vendor that wants an initial access token", () => {
   });
 });
 
-describe("at vendors that answer something else, or nothing", () => {
+describe("at vendors with another answer, or none", () => {
   it("passes on status, type and bytes, and no other header", async () => {
     const answer = await fetch(`${baseUrl}/register`, {
       method: "POST",
@@ -251,7 +255,7 @@ describe("at vendors that answer something else, or nothing", () => {
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
   });
 
-  it("says 502 for a redirect, 503 for nobody there, and 400 for a vendor that registers nobody", async () => {
+  it("answers 502 for a redirect, 503 for an unreachable vendor, and 400 for a vendor that registers no clients", async () => {
     expectError(await register({ vendor: "moved" }), 502, "vendor_response_invalid");
     expectError(await register({ vendor: "gone" }), 503, "temporarily_unavailable");
     const { reason } = expectError(await register({ vendor: "closed" }), 400, "invalid_request");
@@ -260,7 +264,7 @@ describe("at vendors that answer something else, or nothing", () => {
 });
 
 describe("callers", () => {
-  it("are refused without credentials, for vendors that are not theirs, and with a body that is no object", async () => {
+  it("are refused without credentials, for vendors that are not theirs, and with a body that is not an object", async () => {
     expectError(await register({ vendor: "op" }, {}), 401, "invalid_client");
     expectError(
       await register({ vendor: "op" }, { authorization: basic("platform", "r3flect") }),

@@ -1,4 +1,7 @@
-/** The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and cancelled from the platform's page. */
+/**
+ * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
+ * cancelled from the platform's page.
+ */
 import { createCookieJar, driveConsent, type CookieJar, type DriveConsentOptions } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
@@ -15,11 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => broker.stop());
 
-/** One person's browser at the sample platform. */
+/** A user's browser at the sample platform. */
 interface Person {
   /** The platform's page. */
   page(): Promise<string>;
-  /** Presses a button. @returns where it leads */
+  /**
+   * Presses a button.
+   * @returns where it leads
+   */
   press(path: string, form?: Readonly<Record<string, string>>): Promise<URL>;
   /** @returns the platform's page once the browser is back there */
   connect(vendor: string, options?: ConnectOptions): Promise<string>;
@@ -102,7 +108,7 @@ describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
   });
 
   it("calls a cancel access_denied", async () => {
-    // Where an administrator has allowed the app for everyone, nobody is asked after signing in.
+    // When an administrator has allowed the app for all users, no user is asked after signing in.
     const decision = vendor.startsWith("microsoft") ? "cancel-sign-in" : "cancel";
     const shown = await createPerson().connect(vendor, { decision });
     for (const part of ["access_denied", "You cancelled at the vendor"]) expect(shown).toContain(part);

@@ -1,6 +1,7 @@
 /**
- * From the published command to a served /mcp: a project outside the repository installs with plain npm, passes its own tests,
- * builds, starts, has exactly the open paths its service.yaml lists, and takes the next release without an edit.
+ * From the published command to a served /mcp: a project outside the repository installs with plain
+ * npm, passes its own tests, builds, starts, has exactly the open paths that its service.yaml
+ * lists, and takes the next release without an edit.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -38,9 +39,11 @@ const OAUTH_PATHS = [
   "/revoke",
 ];
 const INSTALL_MS = 180_000;
-/** Of an MCP client on the same machine. */
+/** The redirect URI of an MCP client on the same machine. */
 const DESK_CALLBACK = "http://127.0.0.1:9/callback";
-/** From the command to a served /mcp, on a machine that does nothing else. Twice that here, where others work too. */
+/**
+ * The time limit from the command to a served /mcp on an idle machine, doubled for a shared one.
+ */
 const AIM_MS = 60_000;
 
 let desk: string;
@@ -57,13 +60,13 @@ beforeAll(async () => {
   preRegistered = join(desk, "my-server");
   vendor = await startGitHubVendor();
 }, INSTALL_MS);
-// Thousands of files: longer than other folders take.
+// Thousands of files: slower than other folders.
 afterAll(async () => {
   await vendor.close();
   await rm(desk, { recursive: true, force: true });
 }, INSTALL_MS);
 
-/** Whatever a project has of its author's: all but what is made by commands. */
+/** The author's own part of a project: everything except what commands create. */
 function authorsFiles(project: string): ReadonlyMap<string, string> {
   const paths = globSync("**/*", {
     cwd: project,
@@ -109,13 +112,13 @@ async function expectServed(url: string): Promise<void> {
 }
 
 interface Development {
-  /** Of `/mcp`, as printed. */
+  /** The URL of `/mcp`, as printed. */
   readonly endpoint: string;
   readonly said: () => string;
   stop(): Promise<void>;
 }
 
-/** `npm run dev`, until it has told what to do next. */
+/** Runs `npm run dev` until it has printed what to do next. */
 async function develop(project: string): Promise<Development> {
   const env = { ...plainEnvironment(), PORT: String(await freePort()), NO_COLOR: "1" };
   const child = spawn("npm", ["run", "dev"], { cwd: project, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -123,7 +126,7 @@ async function develop(project: string): Promise<Development> {
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (said += text));
   const stop = async (): Promise<void> => {
     const ended = once(child, "exit");
-    // As Ctrl-C does: to all of the group.
+    // As Ctrl-C does: to the whole process group.
     process.kill(-(child.pid ?? 0), "SIGINT");
     await ended;
   };
@@ -231,7 +234,7 @@ describe("pre-registered mode, by the built command", () => {
       [CREATE_SERVER, preRegistered, "--mode", "pre-registered", "--vendor", "github"],
       desk,
     );
-    // The same packages as the other project's: installed once, to spare a minute.
+    // The same packages as in the other project: installed once, to save a minute.
     cpSync(join(hosted, "packed"), join(preRegistered, "packed"), { recursive: true });
     symlinkSync(join(hosted, "node_modules"), join(preRegistered, "node_modules"));
   });

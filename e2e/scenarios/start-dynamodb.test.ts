@@ -1,6 +1,7 @@
 /**
- * Starting the built broker with and without a table: the AWS SDK is in the one file, and runs only where it is chosen.
- * What the process really ran is read from V8's own count of every function (NODE_V8_COVERAGE).
+ * Starting the built broker with and without a table: the AWS SDK is in the one file, and runs only
+ * when it is chosen. V8's own count of every function (NODE_V8_COVERAGE) shows what the process
+ * really ran.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,10 @@ function coverageIn(directory: string): Coverage {
   return JSON.parse(readFileSync(join(directory, file), "utf8")) as Coverage;
 }
 
-/** Where in the bundle the modules of the AWS SDK lie: each module begins with a comment of its path. */
+/**
+ * The positions of the AWS SDK's modules in the bundle: each module begins with a comment of its
+ * path.
+ */
 function sdkRanges(bundle: string): readonly (readonly [number, number])[] {
   const marks = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]s|\\0builtin:\S+)$/gm)];
   return marks.flatMap((mark, index) =>
@@ -49,7 +53,10 @@ function sdkRanges(bundle: string): readonly (readonly [number, number])[] {
   );
 }
 
-/** @returns which functions of the AWS SDK a broker with this configuration ran, from its start to its end */
+/**
+ * @returns the functions of the AWS SDK that a broker with this configuration ran, from its start
+ *   to its end
+ */
 async function sdkFunctionsRun(name: string, places: { readonly store: string; readonly keys?: string }) {
   const own = join(folder, name);
   const coverage = join(own, "coverage");
@@ -102,7 +109,7 @@ describe("the AWS SDK", () => {
 });
 
 describe("the built file alone", () => {
-  it("runs a whole flow on a table, in a folder of its own with nothing beside it", async () => {
+  it("runs a whole flow on a table, in an empty folder", async () => {
     const own = join(folder, "alone");
     mkdirSync(own);
     const file = join(own, "main.js");

@@ -1,4 +1,7 @@
-/** Starting the built broker: what it says when it cannot, what it does when only the store is down, and the sandbox's files. */
+/**
+ * Starting the built broker: its messages when it cannot start, its behaviour when only the store
+ * is down, and the sandbox's files.
+ */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -113,7 +116,7 @@ describe("a store that is down at start", () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const own = join(folder, "down");
     mkdirSync(own);
-    // A file where the database's folder should be.
+    // A file in place of the database's folder.
     writeFileSync(join(own, "data"), "");
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", store: "sqlite:./data/broker.sqlite" });
     const broker = await startBrokerProcess({ yaml, folder: own });
@@ -131,7 +134,7 @@ describe("a store that is down at start", () => {
 });
 
 describe("the built file alone", () => {
-  it("runs in a folder of its own with nothing beside it", async () => {
+  it("runs in an empty folder", async () => {
     const alone = join(folder, "alone");
     mkdirSync(alone);
     const file = join(alone, "main.js");
@@ -141,7 +144,7 @@ describe("the built file alone", () => {
     expect(run("--version")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     expect(run("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("keys rotate") });
     expect(run("nonsense")).toMatchObject({ status: 2, stdout: "" });
-    // The sandbox's vendor stays in the repository, and it says so.
+    // The sandbox's vendor is not in the bundle, and the message says so.
     const sandbox = run();
     expect(sandbox).toMatchObject({ status: 1, stdout: "" });
     expect(sandbox.stderr).toContain("npm start");
@@ -171,7 +174,7 @@ describe("the sandbox", () => {
     expect(clients[0]).toBe(clients[1]);
   });
 
-  it("takes further redirect URIs from that file, and none that no client may register", async () => {
+  it("takes further redirect URIs from that file, and refuses those that no client may register", async () => {
     const own = join(folder, "more-redirect-uris");
     const file = join(own, "data", "sandbox-client.json");
     mkdirSync(join(own, "data"), { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * `broker flow ID` tells an operator what happened to one flow, and nothing that would let anyone repeat it. After a run
- * with every kind of ending, no secret of it is in what the broker printed, stored, answered as error or counted.
+ * `broker flow ID` shows an operator what happened to one flow, and nothing that would allow a
+ * replay. After a run with every kind of ending, no secret of it is in what the broker printed,
+ * stored, answered as error or counted.
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +54,7 @@ async function timelineOf(flowId: string): Promise<Timeline> {
 }
 
 describe("broker flow ID", () => {
-  it("tells every leg of a flow that went well, with the checks it passed", async () => {
+  it("shows every leg of a successful flow, with the checks it passed", async () => {
     const { flow } = await platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
     plantVendorSecrets(vendor);
     const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], folder);
@@ -72,7 +73,7 @@ describe("broker flow ID", () => {
     expect(legs.every(({ checks }) => checks.length > 0)).toBe(true);
   });
 
-  it("bar#OB-1 tells where a flow ended, and why", async () => {
+  it("bar#OB-1 shows where a flow ended, and why", async () => {
     const cancelled = await platform.toCallback({ decision: "cancel" });
     await browse(cancelled.callback, cancelled.jar);
     expect((await timelineOf(cancelled.flowId)).legs.at(-1)).toMatchObject({
@@ -131,7 +132,7 @@ describe("bar#OB-2 after a run with every kind of ending", () => {
     const explain = await platform.post("/v1/explain", { connection: tokens.connection });
     expect(explain.status, explain.text).toBe(200);
     answers.push(explain, await platform.post("/v1/revoke", token));
-    // What goes wrong has more to say, and more to keep quiet about.
+    // Failures have more to report, and more to hide.
     const replayed = await platform.toPlatform();
     answers.push(await browse(replayed.callback, replayed.jar), await browse(replayed.callback));
     readTokens(await platform.redeem(replayed));
@@ -168,13 +169,14 @@ describe("bar#OB-2 after a run with every kind of ending", () => {
     const files = readdirSync(data).filter((name) => name.startsWith("broker.sqlite"));
     expect(files).toContain("broker.sqlite");
     expect(files).toContain("broker.sqlite.key");
-    // The platform's own state is kept to be echoed; everything else is hashed, derived or sealed.
+    // The platform's own state is stored to be echoed; everything else is hashed, derived or
+    // sealed.
     const found = files.flatMap((name) => findSecrets(readFileSync(join(data, name)).toString("latin1")));
     expect(found.filter((what) => what !== "state")).toEqual([]);
   });
 
   it("none of them is in what the process printed, and its refusals are", async () => {
-    // Lines wait up to 100 ms in a buffer; the last of them are written when it stops.
+    // Lines wait up to 100 ms in a buffer; the last ones are written when the process stops.
     await broker.stop();
     const printed = broker.stdout();
     expect(findSecrets(printed + broker.stderr())).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * `npm run tour` and docs/tour.md: the command is run, every step of the page is walked in a real browser, and both are the same
- * steps. With TOUR_SCREENSHOTS naming a folder (`npm run tour:screenshots`) the pictures of the page are made anew.
+ * `npm run tour` and docs/tour.md: runs the command, performs every step of the page in a real
+ * browser, and checks that both have the same steps. With TOUR_SCREENSHOTS naming a folder (`npm
+ * run tour:screenshots`) it makes the pictures of the page anew.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -72,7 +73,8 @@ describe("npm run tour", () => {
     const picture = async (name: string): Promise<void> => {
       expect(PAGE).toContain(`(tour/${name}.png)`);
       if (PICTURES === "") return;
-      // To where the page ends, as what is below is empty, or what a window shows of it.
+      // Down to the end of the page when there is nothing below it, otherwise what a window shows
+      // of it.
       const end = (await page.evaluate("document.querySelector('main').getBoundingClientRect().bottom")) as number;
       const clip = { x: 0, y: 0, width: WIDTH, height: Math.min(Math.ceil(end) + 32, HEIGHT) };
       await page.screenshot({ path: screenshotPath(PICTURES, name), clip });
@@ -124,7 +126,7 @@ describe("npm run tour", () => {
     });
   });
 
-  it("ends as a whole when a part ends by itself, shows what that said last, and leaves nothing", async () => {
+  it("ends as a whole when a part ends by itself, shows the end of its output, and leaves nothing", async () => {
     const data = /Data\s+(\S+),/.exec(tour.stderr())?.[1] ?? "";
     const log = readFileSync(join(data, "platform-data", "servers", "hosted-server", "server.log"), "utf8");
     process.kill(Number(/"pid":(\d+)/.exec(log)?.[1]), "SIGKILL");
@@ -136,7 +138,7 @@ describe("npm run tour", () => {
 });
 
 describe("npm run tour, not to its end", () => {
-  it("is stopped while it starts, and leaves nobody behind", async () => {
+  it("is stopped while it starts, and leaves no process behind", async () => {
     const child = spawn(process.execPath, [TOUR.file], { stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {

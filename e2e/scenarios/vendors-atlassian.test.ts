@@ -54,7 +54,7 @@ describe("Atlassian", () => {
   });
 
   it.each(["invalid_grant", "unauthorized_client"] as const)(
-    "answers a dead refresh token, told as %s with 403, with invalid_grant",
+    "answers a dead refresh token, reported as %s with 403, with invalid_grant",
     async (code) => {
       stage.vendor.settings.deadRefreshAnswer = code;
       const grant = await stage.connect();

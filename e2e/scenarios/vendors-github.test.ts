@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe("GitHub", () => {
-  it("connects: scopes come back as a list of words, and tokens that never expire say nothing of it", async () => {
+  it("connects: scopes come back as a list of words, and tokens that never expire have no expires_in", async () => {
     const { body } = await classic.connect();
     expect(body).toMatchObject({ token_type: "Bearer", vendor: "github", vendor_data: {} });
     expect(String(body["scope"]).split(" ").toSorted()).toEqual(["read:user", "repo"]);
@@ -48,7 +48,7 @@ describe("GitHub", () => {
     expect(answer.body["vendor_error"]).toBe("bad_refresh_token");
   });
 
-  it("leads on from an install that began at the vendor: its code is not used, nothing is stored or redirected", async () => {
+  it("shows a page for an install that began at the vendor: its code is not used, nothing is stored or redirected", async () => {
     const atInstall = await driveConsent(classic.vendor.installUrl(classic.client.clientId), {
       stopAt: (url) => url.href.startsWith(`${classic.baseUrl}/v1/callback`),
     });

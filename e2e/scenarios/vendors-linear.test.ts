@@ -47,7 +47,7 @@ describe("Linear", () => {
     const first = await stage.refresh(grant);
     expect(first.body).toMatchObject({ token_type: "Bearer", vendor: "linear" });
     expect(first.body["refresh_token"]).not.toBe(grant.refreshToken);
-    // Another scope is another request: the broker's own replay does not answer it.
+    // Another scope is another request: the broker does not answer it from the replay.
     const again = await stage.refresh(grant, { scope: "read" });
     expect(again.body["access_token"]).toBe(first.body["access_token"]);
     const once = await strict.connect();

@@ -77,7 +77,7 @@ describe("Microsoft Agent 365", () => {
     expect((await stage.refresh(grant, { scope })).status).toBe(200);
   });
 
-  it("tells the platform when the person has to come again: session ended, second factor, consent withdrawn", async () => {
+  it("reports to the platform when the user has to authorize again: session ended, second factor, consent withdrawn", async () => {
     const first = await stage.connect();
     stage.vendor.revokeSessions("user");
     expectError(await stage.refresh(first), 400, "invalid_grant");
@@ -100,7 +100,7 @@ describe("Microsoft Agent 365", () => {
     asNewTenant();
     const { callback, jar } = await stage.platform.toCallback();
     const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
-    // Nobody has cancelled, whatever the vendor's `error` says.
+    // The user has not cancelled, whatever the vendor's `error` says.
     expect(Object.fromEntries(returned)).toMatchObject({
       error: "server_error",
       vendor_error: "AADSTS90094",
@@ -118,7 +118,7 @@ describe("Microsoft Agent 365", () => {
     expect(refreshed.status, refreshed.text).toBe(200);
   });
 
-  it("oidc-core#3.1.3.7 takes nobody of another tenant where the platform named one", async () => {
+  it("oidc-core#3.1.3.7 refuses a user of another tenant when the platform named one", async () => {
     const [first = "", second = ""] = tenants();
     const form = { placeholders: JSON.stringify({ tenant: first }) };
     const grant = await stage.connect({ form });
@@ -131,7 +131,7 @@ describe("Microsoft Agent 365", () => {
     expectError(refused, 502, "vendor_response_invalid");
     expect(refused.body["reason"]).toBe("id_token_invalid");
     expectError(await stage.refresh(grant), 502, "vendor_response_invalid");
-    // Where nobody named one, that tenant is as good as any.
+    // When no tenant was named, any tenant is accepted.
     const { body } = await stage.connect();
     expect(decodeJwt(String(body["vendor_id_token"]))).toMatchObject({ tid: second });
   });

@@ -1,6 +1,7 @@
 /**
- * The catalogue's vendor whose client secret is a signed JWT and whose callback is a form: our key stands in broker.yaml, the
- * vendor has the public half. A stub stands for it: there is nothing of it to browse.
+ * The catalogue's vendor whose client secret is a signed JWT and whose callback is a form: our key
+ * is in broker.yaml, the vendor has the public half. A stub acts as the vendor, because the flow
+ * needs none of its pages.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -83,7 +84,7 @@ async function answerTo(request: IncomingMessage): Promise<{ status: number; bod
   return { status: 200, body: isCode ? { ...first, refresh_token: "refresh-token-of-the-stub" } : first };
 }
 
-/** The browser's way to the vendor and back, where the vendor posts a form across sites. */
+/** The browser's way to the vendor and back, when the vendor posts a form across sites. */
 async function throughTheForm(form: Form = {}): Promise<Pick<AtPlatform, "code" | "codeVerifier">> {
   const pushed = await platform.push(form);
   const jar = createCookieJar();
@@ -99,7 +100,7 @@ async function throughTheForm(form: Form = {}): Promise<Pick<AtPlatform, "code" 
 }
 
 describe("a vendor with signed client secrets", () => {
-  it("is on, and connects: the secret is signed, and what the form told of the user is passed on", async () => {
+  it("is on, and connects: the secret is signed, and the form's data about the user is handed on", async () => {
     expect((await send(`${baseUrl}/v1/vendors/${VENDOR}`)).body).toMatchObject({ enabled: true });
     const { status, body, text } = await platform.redeem(await throughTheForm());
     expect(status, text).toBe(200);
@@ -117,7 +118,7 @@ describe("a vendor with signed client secrets", () => {
     expect(text).not.toContain("KEY1234567");
   });
 
-  it("takes a secret of the caller's making as it is, and says whose it was when it is refused", async () => {
+  it("takes the caller's own secret unchanged, and reports whose it was when it is refused", async () => {
     const own = { vendor_client_id: "com.example.theirs", vendor_client_secret: "their.own.jwt" };
     plantSecret("vendor secret", own.vendor_client_secret);
     const answer = await platform.redeem(await throughTheForm(own));

@@ -33,7 +33,7 @@ describe("Slack", () => {
     expect(asked?.query).toMatchObject({ scope: "users:read,search:read.public", code_challenge_method: "S256" });
   });
 
-  it("asks for scopes when the caller names none: an empty list would be refused", async () => {
+  it("requests scopes when the caller names none, because the vendor refuses an empty list", async () => {
     const { body } = await plain.connect({ form: { scope: undefined } });
     expect(body["scope"]).toBe("users:read search:read.public");
   });

@@ -1,4 +1,7 @@
-/** A table and a KMS key on loopback for brokers under test, with a proxy for faults in front of the table. */
+/**
+ * A table and a KMS key on loopback for brokers under test, with a proxy for faults in front of the
+ * table.
+ */
 import { devNull } from "node:os";
 import {
   type DynamoDbEngine,
@@ -15,18 +18,19 @@ export interface AwsStage {
   readonly kms: KmsServer;
   readonly keyArn: string;
   readonly table: string;
-  /** Between the brokers and the table; does nothing until told. */
+  /** Between the brokers and the table; transparent until a test sets a fault. */
   readonly proxy: FaultProxy;
   /** As in broker.yaml. */
   readonly store: string;
   readonly keys: string;
-  /** A store as `store`, on a table of its own: a keyset belongs to one base_url. */
+  /** A `store` value for its own table: a keyset belongs to one base_url. */
   newStore(): Promise<string>;
-  /** What a broker needs in its environment; nothing of this machine's own AWS settings. */
+  /** The environment a broker needs, without the AWS settings of this machine. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Planted secrets that lie in the table in any spelling, and how many items and secrets that was. The platform's own
-   * `state` may be there until the browser is back (docs/storage-schema.md): later it counts as found.
+   * Planted secrets found in the table in any spelling, and the number of items and secrets
+   * searched. The platform's own `state` may be there until the browser is back
+   * (docs/storage-schema.md); later it counts as found.
    */
   scan(): Promise<{ readonly found: readonly string[]; readonly items: number; readonly secrets: number }>;
   close(): Promise<void>;

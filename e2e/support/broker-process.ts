@@ -1,13 +1,19 @@
-/** The broker as a process: a broker.yaml in a folder, the built file or the source. What a process is: service-process.ts. */
+/**
+ * The broker as a process: a broker.yaml in a folder, the built file or the source.
+ * service-process.ts runs the process.
+ */
 import { BROKER_BUNDLE, BROKER_SOURCE } from "./paths.ts";
 import { type Ended, runService, type Service, type ServiceProcess, startService } from "./service-process.ts";
 
 export { temporaryFolder } from "./service-process.ts";
 
 export interface BrokerProcessOptions {
-  /** The text of broker.yaml; absent: no file is written, which is the sandbox. */
+  /** The text of broker.yaml; absent: no file is written, which starts the sandbox. */
   readonly yaml?: string;
-  /** Where broker.yaml lies and relative paths start; a fresh folder by default. Several processes may share one. */
+  /**
+   * The folder of broker.yaml, where relative paths start; a fresh one by default. Several
+   * processes may share one.
+   */
   readonly folder?: string;
   /** `dist`: the built file. `src`: what `npm start` runs. */
   readonly entry?: "dist" | "src";
@@ -18,7 +24,7 @@ export interface BrokerProcessOptions {
 
 export type BrokerProcess = ServiceProcess;
 
-/** @throws Error with its stderr when the process ends, or says nothing, before it listens */
+/** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
 export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
   const { yaml } = options;
   return startService({ ...serviceOf(options), ...(yaml === undefined ? {} : { files: { "broker.yaml": yaml } }) });

@@ -1,6 +1,7 @@
 /**
- * An MCP client that is a web page: the stock SDK in a browser, with what its author writes around it. Bundled and served by
- * browser-client.ts. `/` begins, the server sends the browser back to `/callback`, and the outcome stands on the page.
+ * An MCP client that is a web page: the stock SDK in a browser, with the code its author writes
+ * around it. browser-client.ts bundles and serves it. `/` begins, the server sends the browser back
+ * to `/callback`, and the page shows the outcome.
  */
 import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { BrowserOutcome } from "./browser-client.ts";
@@ -19,7 +20,7 @@ declare const sessionStorage: {
   clear(): void;
 };
 
-/** Over the way to the server and back. */
+/** Survives the redirect to the server and back. */
 interface Kept {
   readonly mcp: string;
   readonly era: string;
@@ -80,7 +81,7 @@ async function connect(): Promise<BrowserOutcome> {
   return { challenge: await challenge(), tools: tools.map(({ name }) => name), answer: first?.text ?? "" };
 }
 
-/** What a page can read of a refusal. */
+/** The part of a refusal that a page can read. */
 async function challenge(): Promise<string | null> {
   const headers = { "content-type": "application/json", "mcp-protocol-version": "2025-11-25" };
   const answer = await fetch(mcp, { method: "POST", headers, body: "{}" });
@@ -90,7 +91,7 @@ async function challenge(): Promise<string | null> {
 connect()
   .catch((error: unknown): BrowserOutcome => ({ error: String(error) }))
   .then((outcome) => {
-    // On its way to the server's page: this one is over.
+    // The browser is leaving for the server's page: this page is finished.
     if (hasLeft) return;
     document.body.textContent = JSON.stringify(outcome);
     document.body.dataset["done"] = "true";

@@ -1,4 +1,4 @@
-/** Serves the MCP client that is a web page (browser-client-page.ts) at an origin of its own. */
+/** Serves the MCP client that is a web page (browser-client-page.ts) at its own origin. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import type { Era } from "./mcp-client.ts";
 
-/** What the page says in the end. */
+/** What the page shows in the end. */
 export type BrowserOutcome =
   | { readonly challenge: string | null; readonly tools: readonly string[]; readonly answer: string }
   | { readonly error: string };
 
 export interface BrowserClient {
   readonly origin: string;
-  /** Where a user opens it. */
+  /** The URL that a user opens. */
   url(mcp: string, era: Era): string;
   close(): void;
 }

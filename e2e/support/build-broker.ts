@@ -1,6 +1,6 @@
 /**
- * Makes `apps/broker/dist/main.js` before the tests that start it. Turbo builds it first; this is for `vitest` called by
- * hand, where the bundle is missing or older than a source it is made of.
+ * Builds `apps/broker/dist/main.js` before the tests that start it. Turbo builds it first; this is
+ * for `vitest` run by hand, when the bundle is missing or older than one of its sources.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, statSync } from "node:fs";

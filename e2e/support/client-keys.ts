@@ -1,4 +1,7 @@
-/** Key pairs of clients that authenticate with private_key_jwt, and a place that publishes the public half. */
+/**
+ * Key pairs of clients that authenticate with private_key_jwt, and a server that publishes the
+ * public half.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
@@ -18,9 +21,12 @@ export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "
 
 export interface PublishedKeys {
   readonly jwksUri: string;
-  /** Times it was asked for. */
+  /** How often it was requested. */
   count(): number;
-  /** From now on. @param jwks absent: the place is down */
+  /**
+   * From now on.
+   * @param jwks absent: the server is down
+   */
   publish(jwks?: string): void;
   close(): Promise<void>;
 }

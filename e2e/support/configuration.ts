@@ -1,8 +1,10 @@
-/** The broker.yaml of most tests, as an operator would write it, and the names both sides of it share. */
+/**
+ * The broker.yaml of most tests, as an operator would write it, and the names that both sides use.
+ */
 import { randomBytes } from "node:crypto";
 import { plantSecret } from "./secrets.ts";
 
-/** Nothing listens there: tests stop in front of it. */
+/** No server listens there: tests stop before the request. */
 export const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
 export const OTHER_REDIRECT_URI = "https://other.example/oauth/vendor-callback";
 /** Where the first client sends users who come without a flow. */

@@ -1,6 +1,7 @@
 /**
- * What a backend may rely on, whoever answers: one suite for the broker's client and for `direct`. Each runs it against a real
- * OpenID provider that rotates refresh tokens and sends `iss`.
+ * What a backend may rely on, with either implementation: one suite for the broker's client and for
+ * `direct`. Each runs it against a real OpenID provider that rotates refresh tokens and sends
+ * `iss`.
  */
 import type { ConnectClient, Session, Tokens } from "@oauth-broker/broker-client";
 import { driveConsent, type DriveConsentOptions, type OpenIdProvider } from "@oauth-broker/simulators";
@@ -17,7 +18,7 @@ export interface ConnectStage {
   /** The same with another client id. */
   other(): ConnectClient;
   readonly vendor: OpenIdProvider;
-  /** The same vendor, with a door in front of its token endpoint that starts open. */
+  /** The same vendor, with a gate in front of its token endpoint that starts open. */
   readonly gated: { readonly client: ConnectClient; readonly vendor: string; readonly gate: Gate };
   readonly now: { advance(seconds: number): void };
   /** Everything stops. */
@@ -93,7 +94,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         expect(plantTokens(tokens).vendor).toBe("op");
       });
 
-      it("makes state, verifier and nonce anew for each user, and puts none but state into the URL", async () => {
+      it("makes state, verifier and nonce anew for each user, and puts only state into the URL", async () => {
         const [one, two] = await Promise.all([stage.client.start(REQUEST), stage.client.start(REQUEST)]);
         expect(one.session.state).not.toBe(two.session.state);
         expect(one.session.codeVerifier).not.toBe(two.session.codeVerifier);
@@ -103,7 +104,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
     });
 
     describe("the verifier lives in the session of the user who started", () => {
-      it("bar#XA-7 refuses a callback in the session of another user, and in none, and asks nobody", async () => {
+      it("bar#XA-7 refuses a callback in the session of another user, and without a session, and sends nothing", async () => {
         const attacker = await arrive(stage.client);
         const victim = await arrive(stage.client);
         const before = redeemed();
@@ -122,14 +123,14 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         plantTokens(await stage.client.finish(victim.callback, victim.session));
       });
 
-      it("bar#XA-7 gets nothing for a code without its own verifier, even where state is made to fit", async () => {
+      it("bar#XA-7 gets no tokens for a code without its own verifier, even with a matching state", async () => {
         const one = await arrive(stage.client);
         const two = await arrive(stage.client);
         const forged = { ...two.session, state: one.session.state };
         await expect(stage.client.finish(one.callback, forged)).rejects.toMatchObject({ code: "invalid_grant" });
       });
 
-      it("refuses a session that is none, of another client, or too old", async () => {
+      it("refuses a session that is invalid, of another client, or too old", async () => {
         const { session, callback } = await arrive(stage.client);
         for (const bad of [{}, "session", { ...session, v: 2 }, { ...session, state: "" }, { ...session, nonce: 1 }]) {
           await expect(stage.client.finish(callback, bad)).rejects.toMatchObject({ details: { reason: "malformed" } });
@@ -147,7 +148,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
     });
 
     describe("a callback", () => {
-      it("bar#XA-8 works once: a reload is stopped here, and in another process by whoever answers", async () => {
+      it("bar#XA-8 works once: a reload is stopped here, and in another process by the server", async () => {
         const { session, callback } = await arrive(stage.client);
         plantTokens(await stage.client.finish(callback, session));
         const before = redeemed();
@@ -222,7 +223,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         await expect(stage.client.finish(callback, session)).rejects.toMatchObject({ details: { reason: "used" } });
       });
 
-      it("is worth nothing with an ID token whose signature is wrong", async () => {
+      it("is refused with an ID token whose signature is wrong", async () => {
         const { session, callback } = await arrive(stage.client);
         stage.vendor.faults.next("/token", {
           kind: "rewrite",
@@ -287,7 +288,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         expect(refused).toEqual({ outcome: "credentials_rejected", source: expect.stringMatching(/^\w+$/) });
       });
 
-      it("asks nobody where the vendor gave no refresh token", async () => {
+      it("sends nothing when the vendor gave no refresh token", async () => {
         const { connection } = await connectWith(stage.client);
         const before = redeemed();
         for (const refreshToken of [undefined, ""]) {
@@ -298,7 +299,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         expect(redeemed()).toBe(before);
       });
 
-      it("throws for a connection that is none", async () => {
+      it("throws for an invalid connection", async () => {
         await expect(stage.client.refresh({ refreshToken: "x", connection: "none" })).rejects.toMatchObject({
           code: "invalid_request",
         });
@@ -329,7 +330,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
       plantTokens(await client.finish(callback, session));
     });
 
-    it("says who cannot be reached when everything is down", async () => {
+    it("names the unreachable server when everything is down", async () => {
       const down = await open();
       const { refreshToken = "", connection } = await connectWith(down.client);
       const { session, callback } = await arrive(down.client);

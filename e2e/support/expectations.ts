@@ -1,8 +1,11 @@
-/** What every refusal must look like, whatever it is about: the error table of docs/api.md, read once. */
+/**
+ * What every refusal must look like, whatever the test is about: the error table of docs/api.md,
+ * read once.
+ */
 import { expect } from "vitest";
 import type { Answer } from "./platform.ts";
 
-/** Goes into requests where a value is free: no answer may ever show it. */
+/** Used in requests where a value is free: no answer may ever contain it. */
 export const REFLECTED = 'r3flect<script>alert("x")</script>';
 
 const MEMBERS = new Set([
@@ -17,7 +20,10 @@ const MEMBERS = new Set([
   "reference_id",
 ]);
 
-/** A JSON error of an endpoint for backends. @returns its body */
+/**
+ * A JSON error of an endpoint for backends.
+ * @returns its body
+ */
 export function expectError(answer: Answer, status: number, error: string): Answer["body"] {
   const { body, headers } = answer;
   expect({ status: answer.status, error: body["error"] }, answer.text).toEqual({ status, error });
@@ -32,7 +38,10 @@ export function expectError(answer: Answer, status: number, error: string): Answ
   return body;
 }
 
-/** A page where no redirect is allowed. @returns its HTML */
+/**
+ * A page where no redirect is allowed.
+ * @returns its HTML
+ */
 export function expectPage(answer: Answer, status: number, reason?: string): string {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -43,7 +52,10 @@ export function expectPage(answer: Answer, status: number, reason?: string): str
   return answer.text;
 }
 
-/** An error that goes back to the platform. @returns the redirect's query */
+/**
+ * An error that goes back to the platform.
+ * @returns the redirect's query
+ */
 export function expectErrorRedirect(
   answer: Answer,
   to: { readonly redirectUri: string; readonly error: string; readonly state: string; readonly iss: string },

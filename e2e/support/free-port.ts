@@ -1,7 +1,7 @@
 /**
- * Ports nobody listens on. A base_url names its port before anything listens, so the port must be known first. Taken from
- * below the range the system hands to outgoing connections, from a stretch of this process's own: two test files at once,
- * or a connection of this one, do not meet there.
+ * Free ports. A base_url names its port before anything listens, so the port must be known first.
+ * Chosen below the range the system uses for outgoing connections, from a range of this process's
+ * own, so that neither two concurrent test files nor an outgoing connection collide.
  */
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -12,7 +12,7 @@ const STRETCHES = 800;
 
 let next = FIRST + (process.pid % STRETCHES) * STRETCH;
 
-/** @returns a port on 127.0.0.1 that could be listened on a moment ago; another one at each call */
+/** @returns a port on 127.0.0.1 that was free a moment ago; another one at each call */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     const port = next;

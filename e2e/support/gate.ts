@@ -1,4 +1,7 @@
-/** A door in front of a server: while it is shut, connections are refused, as by a machine that is down. */
+/**
+ * A gate in front of a server: while it is closed, connections are refused, as by a machine that is
+ * down.
+ */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
@@ -10,7 +13,11 @@ export interface Gate {
   open(): Promise<void>;
 }
 
-/** Starts shut. @param port where it listens once open @param to the port behind it */
+/**
+ * Starts closed.
+ * @param port where it listens once open
+ * @param to the port behind it
+ */
 export function createGate(port: number, to: number): Gate {
   const sockets = new Set<Socket>();
   let server: Server | undefined;

@@ -1,12 +1,15 @@
-/** A token endpoint that answers when it is told to: for what happens to a broker while it waits. */
+/** A token endpoint that answers on command: for what happens to a broker while it waits. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 
 export interface HeldVendor {
   readonly tokenEndpoint: string;
-  /** Resolves when a request has arrived whole. */
+  /** Resolves when a complete request was received. */
   readonly arrived: Promise<void>;
-  /** Answers it. @param answer default: tokens */
+  /**
+   * Answers it.
+   * @param answer default: tokens
+   */
   release(answer?: object): void;
   close(): Promise<void>;
 }

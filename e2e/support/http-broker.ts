@@ -1,4 +1,4 @@
-/** The built broker on a stub vendor, for tests that speak bytes to it. */
+/** The built broker on a stub vendor, for tests that send it raw bytes. */
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { type BrokerProcess, startBrokerProcess } from "./broker-process.ts";
 import { brokerYaml, createSecrets, type Secrets } from "./configuration.ts";
@@ -15,7 +15,10 @@ export interface HttpBroker {
   readonly vendors: string;
   /** The head of a request to it, with the empty line. */
   head(requestLine: string, ...headers: string[]): string;
-  /** Whatever was sent before, the next request is answered. @returns its status */
+  /**
+   * The next request is answered, whatever was sent before.
+   * @returns its status
+   */
   health(): Promise<number>;
   close(): Promise<void>;
 }

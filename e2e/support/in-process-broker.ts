@@ -1,6 +1,6 @@
 /**
- * The broker inside the test, behind a real port: for tests that move its clock, take its store away or read its log.
- * Configured by the same YAML as a process, through the same loader.
+ * The broker inside the test, behind a real port: for tests that move its clock, take its store
+ * away or read its log. Configured by the same YAML as a process, through the same loader.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,10 @@ export interface InProcessBroker {
   close(): Promise<void>;
 }
 
-/** @param options.now the machine's clock by default @param options.env variables over the file, e.g. another PORT */
+/**
+ * @param options.now the machine's clock by default
+ * @param options.env variables over the file, e.g. another PORT
+ */
 export async function startInProcessBroker(
   yaml: string,
   { now, env = {} }: { readonly now?: Clock; readonly env?: Readonly<Record<string, string>> } = {},

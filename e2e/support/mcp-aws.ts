@@ -1,4 +1,7 @@
-/** A table and a KMS key for the MCP server: the variables a platform sets in its containers, and a hand in the table. */
+/**
+ * A table and a KMS key for the MCP server: the variables that a platform sets in its containers,
+ * and direct access to the table.
+ */
 import {
   DynamoDBClient,
   PutItemCommand,
@@ -23,16 +26,16 @@ export function tableEnvironment(aws: AwsStage): Environment {
 }
 
 export interface TableHand {
-  /** The item of a user's tokens at whatever vendor. */
+  /** The item of a user's tokens, at any vendor. */
   tokensOf(user: string): Promise<Item>;
-  /** A text attribute of it, changed. */
+  /** Changes a text attribute of it. */
   change(item: Item, attribute: string, change: (value: string) => string): Promise<void>;
-  /** Puts it back as it was. */
+  /** Restores it. */
   put(item: Item): Promise<void>;
   close(): void;
 }
 
-/** Beside the proxy, as an attacker with write access or a broken migration would. */
+/** Bypasses the proxy, as an attacker with write access or a broken migration would. */
 export function openTable({
   engine,
   table,

@@ -1,4 +1,7 @@
-/** The OAuth half of a stock MCP client: what its author writes (an OAuthClientProvider), with a person at the vendor. */
+/**
+ * The OAuth half of a stock MCP client: what its author writes (an OAuthClientProvider), with a
+ * user at the vendor.
+ */
 import { type Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { AccountId } from "@oauth-broker/simulators";
 import { createClient, type Era } from "./mcp-client.ts";
@@ -17,15 +20,17 @@ export interface StockClient {
   readonly vendorIssuer?: string;
   /** Its redirect URI; default the platform's. */
   readonly callback?: string;
-  /** What it knows beforehand, or describes itself at. */
+  /** Its pre-registered client, or the URL of its metadata document. */
   readonly known?: Pick<OAuthClientProvider, "clientMetadataUrl"> & { readonly registered?: Registered };
   readonly fetch?: typeof fetch;
 }
 
 /**
- * Connects, is told 401, discovers, registers, sends the user to the vendor, redeems and connects again: all of it the SDK's.
+ * Connects, gets 401, discovers, registers, sends the user to the vendor, redeems and connects
+ * again: all of it the SDK's.
  *
- * @param options.vendorIssuer as a platform does for its connector: an `iss` that is exactly this one is taken for the vendor's
+ * @param options.vendorIssuer as a platform sets it for its connector: exactly this `iss` is
+ *   accepted as the vendor's
  * @throws the SDK's IssuerMismatchError for another
  */
 export async function authorizeClient(

@@ -1,8 +1,11 @@
-/** A stock MCP client that sends a bearer token, in either protocol era, and the bare request beneath it. */
+/**
+ * A stock MCP client that sends a bearer token, in either protocol era, and the bare request
+ * beneath it.
+ */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { request } from "undici";
 
-/** `modern` asks which era the server speaks, `legacy` is a client of 2025. */
+/** `modern` asks which era the server supports, `legacy` is a client of 2025. */
 export const ERAS = ["modern", "legacy"] as const;
 export type Era = (typeof ERAS)[number];
 
@@ -23,7 +26,7 @@ export function createClient(era: Era = "modern"): Client {
 export interface ToolAnswer {
   readonly isError: boolean;
   readonly text: string;
-  /** The text as JSON, where it is. */
+  /** The text as JSON, if it is JSON. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
@@ -50,13 +53,16 @@ const HEADERS = {
   "mcp-protocol-version": "2025-11-25",
 };
 
-/** At another process of the deployment, as a load balancer would bring it there: under the deployment's name. */
+/**
+ * At another process of the deployment, as a load balancer would route it: under the deployment's
+ * name.
+ */
 export async function postAt(
   { port, url }: { readonly port: string; readonly url: string },
   path: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
 ): Promise<McpAnswer> {
-  // The global fetch lets nobody choose the Host.
+  // The global fetch cannot set the Host.
   const all = { ...headers, host: new URL(url).host };
   const answer = await request(`http://127.0.0.1:${port}${path}`, { method: "POST", headers: all, body });
   const retryAfter = answer.headers["retry-after"];
@@ -72,7 +78,7 @@ export async function postWhoamiAt(port: string, { url }: { readonly url: string
   return postAt({ port, url }, "/mcp", { headers, body: JSON.stringify(CALL) });
 }
 
-/** One `whoami` without the ceremony: what matters is the status. */
+/** One `whoami` without the handshake: only the status matters. */
 export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}): Promise<McpAnswer> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const headers = { ...HEADERS, ...authorization, ...(init.headers as Record<string, string> | undefined) };

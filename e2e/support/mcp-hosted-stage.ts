@@ -1,6 +1,7 @@
 /**
- * A hosted server at the GitHub simulator with a user who is connected, and requests to it spelled out: for tests that send what
- * no client library would. After each of their tests the user's next call must work.
+ * A hosted server at the GitHub simulator with a connected user, and requests to it written out:
+ * for tests that send what no client library would. After each of their tests the user's next call
+ * must work.
  */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { postWhoami } from "./mcp-client.ts";
@@ -18,14 +19,17 @@ export interface HostedStage {
   readonly platform: McpPlatform;
   /** Of the user `user`. */
   readonly tokens: PlatformTokens;
-  /** A form, with the platform's client id; a text is sent as it is. */
+  /** Sends a form, with the platform's client id; a text is sent unchanged. */
   post(path: string, members: Form | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   postJson(path: string, value: unknown): Promise<Answer>;
-  /** A good request with these members changed. @param more appended to the query */
+  /**
+   * A valid request with these members changed.
+   * @param more appended to the query
+   */
   authorize(members: Form, more?: string): Promise<Answer>;
 }
 
-/** @returns the stage, once the file's tests run */
+/** @returns the harness, once the file's tests run */
 export function useHostedStage(): () => HostedStage {
   let stage: HostedStage | undefined;
   const current = (): HostedStage => {

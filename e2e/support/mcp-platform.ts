@@ -1,6 +1,7 @@
 /**
- * The platform in front of a hosted server, on oauth4webapi, which holds every answer of the server to the letter. It has the
- * vendor's redirect URI; the server is its authorization server. Every secret that passes through is planted.
+ * The platform in front of a hosted server, on oauth4webapi, which validates every answer of the
+ * server strictly. It has the vendor's redirect URI; the server is its authorization server. Every
+ * secret that passes through is planted.
  */
 import type { AccountId } from "@oauth-broker/simulators";
 import * as oauth from "oauth4webapi";
@@ -28,11 +29,11 @@ export interface Returned {
 export interface McpPlatform {
   readonly as: oauth.AuthorizationServer & { readonly vendor_issuer?: string };
   readonly client: oauth.Client;
-  /** @param parameters over those of a good request; undefined leaves one out */
+  /** @param parameters over those of a valid request; undefined omits one */
   start(parameters?: Readonly<Record<string, string | undefined>>): Promise<Returned>;
   /** To the vendor and back. */
   toVendor(options?: { readonly account?: AccountId; readonly decision?: "approve" | "cancel" }): Promise<Returned>;
-  /** @throws oauth4webapi's errors for an answer that is none, or an error */
+  /** @throws oauth4webapi's errors for an invalid answer, or an error */
   redeem(returned: Returned): Promise<PlatformTokens>;
   connect(account?: AccountId): Promise<PlatformTokens>;
   /** @throws oauth.ResponseBodyError */
@@ -103,7 +104,7 @@ export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALL
   };
 }
 
-/** The authorization response is the vendor's own: where it has an `iss`, it is `vendor_issuer`. */
+/** The authorization response is the vendor's own: an `iss` in it is the `vendor_issuer`. */
 function asVendor(as: McpPlatform["as"]): oauth.AuthorizationServer {
   return as.vendor_issuer === undefined
     ? as
@@ -128,7 +129,7 @@ function planted(answer: oauth.TokenEndpointResponse): PlatformTokens {
   return { accessToken, refreshToken, scope, expiresIn };
 }
 
-/** @returns the status that ended it, with the OAuth error code where the library reads one */
+/** @returns the status that ended it, with the OAuth error code if the library reads one */
 export async function errorOf(work: Promise<unknown>): Promise<string> {
   const thrown: unknown = await work.then(
     () => new Error("it succeeded"),

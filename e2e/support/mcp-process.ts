@@ -1,15 +1,18 @@
-/** The template's server as a process: from source, with environment variables and nothing else. See service-process.ts. */
+/**
+ * The template's server as a process: from source, with only the given environment variables. See
+ * service-process.ts.
+ */
 import { freePort } from "./free-port.ts";
 import { MCP_SOURCE } from "./paths.ts";
 import { type Ended, runService, type Service, type ServiceProcess, startService } from "./service-process.ts";
 
-/** The platform's, registered at the vendor in both modes; nothing listens there. */
+/** The platform's redirect URI, registered at the vendor in both modes; no server listens there. */
 export const PLATFORM_CALLBACK = "https://platform.example/oauth/callback";
 
 export type Environment = Readonly<Record<string, string>>;
 
 export interface McpServer extends ServiceProcess {
-  /** Where tools are called. */
+  /** The endpoint for tool calls. */
   readonly mcp: string;
 }
 

@@ -1,4 +1,7 @@
-/** The template in hosted mode with its own callback, at the OpenID provider: for tests by browsers and by stock clients. */
+/**
+ * The template in hosted mode with its own callback, at the OpenID provider: for tests with
+ * browsers and with stock clients.
+ */
 import { randomBytes } from "node:crypto";
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { freePort } from "./free-port.ts";
@@ -7,7 +10,7 @@ import { OUR_CLIENT } from "./mcp-vendor.ts";
 import { challengeOf } from "./platform.ts";
 import { plantSecret } from "./secrets.ts";
 
-/** Of `authorizeUrl`'s challenge. */
+/** The verifier of `authorizeUrl`'s challenge. */
 export const VERIFIER = "v".repeat(43);
 
 export interface ServerCallbackStage {
@@ -16,13 +19,16 @@ export interface ServerCallbackStage {
   readonly provider: OpenIdProvider;
   /** Where a client sends its user. */
   authorizeUrl(wishes: Readonly<Record<string, string>>): string;
-  /** Ends the process and starts another in its folder. */
+  /** Stops the process and starts another in its folder. */
   restart(): Promise<void>;
-  /** Ends the process. @throws Error as ServiceProcess.stop */
+  /**
+   * Stops the process.
+   * @throws Error as ServiceProcess.stop
+   */
   close(): Promise<void>;
 }
 
-/** @param env given the server's base URL: who may come */
+/** @param env gets the server's base URL; sets which clients may connect */
 export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackStage> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;

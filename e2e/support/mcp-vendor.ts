@@ -1,6 +1,7 @@
 /**
- * The vendors of the MCP server's scenarios, each with the variables that point a server at it: GitHub's simulator, which has
- * PKCE, no OpenID and its own way of everything, and the OpenID provider, whose tokens rotate and which names itself in answers.
+ * The vendors of the MCP server's scenarios, each with the variables that point a server at it:
+ * GitHub's simulator, which has PKCE, no OpenID and its own dialect, and the OpenID provider, whose
+ * tokens rotate and which sends `iss`.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -17,8 +18,8 @@ import { plantSecret } from "./secrets.ts";
 import { textMember } from "./text-member.ts";
 
 export const OUR_CLIENT = "mcp-server-at-the-vendor";
-/** Another app at the vendor, of somebody else. */
-export const OTHER_CLIENT = "somebody-elses-app";
+/** Another app at the vendor, of another owner. */
+export const OTHER_CLIENT = "another-owners-app";
 
 export interface McpVendor {
   readonly env: Environment;
@@ -27,9 +28,12 @@ export interface McpVendor {
 
 export interface GitHubVendor extends McpVendor {
   readonly github: GitHubSimulator;
-  /** Its clock, not ours: tokens end there that look alive here. */
+  /** The vendor's clock, not ours: its tokens expire there while they look valid here. */
   advance(seconds: number): void;
-  /** The platform runs the vendor flow by itself, as in pre-registered mode. @returns the user's vendor token */
+  /**
+   * The platform runs the vendor flow itself, as in pre-registered mode.
+   * @returns the user's vendor token
+   */
   obtainToken(options?: { readonly account?: AccountId; readonly clientId?: string }): Promise<string>;
 }
 
@@ -39,7 +43,7 @@ function createVendorSecret(): string {
   return secret;
 }
 
-/** @param app what this app at GitHub is, e.g. one whose tokens expire */
+/** @param app settings of this app at GitHub, e.g. one whose tokens expire */
 export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promise<GitHubVendor> {
   let offset = 0;
   const github = await startGitHub({ now: () => Math.floor(Date.now() / 1000) + offset });

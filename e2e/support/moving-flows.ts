@@ -1,4 +1,7 @@
-/** Flows that move from process to process, and go on while an operator rotates the keys: for every store that is shared. */
+/**
+ * Flows that move from process to process, and continue while an operator rotates the keys: for
+ * every shared store.
+ */
 import { createCookieJar } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { browse } from "./platform.ts";
@@ -17,7 +20,10 @@ export async function expectFlowOverProcesses({ platform, at, url }: RaceStage):
   expect(answer.status, answer.text).toBe(200);
 }
 
-/** `keys rotate` while one flow is on each leg: all of them finish, at another process than they began. */
+/**
+ * `keys rotate` while one flow is on each leg: all of them finish, at another process than they
+ * began.
+ */
 export async function expectFlowsOverRotation({ platform, at, url, command }: RaceStage): Promise<void> {
   const pushed = await platform.push();
   const [first, second] = [await platform.toCallback(), await platform.toPlatform()];

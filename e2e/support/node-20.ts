@@ -1,6 +1,7 @@
 /**
- * The oldest Node.js of this machine that is 20 or newer: the one a platform's backend may still have. Tests themselves run on the
- * pinned one, which stands first on PATH. `NODE_20_PATH` names another.
+ * The oldest Node.js of this machine that is 20 or newer: the version that a platform's backend may
+ * still have. Tests themselves run on the pinned one, which is first on PATH. `NODE_20_PATH` names
+ * another.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -15,7 +16,7 @@ export interface OldNode {
 const MAJOR = 20;
 const USUAL = ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"];
 
-/** There is always one: the pinned one, where the machine has nothing older. */
+/** There is always one: the pinned one when the machine has none older. */
 export function oldestNode(): OldNode {
   const named = process.env["NODE_20_PATH"] ?? "";
   const onPath = [...(process.env["PATH"] ?? "").split(delimiter), ...USUAL].map((folder) => join(folder, "node"));

@@ -1,4 +1,7 @@
-/** A deployed server that wants no OAuth, as a process: one tool. It says which Authorization header reached it, of which there must be none. */
+/**
+ * A deployed server without OAuth, as a process, with one tool. It reports which Authorization
+ * header it received; there must be none.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 

@@ -1,4 +1,4 @@
-/** Where things are in this repository. */
+/** The paths of this repository. */
 import { join } from "node:path";
 
 export const ROOT: string = join(import.meta.dirname, "..", "..");

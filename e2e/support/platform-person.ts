@@ -1,38 +1,42 @@
 /**
- * A person at the platform's pages, in a browser window of their own: what they click there, at the broker and at the vendor. The
- * codes that pass through are planted, and what the browser complains about is kept for the test.
+ * A user at the platform's pages, in their own browser window: what they click there, at the broker
+ * and at the vendor. Plants the codes that pass through, and records the browser's errors for the
+ * test.
  */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { plantSecret } from "./secrets.ts";
 
-/** What they click at the vendor, or on the broker's page before it. */
+/** What the user clicks at the vendor, or on the broker's page before it. */
 export interface Answer {
-  /** At the vendor, where it asks who they are. */
+  /** At the vendor, when it asks the user to sign in. */
   readonly account?: "user" | "operator";
   readonly decision?: "Allow" | "Cancel";
 }
 
 export interface Person {
   readonly page: Page;
-  /** Of the browser, on any page. */
+  /** Errors of the browser, on any page. */
   readonly complaints: readonly string[];
-  /** @param user as the page that asks names them */
+  /** @param user as the chooser names them */
   signIn(user: string): Promise<void>;
   click(button: string): Promise<void>;
   follow(link: string): Promise<void>;
   sees(text: string | RegExp): Promise<void>;
-  /** Their own page of that connector, by the list of all. */
+  /** Opens the user's page of that connector from the list of all. */
   open(connector: string): Promise<void>;
   /** By the label of each field, then Save. */
   saveSettings(connector: string, fields: Readonly<Record<string, string>>): Promise<void>;
   /** Answers the vendor's pages, until the browser is back at the platform. */
   answerVendor(answer?: Answer): Promise<void>;
-  /** On a connector's page. @returns the answer's text */
+  /**
+   * On a connector's page.
+   * @returns the text of the answer
+   */
   callTool(tool?: string): Promise<string>;
   leave(): Promise<void>;
 }
 
-/** Fields one chooses in; one writes into the others. */
+/** Fields with a choice; the others are text. */
 const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
 
 /** @param platform its URL, without a trailing slash */
@@ -45,7 +49,8 @@ export async function openPerson(
   context.setDefaultTimeout(15_000);
   const complaints: string[] = [];
   context.on("weberror", (error) => complaints.push(error.error().message));
-  // Refusals are answered with 400 on purpose; everything else a browser complains about is a defect of a page.
+  // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
+  // page.
   context.on("console", (message) => {
     if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
   });

@@ -1,6 +1,7 @@
 /**
- * The platform's deploy command as an author runs it: a process in the server's project, whose server is the template from source,
- * set up by service.yaml. The data folder is the test's, so that it can do what the Settings tab does.
+ * The platform's deploy command as an author runs it: a process in the server's project, whose
+ * server is the template from source, configured by service.yaml. The data folder belongs to the
+ * test, which can change what the Settings tab changes.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,23 +21,26 @@ import {
   temporaryFolder,
 } from "./service-process.ts";
 
-/** Where the platform says it is: its callback is the one the vendors of mcp-vendor.ts know. */
+/** The platform's own address: its callback is the one that the vendors of mcp-vendor.ts know. */
 const PLATFORM_URL = "https://platform.example";
 
 export interface ServerProject {
   readonly folder: string;
   /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
   deploy(...args: string[]): Promise<Ended>;
-  /** Runs on. @throws Error with what it said, when nothing was activated */
+  /**
+   * Keeps running.
+   * @throws Error with its output, when nothing was activated
+   */
   start(): Promise<ServiceProcess & { readonly mcp: string }>;
   /** The pages, at `platformUrl`, on the same data folder. */
   serve(): Promise<ServiceProcess>;
-  /** A run that is killed as soon as it says this. */
+  /** A run that is killed as soon as it prints this. */
   killWhen(said: string): Promise<void>;
   /** As on the Settings tab. */
   changeSettings(change: SettingsChange): Promise<void>;
   connector(): Promise<Connector | undefined>;
-  /** What the server was started with; with `keepsEnvironment`. */
+  /** The environment the server was started with; with `keepsEnvironment`. */
   environment(): Readonly<Record<string, string>>;
   remove(): void;
 }
@@ -44,14 +48,14 @@ export interface ServerProject {
 export interface ProjectOptions {
   /** service.yaml without its `environment`. */
   readonly yaml: string;
-  /** Of the server: service.yaml names each, and the deploying process has the values. */
+  /** Variables of the server: service.yaml names each, and the deploying process has the values. */
   readonly env?: Readonly<Record<string, string>>;
   /** The command that starts the server; by default the template. */
   readonly start?: string;
-  /** The server writes its environment down before it starts. */
+  /** The server writes its environment to a file before it starts. */
   readonly keepsEnvironment?: boolean;
   readonly platformUrl?: string;
-  /** Of the platform alone, e.g. its access to a broker. */
+  /** Variables of the platform alone, e.g. its access to a broker. */
   readonly platformEnv?: Readonly<Record<string, string>>;
 }
 
@@ -74,13 +78,13 @@ export function serverProject({
   const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
   writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
-  // A deployer who trusts the server with everything that its service.yaml names.
+  // The deployer allows the server everything that its service.yaml names.
   const allowed = Object.keys(env).map((name) => `--env=${name}`);
   const service: Service & { readonly folder: string } = {
     name: "platform",
     file: PLATFORM_SOURCE,
     folder,
-    // What the server must not see: a variable that service.yaml does not name.
+    // A variable that service.yaml does not name, which the server must not receive.
     env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
     deadlineMs: 50_000,
   };

@@ -1,4 +1,7 @@
-/** The reference platform in this process, behind a real port, with connectors as a deploy leaves them; and people who use its pages. */
+/**
+ * The reference platform in this process, behind a real port, with connectors as a deploy leaves
+ * them, and users of its pages.
+ */
 import { rmSync } from "node:fs";
 import { createLog, listen } from "@oauth-broker/oauth-core/service";
 import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
@@ -16,9 +19,9 @@ export interface PlatformStage extends Pick<Storage, "connectors"> {
   readonly url: string;
   /** The redirect URI of every connector that is not hosted. */
   readonly callback: string;
-  /** The one that a hosted server has for itself. */
+  /** The hosted server's own redirect URI. */
   ownCallback(connector: string): string;
-  /** With the next request it moves on by so much. */
+  /** Advances the clock with the next request. */
   advance(seconds: number): void;
   /** Active, with its server at `serverUrl`. */
   addConnector(
@@ -32,16 +35,25 @@ export interface PlatformStage extends Pick<Storage, "connectors"> {
   close(): Promise<void>;
 }
 
-/** A person at the pages, by forms and links alone. */
+/** A user of the pages, by forms and links alone. */
 export interface Visitor {
   read(path: string): Promise<string>;
-  /** The form of that action on the page, filled in. @returns where it leads, or the page it answers */
+  /**
+   * Submits the form of that action on the page.
+   * @returns where it leads, or the page it answers
+   */
   submit(page: string, action: string, fields?: Record<string, string>): Promise<{ location?: string; html: string }>;
   /** Connect, up to the callback, which is not requested. */
   toCallback(connector: string, options?: Partial<DriveConsentOptions>): Promise<URL>;
-  /** All the way. @returns the connector's page */
+  /**
+   * The whole flow.
+   * @returns the connector's page
+   */
   connect(connector: string, options?: Partial<DriveConsentOptions>): Promise<string>;
-  /** @returns the answer's text as the Try page shows it, or the page that says why there is none */
+  /**
+   * @returns the text of the answer as the Try page shows it, or the page that says why there is
+   *   none
+   */
   callTool(connector: string, tool?: string): Promise<string>;
 }
 
@@ -82,7 +94,7 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
 
 /**
  * @param platform its URL, without a trailing slash
- * @param cookieJar of a browser that goes elsewhere too
+ * @param cookieJar of a browser that visits other sites too
  */
 export async function createVisitor(
   platform: string,

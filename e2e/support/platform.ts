@@ -1,6 +1,6 @@
 /**
- * A platform's backend and its user, spelled out request by request: for tests that send what a well-behaved library
- * would not. Every secret that passes through is planted.
+ * A platform's backend and its user, written out request by request: for tests that send what a
+ * well-behaved library would not. Every secret that passes through is planted.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createCookieJar, driveConsent, type CookieJar, type DriveConsentOptions } from "@oauth-broker/simulators";
@@ -14,7 +14,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; empty where it is none. */
+  /** The body as JSON; empty when it is not JSON. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -49,9 +49,12 @@ export interface PlatformOptions {
 export interface Platform {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** With Basic credentials. @param at another process of the same broker */
+  /**
+   * With Basic credentials.
+   * @param at another process of the same broker
+   */
   post(path: string, form: Form, at?: string): Promise<Answer>;
-  /** @param form replaces members; `undefined` leaves one out */
+  /** @param form replaces members; `undefined` omits one */
   par(form?: Form): Promise<Answer>;
   /** @throws Error unless it is accepted */
   push(form?: Form): Promise<Pushed>;
@@ -62,11 +65,14 @@ export interface Platform {
   toPlatform(options?: Journey): Promise<AtPlatform>;
   redeemForm(flow: Pick<AtPlatform, "code" | "codeVerifier">): Form;
   redeem(flow: Pick<AtPlatform, "code" | "codeVerifier">, form?: Form): Promise<Answer>;
-  /** The whole flow. @throws Error unless tokens arrive */
+  /**
+   * The whole flow.
+   * @throws Error without tokens at the end
+   */
   connect(options?: Journey): Promise<Tokens>;
 }
 
-/** `form` replaces members of the pushed request; the rest says what the user does. */
+/** `form` replaces members of the pushed request; the rest sets what the user does. */
 export type Journey = Partial<DriveConsentOptions> & { readonly form?: Form };
 
 export interface Tokens {
@@ -167,7 +173,7 @@ export function readTokens({ body }: Answer): Pick<Tokens, "accessToken" | "refr
   };
 }
 
-/** One request of a browser: its cookies, no redirect followed. */
+/** One request of a browser: with its cookies, without following redirects. */
 export async function browse(url: URL | string, jar?: CookieJar, init: RequestInit = {}): Promise<Answer> {
   const cookie = jar?.header(new URL(url));
   const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }) };
@@ -186,7 +192,7 @@ export function basic(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString("base64")}`;
 }
 
-/** Members that are undefined are left out. */
+/** Omits members that are undefined. */
 export function encode(form: Form): URLSearchParams {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(form)) if (value !== undefined) encoded.append(name, value);

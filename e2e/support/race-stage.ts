@@ -1,4 +1,7 @@
-/** Several processes of one broker on one store, a stub vendor and an OpenID provider: where uses race each other. */
+/**
+ * Several processes of one broker on one store, a stub vendor and an OpenID provider, for races
+ * between uses.
+ */
 import { rmSync } from "node:fs";
 import { type OpenIdProvider, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { type BrokerProcess, runBrokerCommand, startBrokerProcess, temporaryFolder } from "./broker-process.ts";
@@ -10,17 +13,20 @@ import { plantVendorSecrets, startVendor } from "./vendor.ts";
 
 export interface RaceStageOptions {
   readonly processes: number;
-  /** As in broker.yaml; relative paths lie in the stage's folder. */
+  /** As in broker.yaml; relative paths start in the harness's folder. */
   readonly store: string;
   readonly keys?: string;
-  /** Of a stage before this one, whose base_url and so whose keyset this one takes over. Default: free ones. */
+  /**
+   * The ports of an earlier harness, whose base_url and so whose keyset this one takes over.
+   * Default: free ones.
+   */
   readonly ports?: readonly number[];
   /** Of every process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface RaceStage {
-  /** The processes' addresses. The first is the broker's base_url. */
+  /** The addresses of the processes. The first is the broker's base_url. */
   readonly urls: readonly string[];
   readonly brokers: readonly BrokerProcess[];
   /** A client of the stub vendor. */
@@ -41,7 +47,7 @@ export interface RaceStage {
   close(): Promise<void>;
 }
 
-/** All processes start at the same moment, on a store that none of them has made anything in yet. */
+/** Starts all processes at the same moment, on an empty store. */
 export async function startRaceStage(options: RaceStageOptions): Promise<RaceStage> {
   const { processes, store, keys: keyset = "store", env = {} } = options;
   const secrets = createSecrets();

@@ -1,6 +1,7 @@
 /**
- * The same thing sent to all processes of a stage many times at once, round after round: the bodies of the race tests of
- * every store. Each proves that exactly one use of what may be used once succeeds.
+ * Sends the same request to all processes of a harness many times at once, round after round: the
+ * bodies of the race tests of every store. Each proves that exactly one use of what may be used
+ * once succeeds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT } from "jose";
@@ -9,10 +10,13 @@ import { type Answer, browse, readTokens, send } from "./platform.ts";
 import type { RaceStage } from "./race-stage.ts";
 import { plantSecret } from "./secrets.ts";
 
-/** Uses at once, spread over the processes. */
+/** Concurrent uses, spread over the processes. */
 export const TRIES = 50;
 
-/** @param call is told which of the tries it is @returns how many answers of each kind there were */
+/**
+ * @param call gets the number of the try
+ * @returns how many answers of each kind there were
+ */
 async function race(call: (index: number) => Promise<Answer>): Promise<Record<string, number>> {
   const answers = await Promise.all(Array.from({ length: TRIES }, (_, index) => answered(() => call(index))));
   const counts: Record<string, number> = {};
@@ -24,7 +28,10 @@ async function race(call: (index: number) => Promise<Answer>): Promise<Record<st
   return counts;
 }
 
-/** On a busy machine a store may miss its deadline. A 503 spends nothing, and whoever gets one comes again. */
+/**
+ * On a busy machine a store may miss its deadline. A 503 spends nothing, and the caller tries
+ * again.
+ */
 async function answered(call: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await call();
@@ -54,7 +61,7 @@ export async function expectOneCallback({ platform, at }: RaceStage, rounds: num
   });
 }
 
-/** One redeemer gets tokens, and the vendor is asked once. */
+/** One redeemer gets tokens, and the vendor is called once. */
 export async function expectOneRedeemer({ platform, stub, url }: RaceStage, rounds: number): Promise<void> {
   await eachRound(rounds, async () => {
     const flow = await platform.toPlatform();
@@ -78,7 +85,7 @@ export async function expectRightVerifierOnly({ platform, url }: RaceStage, roun
   });
 }
 
-/** One use of a client assertion is taken. */
+/** One use of a client assertion is accepted. */
 export async function expectOneAssertion({ keys, url }: RaceStage, rounds: number): Promise<void> {
   await eachRound(rounds, async (round) => {
     const assertion = await new SignJWT({ jti: `round-${round}` })
@@ -100,7 +107,10 @@ export async function expectOneAssertion({ keys, url }: RaceStage, rounds: numbe
   });
 }
 
-/** Of 100 equal refreshes one reaches the vendor, and all get its answer; the next round goes on from there. */
+/**
+ * Of 100 equal refreshes one reaches the vendor, and all get its answer; the next round starts from
+ * there.
+ */
 export async function expectOneVendorCall({ atProvider, vendor, url }: RaceStage, rounds: number): Promise<void> {
   let tokens: { refreshToken: string; connection: string } = await atProvider.connect();
   await eachRound(rounds, async () => {
@@ -114,7 +124,7 @@ export async function expectOneVendorCall({ atProvider, vendor, url }: RaceStage
       Array.from({ length: 2 * TRIES }, (_, index) => answered(() => atProvider.post("/v1/token", form, url(index)))),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    // `expires_in` is what is left, and a second may pass between the first and the last.
+    // `expires_in` is the remaining lifetime, and a second may pass between the first and the last.
     const sets = answers.map(({ body }) => JSON.stringify({ ...body, expires_in: undefined }));
     expect(new Set(sets).size).toBe(1);
     const calls = vendor.requests().slice(before);

@@ -1,4 +1,4 @@
-/** Bytes on a socket, for requests that no HTTP client would send. */
+/** Raw bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from "node:net";
 
 export interface RawAnswer {
@@ -13,13 +13,16 @@ export interface RawAnswer {
 
 export interface RawOptions {
   readonly port: number;
-  /** Sent at once, as it is. */
+  /** Sent at once and unchanged. */
   readonly bytes: string | Uint8Array;
-  /** Sent over and over until the other side ends the connection. */
+  /** Sent repeatedly until the other side ends the connection. */
   readonly endless?: string;
-  /** Stop after the first whole head of an answer instead of waiting for the end of the connection. */
+  /**
+   * Stops after the first complete head of an answer instead of waiting for the end of the
+   * connection.
+   */
   readonly untilAnswer?: boolean;
-  /** Give up then; the answer says how far it came. */
+  /** Stops then; the answer says how far it came. */
   readonly timeoutMs?: number;
 }
 
@@ -40,7 +43,7 @@ export async function exchange(options: RawOptions): Promise<RawAnswer & { reado
       text += chunk;
       if (untilAnswer && text.includes("\r\n\r\n")) end();
     });
-    // A reset is an end like any other: the server does not read what it has refused.
+    // A reset counts as an end: the server does not read what it has refused.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       isClosed = true;

@@ -1,4 +1,7 @@
-/** Two brokers in this process on one store, on a clock that can be moved: where the keyset rotates under flows. */
+/**
+ * Two brokers in this process on one store, on a clock that the test moves: the keyset rotates
+ * during flows.
+ */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { expect } from "vitest";
@@ -67,7 +70,7 @@ async function expectFinishAtTwo(flow: AtCallback, stage: RotationStage): Promis
   readTokens(answer);
 }
 
-/** Published 60 s before it signs; what was signed before goes on, and so do connections. */
+/** Published 60 s before it signs; what was signed before stays valid, and so do connections. */
 export async function expectUnnoticedRotation(stage: RotationStage): Promise<void> {
   const { atOne, now, one, urlOfTwo } = stage;
   await one.broker.deps.keyset.load(); // as every 20 s in a process
@@ -81,7 +84,7 @@ export async function expectUnnoticedRotation(stage: RotationStage): Promise<voi
   now.advance(60);
   const after = await atOne.toCallback();
   expect(kidOf(after.callback.searchParams.get("state"))).toBe(kid);
-  // The other process has not heard of the new key: it looks again before it refuses.
+  // The other process has not read the new key yet: it reads the storage before it refuses.
   for (const flow of [after, before, during]) await expectFinishAtTwo(flow, stage);
   const form = {
     grant_type: "refresh_token",
@@ -93,7 +96,10 @@ export async function expectUnnoticedRotation(stage: RotationStage): Promise<voi
   readTokens(refreshed);
 }
 
-/** Rotation after rotation, by one broker and the other in turn, with flows begun before and finished after each. */
+/**
+ * Rotation after rotation, by one broker and the other in turn, with flows begun before and
+ * finished after each.
+ */
 export async function expectUnnoticedRotations(
   stage: RotationStage,
   { rotations, flows }: { readonly rotations: number; readonly flows: number },

@@ -1,6 +1,6 @@
 /**
- * Projects as authors make them: outside the repository, with the published command, and plain npm on whatever Node.js came
- * with it. The only tests that use the npm registry.
+ * Projects as authors create them: outside the repository, with the published command, and the npm
+ * that came with Node.js. The only tests that use the npm registry.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** For `vitest` called by hand, where the command is missing or older than a source it is made of. */
+/** For `vitest` run by hand, when the command is missing or older than one of its sources. */
 export function buildCreateServer(): void {
   const builtAt = existsSync(CREATE_SERVER) ? statSync(CREATE_SERVER).mtimeMs : 0;
   const changed = globSync(SOURCES, { cwd: ROOT, exclude: ["**/*.test.ts"] }).some(
@@ -39,7 +39,10 @@ export async function packCreateServer(folder: string): Promise<string> {
   return join(folder, name);
 }
 
-/** A person's shell: nothing of this repository on PATH, nothing of the script that runs the tests in the environment. */
+/**
+ * A user's shell: nothing of this repository on PATH, and nothing of the test script in the
+ * environment.
+ */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(?:npm_|pnpm_|turbo_|vitest|node_|init_cwd$|ci$|test$)/i.test(name),
@@ -48,7 +51,7 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), PATH: path.join(delimiter), npm_config_prefer_offline: "true" };
 }
 
-/** @throws Error with all it said when it does not end with 0 */
+/** @throws Error with its whole output when it does not end with 0 */
 export async function mustRun(
   command: string,
   args: readonly string[],
@@ -76,7 +79,10 @@ export async function run(
   return { code, ...texts };
 }
 
-/** Packs the core of a project anew as the next release: the version in every package, a word in `/healthz`. */
+/**
+ * Packs the core of a project anew as the next release: the version in every package, a word in
+ * `/healthz`.
+ */
 export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
   const names = ["oauth-core", "token-store", "mcp-auth", "simulators"];
   for (const name of names) {

@@ -1,4 +1,7 @@
-/** A whole stage in this process: vendor, broker and two platforms, on a clock that can be moved. */
+/**
+ * A whole harness in this process: vendor, broker and two platforms, on a clock that the test
+ * moves.
+ */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { OpenIdProvider, OpenIdProviderOptions } from "@oauth-broker/simulators";
@@ -23,14 +26,14 @@ export interface Scene {
   /** Another client of the same broker. */
   readonly other: Platform;
   readonly now: Clock & { advance(seconds: number): void };
-  /** Requests the vendor saw at one path. */
+  /** Requests that the vendor received at one path. */
   vendorCalls(path: string): number;
   close(): Promise<void>;
 }
 
 type Extra = Partial<Omit<ConfigurationParts, "baseUrl" | "secrets" | "issuer">>;
 
-/** @param extra what the configuration has beside two clients and the vendor `op` */
+/** @param extra further configuration besides two clients and the vendor `op` */
 export async function startScene(
   extra: Extra | ((issuer: string, secrets: Secrets) => Extra | Promise<Extra>) = {},
   vendorOptions: Partial<OpenIdProviderOptions> = {},
@@ -40,7 +43,8 @@ export async function startScene(
   const vendor = await startVendor({ baseUrl, secrets }, vendorOptions);
   const { issuer } = vendor;
   const parts = typeof extra === "function" ? await extra(issuer, secrets) : extra;
-  // The vendor lives in real time and signs it into ID tokens: the broker starts there, and goes on only when told.
+  // The vendor uses real time and signs it into ID tokens: the broker starts there, and advances
+  // only on command.
   const now = fixedClock(Math.floor(Date.now() / 1000));
   const broker = await startInProcessBroker(brokerYaml({ baseUrl, secrets, issuer, ...parts }), { now });
   return {

@@ -1,8 +1,8 @@
-/** The search itself must be able to find something. */
+/** The search itself must be able to find a secret. */
 import { expect, it } from "vitest";
 import { findSecrets, plantSecret, plantedCount } from "./secrets.ts";
 
-it("finds a planted secret as it is, in a URL, and in base64, and nothing else", () => {
+it("finds a planted secret as it is, in a URL, and in base64, and finds nothing else", () => {
   const secret = "a secret/with+every=awkward-character";
   plantSecret("the secret", secret);
   plantSecret("too short to mean anything", "short");

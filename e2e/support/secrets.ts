@@ -1,6 +1,7 @@
 /**
- * Every secret a test uses is planted here, and every output of every broker process is searched for all of them when it
- * stops (bar OB-2). The registry belongs to one test file: each file runs in a module graph of its own.
+ * Every secret that a test uses is planted here, and every output of every broker process is
+ * searched for all of them when it stops (bar#OB-2). The registry belongs to one test file, because
+ * each file runs in its own module graph.
  */
 const planted = new Map<string, string>();
 
@@ -16,7 +17,7 @@ export function plantedCount(): number {
   return planted.size;
 }
 
-/** @returns what was found, by name, in any of the spellings a value may be written in */
+/** @returns what was found, by name, in any common encoding */
 export function findSecrets(text: string): string[] {
   return [...planted].flatMap(([value, what]) => (spellings(value).some((form) => text.includes(form)) ? [what] : []));
 }

@@ -1,6 +1,7 @@
 /**
- * A service as an operator runs it: a process of its own in a folder of its own, SIGTERM at the end. Its output is kept, and
- * searched for every planted secret when it stops. broker-process.ts and mcp-process.ts say which service.
+ * A service as an operator runs it: its own process in its own folder, SIGTERM at the end. Its
+ * output is kept, and searched for every planted secret when it stops. broker-process.ts and
+ * mcp-process.ts choose the service.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,21 +15,24 @@ import { findSecrets } from "./secrets.ts";
 export interface Service {
   /** In messages, e.g. `broker`. */
   readonly name: string;
-  /** What Node runs. */
+  /** The file that Node runs. */
   readonly file: string;
-  /** Words of the command line of one that is started. */
+  /** Arguments for the start. */
   readonly args?: readonly string[];
-  /** Where it starts; a fresh folder by default. */
+  /** The folder it starts in; a fresh one by default. */
   readonly folder?: string;
   /** Written into the folder first: text by name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** To start, or to run to its end. Default 20 s: one that starts another takes longer on a busy machine. */
+  /**
+   * To start, or to run to its end. Default 20 s: a service that starts another takes longer on a
+   * busy machine.
+   */
   readonly deadlineMs?: number;
 }
 
 export interface ServiceProcess {
-  /** As the process says itself, in the first JSON line with a `url`. */
+  /** The `url` that the process prints in its first such JSON line. */
   readonly url: string;
   readonly folder: string;
   readonly pid: number;
@@ -37,7 +41,10 @@ export interface ServiceProcess {
   signal(name: NodeJS.Signals): void;
   /** @returns the exit code once the process has ended by itself, or by a signal sent before */
   exited(): Promise<number | null>;
-  /** Sends SIGTERM and waits. @throws Error when it does not exit with 0, wrote a line that is no JSON, or a secret */
+  /**
+   * Sends SIGTERM and waits.
+   * @throws Error when it does not exit with 0, wrote a line that is not JSON, or a secret
+   */
   stop(): Promise<void>;
 }
 
@@ -57,7 +64,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** @throws Error with its stderr when the process ends, or says nothing, before it listens */
+/** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
 export async function startService(service: Service): Promise<ServiceProcess> {
   const { name } = service;
   const folder = service.folder ?? temporaryFolder();
@@ -95,7 +102,10 @@ export async function runService(service: Service & { readonly folder: string },
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
-/** A test that fails on its way to `stop` must not leave its process behind: after the file's own hooks, this one. */
+/**
+ * A test that fails before `stop` must not leave its process behind: runs after the file's own
+ * hooks.
+ */
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 afterAll(() => {
@@ -103,7 +113,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Nothing but PATH and what the test names: a built file needs no more. */
+/** Only PATH and what the test names: a built file needs no more. */
 function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
   const child = spawn(process.execPath, [file, ...args], {
     cwd: folder,

@@ -1,4 +1,7 @@
-/** A server on loopback that nobody should ever ask: whatever reaches it is kept, credentials included. */
+/**
+ * A server on loopback that must never receive a request: it records whatever reaches it,
+ * credentials included.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 

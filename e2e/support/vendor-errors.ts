@@ -1,4 +1,7 @@
-/** The error table of one vendor, row by row: what it says, and what a platform hears. Every error its simulator has is in it. */
+/**
+ * The error table of one vendor, row by row: what the vendor answers, and what a platform gets. It
+ * contains every error of the vendor's simulator.
+ */
 import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { describe, expect, it } from "vitest";
 import { expectError } from "./expectations.ts";
@@ -11,16 +14,19 @@ export type TokenRow = readonly [number, string];
 export interface ErrorTable {
   /** By the vendor's code at its token endpoint. */
   readonly token: Readonly<Record<string, TokenRow>>;
-  /** By its code at the authorization endpoint; `page`: the vendor shows one, and nobody comes back. */
+  /**
+   * By its code at the authorization endpoint; `page`: the vendor shows one, and the browser does
+   * not come back.
+   */
   readonly authorization: Readonly<Record<string, string>>;
   /** By its code, or status, at the revocation endpoint: our answer to /v1/revoke. */
   readonly revocation?: Readonly<Record<string, TokenRow | "already">>;
-  /** What `vendor_error` is where that is not the code itself. */
+  /** The value of `vendor_error` when it is not the code itself. */
   readonly vendorError?: Readonly<Record<string, string>>;
 }
 
 export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, table: ErrorTable): void {
-  const told = (code: string): string => table.vendorError?.[code] ?? code;
+  const vendorErrorOf = (code: string): string => table.vendorError?.[code] ?? code;
 
   describe("errors", () => {
     it("are all in the table", () => {
@@ -36,8 +42,8 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
       vendor.refuseNext("token", code);
       const answer = await platform.redeem(flow);
       expectError(answer, status, error);
-      // An answer of 429 or 5xx is not read.
-      if (status !== 503) expect(answer.body["vendor_error"]).toBe(told(code));
+      // The body of a 429 or 5xx is not read.
+      if (status !== 503) expect(answer.body["vendor_error"]).toBe(vendorErrorOf(code));
       if (error === "vendor_credentials_rejected") expect(answer.body["credentials_source"]).toBe("shared");
     });
 
@@ -52,7 +58,7 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
       const { callback, jar } = await journey;
       const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
       expect(returned.get("error")).toBe(expected);
-      expect(returned.get("vendor_error")).toBe(told(code));
+      expect(returned.get("vendor_error")).toBe(vendorErrorOf(code));
     });
 
     it.each(Object.entries(table.revocation ?? {}))("bar#RV-2 at revocation: %s is %j", async (code, expected) => {
@@ -66,12 +72,12 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
   });
 }
 
-/** The person says no, at either of the places where one can. */
+/** The user declines, at either of the two places. */
 export function describeCancel(
   stageOf: () => VendorStage<VendorSimulator>,
   places: readonly ("cancel" | "cancel-sign-in")[] = ["cancel", "cancel-sign-in"],
 ): void {
-  it.each(places)("tells the platform that the user said no: %s", async (decision) => {
+  it.each(places)("reports to the platform that the user declined: %s", async (decision) => {
     const { platform, form } = stageOf();
     const { callback, jar, state } = await platform.toCallback({ form, decision });
     const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;

@@ -1,4 +1,7 @@
-/** The broker on one vendor of its registry, pointed at that vendor's simulator the way an operator would. */
+/**
+ * The broker on one vendor of its registry, pointed at that vendor's simulator as an operator would
+ * do it.
+ */
 import type { SimulatedClient, VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { brokerYaml, createSecrets } from "./configuration.ts";
 import { freePort } from "./free-port.ts";
@@ -15,9 +18,12 @@ export interface VendorStage<Simulator extends VendorSimulator> {
   readonly clientSecret: string;
   /** Our client at the vendor. */
   readonly client: SimulatedClient;
-  /** What each pushed request holds beside the usual. */
+  /** Further parameters of each pushed request. */
   readonly form: Form;
-  /** The whole flow. @returns the token answer, whatever is in it */
+  /**
+   * The whole flow.
+   * @returns the token answer, whatever it contains
+   */
   connect(options?: Journey): Promise<Grant>;
   refresh(grant: Pick<Grant, "refreshToken" | "connection">, form?: Form): Promise<Answer>;
   revoke(token: string | undefined, grant: Pick<Grant, "connection">, form?: Form): Promise<Answer>;
@@ -34,13 +40,13 @@ export interface Grant {
 export interface VendorStageOptions<Simulator extends VendorSimulator> {
   readonly vendor: Simulator;
   readonly scope: string;
-  /** What the app has at the vendor beside the usual; `undefined` takes the usual away. */
+  /** Further settings of the app at the vendor; `undefined` removes a default. */
   readonly client?: object;
   /** The broker's credentials there in YAML, in place of a secret. */
   readonly credentials?: string;
-  /** What each pushed request holds beside the usual. */
+  /** Further parameters of each pushed request. */
   readonly form?: Form;
-  /** Default: this vendor has approved the client's organization, should it want to. */
+  /** Default: this vendor has approved the client's organization, if it requires approval. */
   readonly approvedVendors?: readonly string[];
 }
 

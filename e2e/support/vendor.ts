@@ -14,7 +14,7 @@ export async function startVendor(
   });
 }
 
-/** What only the vendor saw: our verifier, its codes and tokens, our credentials there. */
+/** What only the vendor received: our verifier, its codes and tokens, our credentials there. */
 export function plantVendorSecrets(vendor: Pick<OpenIdProvider, "requests">): void {
   for (const { body, query, headers } of vendor.requests()) {
     for (const name of ["code", "code_verifier", "refresh_token", "token", "client_secret"]) {

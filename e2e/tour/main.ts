@@ -1,6 +1,6 @@
 /**
- * `npm run tour`: everything beside each other on this machine, and where to click. stderr is for people; stdout gets one JSON line
- * with `url` where it is no terminal. See tour.ts.
+ * `npm run tour`: starts everything on this machine and says where to click. stderr has the text
+ * for the user; stdout gets one JSON line with `url` when it is not a terminal. See tour.ts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

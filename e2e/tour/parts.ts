@@ -1,6 +1,6 @@
 /**
- * The tour's processes. Each runs under a keeper (keeper.ts), so that it ends with the tour however the tour ends; what it says is
- * kept, for the case that it ends by itself.
+ * The processes of the tour. Each runs under a keeper (keeper.ts), so that it ends with the tour
+ * however the tour ends; its output is kept, in case it ends by itself.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,23 +8,26 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export interface PartCommand {
-  /** For people, e.g. `the broker`. */
+  /** For messages, e.g. `the broker`. */
   readonly name: string;
-  /** The file that Node runs, and its words. */
+  /** The file that Node runs, and its arguments. */
   readonly args: readonly string[];
   readonly folder: string;
-  /** Beside PATH; nothing else is inherited. */
+  /** Besides PATH; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Part {
-  /** The first `url` that it said in a JSON line. @throws Error with its last lines when it ends, or is silent, before */
+  /**
+   * The first `url` that it printed in a JSON line.
+   * @throws Error with its last lines when it ends, or prints none, before
+   */
   readonly url: Promise<string>;
   /** Settles when it has ended, with the exit code. */
   readonly ended: Promise<number>;
-  /** The end of what it wrote, on both streams. */
+  /** The end of its output, on both streams. */
   lastLines(): string;
-  /** Ends it and all it started. */
+  /** Stops it and all processes it started. */
   stop(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export function startPart({ name, args, folder, env = {} }: PartCommand): Part {
   const fail = (what: string): void => url.reject(new Error(`${sentence(name)} ${what}:\n${lastLines()}`));
   const deadline = setTimeout(() => fail(`was silent for ${START_MS / 1000} s`), START_MS);
   void ended.then((code) => fail(`ended with ${code}`)).finally(() => clearTimeout(deadline));
-  // Whoever does not wait for the address is not to hear of it.
+  // A caller that does not wait for the address must not get its rejection.
   url.promise.then(
     () => clearTimeout(deadline),
     () => undefined,

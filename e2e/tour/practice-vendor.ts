@@ -6,7 +6,7 @@ import { startSandboxVendor } from "@oauth-broker/simulators";
 import { textMember } from "../support/text-member.ts";
 
 export interface PracticeVendor {
-  /** Of a server that works with it. */
+  /** Variables of a server that works with it. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }

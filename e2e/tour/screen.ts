@@ -1,4 +1,7 @@
-/** What the tour says once everything runs: one screen. docs/tour.md has the same steps with pictures. */
+/**
+ * The tour's message once everything runs: one screen. docs/tour.md has the same steps with
+ * pictures.
+ */
 import { CONNECTORS, type Tour } from "./tour.ts";
 
 export function screen({

@@ -1,4 +1,7 @@
-/** `npm run tour:screenshots`: the test that walks docs/tour.md, and its pictures made anew. Look at them before they are committed. */
+/**
+ * `npm run tour:screenshots`: runs the test of docs/tour.md, which makes its pictures anew. Look at
+ * them before you commit them.
+ */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { CHROMIUM, NO_CHROMIUM } from "../support/chromium.ts";

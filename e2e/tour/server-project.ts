@@ -1,13 +1,16 @@
-/** A server's project as `deploy` takes it: a folder with the template's service.yaml under another name, whose server is the template from source. */
+/**
+ * A server project for `deploy`: a folder with the template's service.yaml under another name,
+ * whose server is the template from source.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MCP_SOURCE } from "../support/paths.ts";
 
 export interface ServerProject {
-  /** Of the connector too. */
+  /** The name of the connector too. */
   readonly name: string;
   readonly mode: "hosted" | "pre-registered";
-  /** Of the server: service.yaml names each, and who deploys has the values. */
+  /** Variables of the server: service.yaml names each, and the deployer has the values. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +32,7 @@ export function writeServerProject(parent: string, { name, mode, environment }: 
   return folder;
 }
 
-/** The OAuth paths, which are the template's to know. */
+/** The OAuth paths, which the template defines. */
 function exposedByTemplate(): string[] {
   return [...readFileSync(TEMPLATE, "utf8").matchAll(/^ {4}- (\/\S+)$/gm)].map(([, path = ""]) => path);
 }

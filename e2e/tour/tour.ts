@@ -1,6 +1,7 @@
 /**
- * What the tour starts, all at once but for what waits for another: the broker's sandbox, the platform's pages, and both servers through
- * the platform's deploy command. All of it on loopback, everything in one folder.
+ * Starts the parts of the tour in parallel, except for what depends on another: the broker's
+ * sandbox, the platform's pages, and both servers through the platform's deploy command. All of it
+ * on loopback, everything in one folder.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,7 +20,7 @@ import { startPracticeVendor } from "./practice-vendor.ts";
 import { type ServerProject, writeServerProject } from "./server-project.ts";
 
 export interface Tour {
-  /** What to open. */
+  /** The address to open. */
   readonly url: string;
   readonly brokerUrl: string;
   /** Settles with the reason when a part ends by itself. */
@@ -28,11 +29,11 @@ export interface Tour {
 }
 
 export interface TourOptions {
-  /** Empty; everything is kept there. */
+  /** An empty folder that holds everything. */
   readonly folder: string;
-  /** Of the platform's pages; free. */
+  /** The port of the platform's pages; free. */
   readonly port: number;
-  /** Settles when it is to end. */
+  /** Settles when the tour should end. */
   readonly stopped: Promise<undefined>;
 }
 
@@ -40,12 +41,13 @@ export interface TourOptions {
 export const CONNECTORS = { hosted: "hosted-server", brokered: "brokered-server" } as const;
 
 const BROKER_CLIENT = "sandbox-platform";
-/** The broker's vendor: its tokens are judged without a client of the server's own. */
+/** The broker's vendor: its tokens are validated without a client of the server's own. */
 const BROKERED = { vendor: "slack", account: "/api/auth.test", scopes: "users:read search:read.public" } as const;
 
 /**
- * @returns undefined when it was stopped before it was through
- * @throws Error with the last lines of the part that did not start; all that started before is ended
+ * @returns undefined when it was stopped before everything ran
+ * @throws Error with the last lines of the part that did not start; all parts started before are
+ *   stopped
  */
 export async function startTour(
   { folder, port, stopped }: TourOptions,
@@ -104,23 +106,23 @@ export async function startTour(
 
   const startAll = async (): Promise<string> => {
     say("Starting the broker's sandbox and the platform, and deploying two servers …");
-    const told = async (name: string, started: Promise<string>): Promise<string> => {
+    const announce = async (name: string, started: Promise<string>): Promise<string> => {
       const address = await started;
       say(`  ✓ ${name}: ${address}`);
       return address;
     };
     writeSandboxClient(folder, secret, callback);
     const port = String(await freePort());
-    const broker = told(
+    const broker = announce(
       "the broker",
       begin({ name: "the broker", args: [BROKER_SOURCE], folder, env: { PORT: port } }),
     );
     const env = { ...platform, BROKER_URL: `http://127.0.0.1:${port}` };
     const [brokerUrl] = await Promise.all([
       broker,
-      told("the platform", begin({ name: "the platform", args: [PLATFORM_SOURCE, "serve"], folder, env })),
-      told(CONNECTORS.hosted, deployHosted()),
-      told(CONNECTORS.brokered, broker.then(deployBrokered)),
+      announce("the platform", begin({ name: "the platform", args: [PLATFORM_SOURCE, "serve"], folder, env })),
+      announce(CONNECTORS.hosted, deployHosted()),
+      announce(CONNECTORS.brokered, broker.then(deployBrokered)),
     ]);
     return brokerUrl;
   };
@@ -137,7 +139,7 @@ export async function startTour(
   }
 }
 
-/** Where the broker's practice copy of the vendor is, the broker says. */
+/** The broker prints the address of its practice copy of the vendor. */
 async function brokeredEnvironment({
   brokerUrl,
   secret,
@@ -196,7 +198,7 @@ async function initialize(
   }
 }
 
-/** The sandbox keeps the client it finds, and adds the platform's callback to its redirect URIs. */
+/** The sandbox keeps an existing client, and adds the platform's callback to its redirect URIs. */
 function writeSandboxClient(folder: string, secret: string, callback: string): void {
   mkdirSync(join(folder, "data"));
   const client = { client_id: BROKER_CLIENT, client_secret: secret, more_redirect_uris: [callback] };

@@ -1,4 +1,4 @@
-/** The broker's flows without the check of the path: whatever path an answer came to, it counts as that of its flow. */
+/** The broker's flows without the check of the path: an answer counts for its flow on any path. */
 import type { createFlows as CreateFlows } from "@oauth-broker/broker/src/flows/policy.ts";
 
 /** @param isOff whether the check is off at the moment */

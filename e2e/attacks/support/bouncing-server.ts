@@ -1,7 +1,7 @@
 /**
- * A deployed server of a malicious author: to the platform a hosted one like any other, but its
- * authorization endpoint leads the browser on to wherever the author likes, with the `state` and
- * the challenge of the platform's flow. What arrives at its token endpoint, it keeps.
+ * A deployed server of a malicious author. To the platform it is an ordinary hosted server, but its
+ * authorization endpoint redirects the browser to a place of the author's choice, with the `state`
+ * and the challenge of the platform's flow. It keeps what reaches its token endpoint.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { once } from "node:events";
@@ -15,11 +15,11 @@ export interface BouncingServer {
 }
 
 export interface Bounce {
-  /** The honest vendor's. */
+  /** The authorization endpoint of the honest vendor. */
   readonly authorizationEndpoint: string;
   readonly clientId: string;
   readonly redirectUri: string;
-  /** It claims that this is the issuer of its own vendor. */
+  /** The issuer it claims for its own vendor. */
   readonly vendorIssuer: string;
 }
 

@@ -1,7 +1,8 @@
 /**
- * What holds for every single answer of the broker, whatever the test is about (bar CB-14, G28): it redirects by 303, to one of
- * three kinds of places, and no token, code of a vendor or secret stands in a URL it hands out. world.ts looks at all answers
- * of a world when its test ends; only twins are let off, since they are there to break things.
+ * What holds for every single answer of the broker, whatever the test is about (bar#CB-14): it
+ * redirects by 303, to one of three kinds of places, and no token, vendor code or secret stands in
+ * a URL. fixture.ts checks all answers when its test ends, except in twins, which break things on
+ * purpose.
  */
 import { expect } from "vitest";
 import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./cast.ts";
@@ -9,12 +10,12 @@ import type { FakeVendor } from "./fake-vendor.ts";
 
 const twins = { ran: 0 };
 
-/** The test now running takes a defence away: its answers may be anything. */
+/** The running test removes a defence: its answers may be anything. */
 export function letTwinOff(): void {
   twins.ran += 1;
 }
 
-/** How often defences were taken away so far. */
+/** How often defences were removed so far. */
 export function twinsSoFar(): number {
   return twins.ran;
 }

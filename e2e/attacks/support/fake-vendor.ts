@@ -1,7 +1,8 @@
 /**
- * A vendor inside the test, honest and strict: codes are bound to client, redirect URI and challenge and work once, `iss`
- * comes with every answer, and people who come back are not asked again. Consent without a question is what most attacks
- * across applications live on. Malicious vendors are the same with one answer of their own.
+ * A vendor inside the test, honest and strict: codes are bound to client, redirect URI and
+ * challenge and work once, every answer carries `iss`, and returning users are not asked again.
+ * Most cross-application attacks depend on consent without a question. Malicious vendors are the
+ * same with one answer of their own.
  */
 import { createHash, randomBytes } from "node:crypto";
 
@@ -25,27 +26,30 @@ export interface FakeVendorOptions {
    * Whether a redirect URI that was sent is the registered one. The default compares them exactly.
    */
   readonly isRegistered?: (sent: string, registered: string) => boolean;
-  /** Default true: says who it is in every answer, and announces it in its metadata. */
+  /** Default true: sends `iss` in every answer and announces it in its metadata. */
   readonly sendsIss?: boolean;
-  /** Over the vendor's own metadata. May change between two calls. */
+  /** Overrides the vendor's own metadata. May change between two calls. */
   readonly metadata?: () => Readonly<Record<string, unknown>>;
-  /** Instead of what an honest vendor does with a browser. */
+  /** Replaces what an honest vendor does with a browser. */
   readonly authorize?: (url: URL, user: string, honest: (url: URL, user: string) => URL) => URL;
-  /** Instead of what an honest vendor answers at its token endpoint. */
+  /** Replaces what an honest vendor answers at its token endpoint. */
   readonly token?: (request: VendorRequest, honest: (request: VendorRequest) => Response) => Response;
 }
 
 export interface FakeVendor {
   readonly origin: string;
-  /** Where the vendor sends the browser of `user`. @throws Error where it would show a page of its own instead */
+  /**
+   * Where the vendor sends the browser of `user`.
+   * @throws Error when it would show a page of its own instead
+   */
   authorize(url: URL, user: string): URL;
-  /** Everything our side asks: metadata, tokens. */
+  /** Answers every request of the broker: metadata, tokens. */
   answer(request: VendorRequest): Response;
   /** What reached the token endpoint, oldest first. */
   readonly tokenRequests: readonly VendorRequest[];
-  /** Every code it gave out. */
+  /** Every code it issued. */
   readonly codes: readonly string[];
-  /** Every token it gave out. */
+  /** Every token it issued. */
   readonly tokens: readonly string[];
 }
 
@@ -55,7 +59,7 @@ interface Granted {
   readonly codeChallenge: string | null;
 }
 
-/** `token-of-victim-…`: whose it is can be read off it. */
+/** `token-of-victim-…`: the token names its user. */
 export function ownerOf(accessToken: unknown): string | undefined {
   return /^token-of-([a-z]+)-/.exec(String(accessToken))?.[1];
 }

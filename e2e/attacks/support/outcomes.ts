@@ -1,10 +1,10 @@
-/** What a refusal must look like, whoever asks. */
+/** What every refusal must look like. */
 import { expect } from "vitest";
 import { letTwinOff } from "./every-answer.ts";
 import type { Exchange } from "./cast.ts";
 
 /**
- * A browser is refused: a small page, no redirect, nothing kept by caches, nothing of the request on it.
+ * A browser is refused: a small page, no redirect, nothing cached, nothing of the request on it.
  *
  * @param notOnPage texts of the request that must not come back
  */

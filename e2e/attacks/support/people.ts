@@ -1,4 +1,7 @@
-/** Who acts on the stage of world.ts: people with browsers, and the backends of platforms. */
+/**
+ * The actors of the attacks: users with browsers, and the backends of platforms. They act on
+ * fixture.ts.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
 import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./cast.ts";
@@ -10,7 +13,7 @@ export type Form = Readonly<Record<string, string | undefined>>;
 export interface Flow {
   readonly requestUri: string;
   readonly flowId: string;
-  /** The platform's own. */
+  /** The platform's own state. */
   readonly state: string;
   readonly codeVerifier: string;
 }
@@ -33,10 +36,12 @@ export interface Backend {
 export interface Browser {
   readonly jar: CookieJar;
   /**
-   * Follows redirects as a browser does, through the broker and through vendors, who ask nothing.
+   * Follows redirects as a browser does, through the broker and through vendors, which ask the user
+   * nothing.
    *
    * @param stopAt the address for which it is true is not requested
-   * @returns where it ended: a page of the broker, or an address that is neither the broker's nor a vendor's
+   * @returns where it ended: a page of the broker, or an address that is neither the broker's nor a
+   *   vendor's
    */
   visit(url: URL, stopAt?: (url: URL) => boolean): Promise<Visit>;
 }
@@ -49,7 +54,7 @@ export interface Visit {
 
 const MAX_HOPS = 12;
 
-/** @param user who is signed in at the vendors: lower-case letters */
+/** @param user the user who is signed in at the vendors: lower-case letters */
 export function createBrowser(world: World, user: string, jar: CookieJar = createCookieJar()): Browser {
   const step = async (url: URL): Promise<URL | Exchange | undefined> => {
     if (url.origin === BASE_URL) {
@@ -78,11 +83,11 @@ export function createBrowser(world: World, user: string, jar: CookieJar = creat
   };
 }
 
-/** For `visit`: before the broker hears of the vendor's answer. */
+/** For `visit`: stops before the broker receives the vendor's answer. */
 export const atCallback = (url: URL): boolean =>
   url.origin === BASE_URL && /^\/v1\/(?:custom\/[^/]*\/)?callback/.test(url.pathname);
 
-/** For `visit`: before the vendor is asked. */
+/** For `visit`: stops before the vendor is requested. */
 export const awayFromBroker = (url: URL): boolean => url.origin !== BASE_URL;
 
 export function createBackend(world: World, clientId: PlatformId = "platform"): Backend {
@@ -133,7 +138,7 @@ export function createBackend(world: World, clientId: PlatformId = "platform"): 
   };
 }
 
-/** Members that are undefined are left out. */
+/** Omits members that are undefined. */
 export function encode(form: Form): string {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(form)) if (value !== undefined) encoded.append(name, value);

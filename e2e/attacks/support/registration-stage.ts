@@ -1,6 +1,6 @@
 /**
- * The stage of attacks on POST /register: two vendors in memory that register whatever they are asked to, and two platforms of
- * two owners, the first of which has an initial access token for the vendor `honest`.
+ * The fixture of attacks on POST /register: two vendors in memory that register any client, and two
+ * platforms of two owners, the first of which has an initial access token for the vendor `honest`.
  */
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { type Exchange, type PlatformId, PLATFORMS } from "./cast.ts";
@@ -50,7 +50,7 @@ export async function setUpRegistration(metadata: Readonly<Record<string, unknow
   return { world, outbound, register: (body, who) => register(world, body, who) };
 }
 
-/** @param body text is sent as it is */
+/** @param body text is sent unchanged */
 export function register(world: World, body: string | object, who: PlatformId = "platform"): Promise<Exchange> {
   return world.request("/register", {
     method: "POST",

@@ -1,6 +1,7 @@
 /**
- * Decides who goes next. Everything that would wait for the outside (the store, a vendor) waits for its turn here instead,
- * and turns are given out at random, so that requests under way at once interleave in every order sooner or later.
+ * Decides which caller proceeds next. Every wait for the outside (the store, a vendor) waits for
+ * its turn here instead, and turns are given at random, so that concurrent requests interleave in
+ * every order sooner or later.
  */
 import { setImmediate as afterMicrotasks } from "node:timers/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
@@ -10,10 +11,14 @@ export interface Scheduler {
   /**
    * Resolves when it is this caller's turn; at once while nothing is being run.
    *
-   * @param whose any name of the one who waits, @param what for: both only to tell orders apart
+   * @param whose any name of the waiting caller
+   * @param what what it waits for; both only identify orders
    */
   turn(whose: string, what: string): Promise<void>;
-  /** Gives turns until `work` has ended. @returns who went when, as one text: `a` for the first name, `b` for the next */
+  /**
+   * Gives turns until `work` has ended.
+   * @returns the order of the turns as one text: `a` for the first name, `b` for the next
+   */
   run(work: Promise<unknown>): Promise<string>;
 }
 
@@ -48,7 +53,7 @@ export function createScheduler(seeded: Seeded): Scheduler {
   };
 }
 
-/** From now on every look into the store, and every write, waits for its turn, before and after. */
+/** From now on every read and write of the store waits for its turn, before and after. */
 export function scheduleStore(records: RecordStore, { turn }: Scheduler): void {
   const { get, create, advance } = records;
   Object.assign(records, {

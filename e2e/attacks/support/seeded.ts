@@ -1,4 +1,7 @@
-/** Chance that comes out the same in every run: a failing interleaving or fuzzed request is found again by its seed. */
+/**
+ * Random values that repeat in every run: the seed finds a failing interleaving or fuzzed request
+ * again.
+ */
 
 export interface Seeded {
   /** At least 0, below 1. */

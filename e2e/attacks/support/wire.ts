@@ -1,4 +1,7 @@
-/** The broker of a world behind a real port, and requests to it byte for byte: no client tidies up paths or headers. */
+/**
+ * The broker of a fixture behind a real port, and requests to it byte for byte: no client
+ * normalizes paths or headers.
+ */
 import { Agent, type IncomingMessage, request } from "node:http";
 import { listen } from "@oauth-broker/oauth-core/service";
 import { onTestFinished } from "vitest";
@@ -18,7 +21,10 @@ export interface Wire {
   send(request: WireRequest): Promise<Exchange>;
 }
 
-/** The status where the connection ended without one: Node does that to a request whose head has no end. */
+/**
+ * The status when the connection ended without one: Node does that to a request whose head has no
+ * end.
+ */
 export const CUT = 0;
 
 export async function openWire(world: World): Promise<Wire> {

@@ -1,7 +1,8 @@
 /**
- * The stage of the attacks: one broker in this process, configured as an operator would, vendors played in memory, any
- * number of browsers and backends. Everything the broker answers is kept and looked at when the test ends.
- * No sockets: requests go through the app, and what the broker asks vendors ends at `createFakeVendor`.
+ * The fixture of the attacks: one broker in this process, configured as an operator would, vendors
+ * in memory, any number of browsers and backends. Records everything the broker answers and checks
+ * it when the test ends. No sockets: requests go through the app, and what the broker sends to
+ * vendors ends at `createFakeVendor`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,13 +20,16 @@ import type { FakeVendor, VendorRequest } from "./fake-vendor.ts";
 
 export interface WorldOptions {
   readonly vendors: readonly FakeVendor[];
-  /** Entries by id, in the spelling of broker.yaml; each vendor's by default: named by the first label of its host, discovered. */
+  /**
+   * Entries by id, in the spelling of broker.yaml. Default of each vendor: named by the first label
+   * of its host, discovered.
+   */
   readonly entries?: Readonly<Record<string, object>>;
-  /** Clients beside the two platforms, in the spelling of broker.yaml. */
+  /** Clients besides the two platforms, in the spelling of broker.yaml. */
   readonly clients?: readonly object[];
   /** Further top-level members of broker.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Instead of the vendors: whatever the broker asks goes here. */
+  /** Receives every outbound request of the broker, instead of the vendors. */
   readonly egress?: Egress;
 }
 
@@ -33,13 +37,16 @@ export interface World {
   readonly broker: Broker;
   readonly now: ReturnType<typeof fixedClock>;
   readonly vendors: readonly FakeVendor[];
-  /** One request to the broker, kept in `exchanges`. @param url absolute, or a path */
+  /**
+   * One request to the broker, recorded in `exchanges`.
+   * @param url absolute, or a path
+   */
   request(url: URL | string, init?: RequestInit): Promise<Exchange>;
   readonly exchanges: readonly Exchange[];
-  /** What the broker asked, of whomever. */
+  /** Every outbound request of the broker. */
   readonly outbound: readonly VendorRequest[];
   readonly logLines: readonly string[];
-  /** Where broker.yaml lies. */
+  /** The folder of broker.yaml. */
   readonly folder: string;
 }
 
@@ -113,13 +120,13 @@ export function idOf(origin: string): string {
   return new URL(origin).hostname.split(".")[0] ?? "";
 }
 
-/** @param kept receives each request before it is answered. A host that is nobody's is unreachable. */
+/** @param kept receives each request before it is answered. An unknown host is unreachable. */
 export function egressTo(vendors: readonly FakeVendor[], kept: VendorRequest[]): Egress {
   const fetch: Fetch = async (input, init = {}) => {
     const request = requestOf(input, init);
     kept.push(request);
     const vendor = vendors.find(({ origin }) => new URL(request.url).origin === origin);
-    if (vendor === undefined) throw new Error("nobody lives there");
+    if (vendor === undefined) throw new Error("no vendor at this host");
     return vendor.answer(request);
   };
   return { fetch, fetchUntrusted: fetch, close: async () => {} };
